@@ -1,0 +1,1 @@
+"""Models written with `recursive_tf`, each a script with its data and training loop."""

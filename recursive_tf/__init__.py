@@ -1,0 +1,19 @@
+"""Recursion as a first-class part of a TensorFlow graph.
+
+>>> import recursive_tf as rtf
+>>> with rtf.SubGraph("double_sum") as double_sum:
+...     n = double_sum.input(tf.int32)
+...     double_sum.output(tf.cond(n < 1, lambda: 0, lambda: 2 + double_sum(n - 1)))
+>>> int(double_sum(5))
+10
+"""
+
+import tensorflow as tf  # noqa: F401  (for the doctest)
+
+from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.options import Options
+from recursive_tf.python.subgraph import SubGraph
+
+__version__ = "0.1.0"
+
+__all__ = ["Options", "SubGraph", "SubGraphError", "__version__"]

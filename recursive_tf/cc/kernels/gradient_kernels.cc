@@ -1,0 +1,265 @@
+// The gradient of InvokeOp (Jeong et al. 2018, section 4.2.2): gradient SubGraphs
+// run for the activations of the forward call, at the same call sites.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/kernels/root_kernel.h"
+#include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/tf/backward_run.h"
+#include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/procedures.h"
+#include "recursive_tf/cc/tf/rows.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+using Sinks = BackwardRun::Sinks;
+
+// Runs the gradient procedure of what `activation` ran.
+void InvokeGradient(tf::OpKernelContext* ctx, BackwardRun* run,
+                    const Activation* activation,
+                    std::vector<tf::Tensor> arguments, ProgramRun::Done done) {
+  GradientHandle handle;
+  handle.run = run;
+  handle.activation = activation;
+  arguments.insert(arguments.begin(), HandleTensor(handle));
+  run->program.Call(ctx, *activation, activation->procedure,
+                    std::move(arguments), std::move(done));
+}
+
+class InvokeGradientOp : public RootKernel {
+ public:
+  explicit InvokeGradientOp(tf::OpKernelConstruction* ctx) : RootKernel(ctx) {
+    std::vector<std::string> kinds;
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("slot_kinds", &kinds));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("slot_sizes", &slot_sizes_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("sink_shapes", &sink_shapes_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("row_shapes", &row_shapes_));
+    for (const std::string& kind : kinds) {
+      kinds_.push_back(kind == "summed" ? Sinks::Kind::kSummed
+                                        : Sinks::Kind::kCollected);
+    }
+  }
+
+  void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
+    std::vector<std::vector<tf::Tensor>> rows;
+    std::shared_ptr<BackwardRun> run;
+    OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
+    auto results = std::make_shared<RowResults>(rows.size());
+    if (rows.empty()) {
+      ctx->SetStatus(SetOutputs(ctx, run.get(), *results));
+      done();
+      return;
+    }
+    for (size_t row = 0; row < rows.size(); ++row) {
+      InvokeGradient(ctx, run.get(), run->forward->roots[row],
+                     std::move(rows[row]),
+                     [this, ctx, run, results, row, done](
+                         const absl::Status& status,
+                         std::vector<tf::Tensor> row_results) {
+                       if (!results->End(row, status, std::move(row_results))) {
+                         return;
+                       }
+                       ctx->SetStatus(SetOutputs(ctx, run.get(), *results));
+                       done();
+                     });
+    }
+  }
+
+ private:
+  absl::Status Prepare(tf::OpKernelContext* ctx,
+                       std::vector<std::vector<tf::Tensor>>* rows,
+                       std::shared_ptr<BackwardRun>* run) {
+    const Procedures* procedures = nullptr;
+    TF_RETURN_IF_ERROR(GetProcedures(ctx, &procedures));
+    const RootHandle* handle = nullptr;
+    TF_RETURN_IF_ERROR(GetHandle(ctx, 0, &handle));
+    const std::shared_ptr<const ForwardRecord>& forward = handle->record;
+    if (!forward->activations.keeps()) {
+      return absl::FailedPreconditionError(
+          "The forward call kept no values for its gradient.");
+    }
+    std::vector<tf::Tensor> gradients;
+    std::vector<tf::Tensor> captures;
+    TF_RETURN_IF_ERROR(InputList(ctx, "output_gradients", &gradients));
+    TF_RETURN_IF_ERROR(InputList(ctx, "captures", &captures));
+    if (mapped() && gradients.empty()) {
+      rows->resize(forward->roots.size());
+    } else {
+      TF_RETURN_IF_ERROR(SplitRows(std::move(gradients), mapped(), rows));
+    }
+    if (rows->size() != forward->roots.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("The forward call mapped over ", forward->roots.size(),
+                       " rows, but its gradient got ", rows->size(), "."));
+    }
+    *run = std::make_shared<BackwardRun>(procedures, std::move(captures),
+                                         mapped(), ctx->cancellation_manager(),
+                                         forward);
+    (*run)->sinks = std::make_unique<Sinks>(kinds_, &AddTensors);
+    return InputList(ctx, "pushed_gradients", &(*run)->push_gradients);
+  }
+
+  absl::Status SetOutputs(tf::OpKernelContext* ctx, BackwardRun* run,
+                          const RowResults& results) {
+    TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
+    TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", mapped(),
+                                          row_shapes_, results));
+    tf::OpOutputList outputs;
+    TF_RETURN_IF_ERROR(ctx->output_list("sinks", &outputs));
+    std::vector<tf::Tensor> sum_shapes;
+    TF_RETURN_IF_ERROR(InputList(ctx, "sum_shapes", &sum_shapes));
+    int next_output = 0;
+    size_t next_sum = 0;
+    for (size_t slot = 0; slot < kinds_.size(); ++slot) {
+      const std::vector<Sinks::Contribution> contributions =
+          run->sinks->Take(slot);
+      if (kinds_[slot] == Sinks::Kind::kSummed) {
+        TF_RETURN_IF_ERROR(SetSum(contributions, sum_shapes[next_sum++],
+                                  next_output++, &outputs));
+        continue;
+      }
+      for (int i = 0; i < slot_sizes_[slot]; ++i) {
+        TF_RETURN_IF_ERROR(
+            SetCollected(contributions, i, next_output++, &outputs));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status SetSum(
+      const std::vector<Sinks::Contribution>& contributions,
+      const tf::Tensor& shape, int output, tf::OpOutputList* outputs) {
+    if (!contributions.empty()) {
+      outputs->set(output, contributions.front().front());
+      return absl::OkStatus();
+    }
+    tf::TensorShape full;
+    TF_RETURN_IF_ERROR(
+        tf::TensorShapeUtils::MakeShape(shape.vec<int64_t>(), &full));
+    tf::Tensor* zeros = nullptr;
+    TF_RETURN_IF_ERROR(outputs->allocate(output, full, &zeros));
+    std::memset(zeros->data(), 0, zeros->TotalBytes());
+    return absl::OkStatus();
+  }
+
+  absl::Status SetCollected(
+      const std::vector<Sinks::Contribution>& contributions, int part,
+      int output, tf::OpOutputList* outputs) const {
+    std::vector<tf::Tensor> parts;
+    parts.reserve(contributions.size());
+    for (const Sinks::Contribution& contribution : contributions) {
+      parts.push_back(contribution[part]);
+    }
+    tf::Tensor rows;
+    TF_RETURN_IF_ERROR(ConcatRows(parts,
+                                  outputs->expected_output_dtype(output),
+                                  sink_shapes_[output], &rows));
+    outputs->set(output, rows);
+    return absl::OkStatus();
+  }
+
+  std::vector<Sinks::Kind> kinds_;
+  std::vector<int32_t> slot_sizes_;
+  std::vector<tf::PartialTensorShape> sink_shapes_;
+  std::vector<tf::PartialTensorShape> row_shapes_;
+};
+
+// The mirror of a call site.
+class CallGradientOp : public tf::AsyncOpKernel {
+ public:
+  using AsyncOpKernel::AsyncOpKernel;
+
+  void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
+    const GradientHandle* caller = nullptr;
+    const ActivationHandle* callee = nullptr;
+    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &caller), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 1, &callee), done);
+    OP_REQUIRES_ASYNC(ctx, callee->activation != nullptr,
+                      absl::FailedPreconditionError(
+                          "The forward call kept no values for its gradient."),
+                      done);
+    std::vector<tf::Tensor> arguments;
+    arguments.reserve(ctx->num_inputs());
+    for (int i = 2; i < ctx->num_inputs(); ++i) {
+      arguments.push_back(ctx->input(i));
+    }
+    InvokeGradient(
+        ctx, caller->run, callee->activation, std::move(arguments),
+        [ctx, done = std::move(done)](const absl::Status& status,
+                                      std::vector<tf::Tensor> results) {
+          ctx->SetStatus(status);
+          for (size_t i = 0; i < results.size(); ++i) {
+            ctx->set_output(i, std::move(results[i]));
+          }
+          done();
+        });
+  }
+};
+
+// Hands a contribution to a capture's gradient to the root.
+class SinkOp : public tf::OpKernel {
+ public:
+  explicit SinkOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("slot", &slot_));
+  }
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    const GradientHandle* handle = nullptr;
+    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    Sinks::Contribution contribution;
+    for (int i = 1; i < ctx->num_inputs(); ++i) {
+      contribution.push_back(ctx->input(i));
+    }
+    handle->run->sinks->Add(slot_, std::move(contribution));
+  }
+
+ private:
+  int32_t slot_ = 0;
+};
+
+// The gradient of a push: the row of the table's gradient.
+class PushGradientOp : public tf::OpKernel {
+ public:
+  explicit PushGradientOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("slot", &slot_));
+  }
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    const GradientHandle* handle = nullptr;
+    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    const int64_t index = ctx->input(1).scalar<int64_t>()();
+    tf::Tensor row;
+    OP_REQUIRES_OK(
+        ctx, CopyRow(handle->run->push_gradients[slot_], index, &row));
+    ctx->set_output(0, row);
+  }
+
+ private:
+  int32_t slot_ = 0;
+};
+
+REGISTER_KERNEL_BUILDER(Name("RecursiveInvokeGradient").Device(tf::DEVICE_CPU),
+                        InvokeGradientOp);
+REGISTER_KERNEL_BUILDER(Name("RecursiveCallGradient").Device(tf::DEVICE_CPU),
+                        CallGradientOp);
+REGISTER_KERNEL_BUILDER(Name("RecursiveSink").Device(tf::DEVICE_CPU), SinkOp);
+REGISTER_KERNEL_BUILDER(Name("RecursivePushGradient").Device(tf::DEVICE_CPU),
+                        PushGradientOp);
+
+}  // namespace
+}  // namespace recursive_tf

@@ -1,0 +1,114 @@
+#ifndef RECURSIVE_TF_CC_RUNTIME_ACTIVATION_TREE_H_
+#define RECURSIVE_TF_CC_RUNTIME_ACTIVATION_TREE_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "recursive_tf/cc/runtime/activation.h"
+
+namespace recursive_tf {
+
+// How far one root call may go. A limit of 0 is none.
+struct ActivationLimits {
+  int64_t max_depth = 0;
+  // Activations alive at once; all of them where they are kept for gradients.
+  int64_t max_activations = 0;
+};
+
+// What an invocation is, before it has an activation.
+struct Invocation {
+  const Activation* parent;
+  int32_t procedure;
+  int32_t site;
+  int32_t ordinal;
+};
+
+// Makes and owns the activations of one root call.
+//
+// Thread safety: every method may be called from any thread.
+//
+// Invariants:
+//   (1) An activation that is entered is left once, after all its children.
+//   (2) If activations are kept, they die with the tree, and one after the
+//       other: never recursively, because a tree may be 10^5 levels deep.
+//
+// Cost: one allocation an invocation, no lock.
+class ActivationTree {
+ public:
+  enum class Verdict { kEntered, kTooDeep, kTooMany };
+
+  // `keep` holds every activation until the tree dies, because the handles of a
+  // forward pass in training form are read by the backward pass.
+  ActivationTree(ActivationLimits limits, bool keep)
+      : limits_(limits), keep_(keep) {}
+  ActivationTree(const ActivationTree&) = delete;
+  ActivationTree& operator=(const ActivationTree&) = delete;
+
+  ~ActivationTree() {
+    Activation* activation = last_kept_.load(std::memory_order_acquire);
+    while (activation != nullptr) {
+      Activation* previous = activation->previous_kept;
+      delete activation;
+      activation = previous;
+    }
+  }
+
+  // Sets `*entered` to a new activation, or to null if a limit is reached.
+  [[nodiscard]] Verdict Enter(const Invocation& invocation,
+                              Activation** entered) {
+    *entered = nullptr;
+    const Activation* parent = invocation.parent;
+    const int32_t depth = parent == nullptr ? 1 : parent->depth + 1;
+    if (limits_.max_depth > 0 && depth > limits_.max_depth) {
+      return Verdict::kTooDeep;
+    }
+    const int64_t alive = num_alive_.fetch_add(1, std::memory_order_relaxed);
+    if (limits_.max_activations > 0 && alive >= limits_.max_activations) {
+      num_alive_.fetch_sub(1, std::memory_order_relaxed);
+      return Verdict::kTooMany;
+    }
+    const uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+    *entered = new Activation{parent,
+                              invocation.procedure,
+                              invocation.site,
+                              invocation.ordinal,
+                              depth,
+                              id,
+                              nullptr};
+    if (keep_) Keep(*entered);
+    return Verdict::kEntered;
+  }
+
+  // Ends `activation`. It stays readable where activations are kept.
+  void Leave(Activation* activation) {
+    if (keep_) return;
+    num_alive_.fetch_sub(1, std::memory_order_relaxed);
+    delete activation;
+  }
+
+  const ActivationLimits& limits() const { return limits_; }
+  bool keeps() const { return keep_; }
+  int64_t num_alive() const { return num_alive_.load(); }
+
+ private:
+  void Keep(Activation* activation) {
+    activation->previous_kept = last_kept_.load(std::memory_order_relaxed);
+    while (!last_kept_.compare_exchange_weak(activation->previous_kept,
+                                             activation,
+                                             std::memory_order_release,
+                                             std::memory_order_relaxed)) {
+    }
+  }
+
+  // Constant after construction.
+  const ActivationLimits limits_;
+  const bool keep_;
+
+  std::atomic<uint64_t> next_id_{1};
+  std::atomic<int64_t> num_alive_{0};
+  std::atomic<Activation*> last_kept_{nullptr};
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_RUNTIME_ACTIVATION_TREE_H_

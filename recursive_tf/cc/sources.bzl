@@ -1,0 +1,32 @@
+"""The C++ files of the library: one list for setup.py and for Bazel.
+
+Only list literals here, so that the file means the same in Python and Starlark.
+Headers are found by their folders; tests/tools/test_sources.py holds this list
+to the files on disk.
+"""
+
+# Compiled into recursive_tf/ops/_recursive_tf.so; all of them see TensorFlow.
+LIBRARY_SOURCES = [
+    "recursive_tf/cc/kernels/backprop_kernels.cc",
+    "recursive_tf/cc/kernels/gradient_kernels.cc",
+    "recursive_tf/cc/kernels/invoke_kernels.cc",
+    "recursive_tf/cc/kernels/root_kernel.cc",
+    "recursive_tf/cc/tf/forward_run.cc",
+    "recursive_tf/cc/tf/function_rewrite.cc",
+    "recursive_tf/cc/tf/procedures.cc",
+    "recursive_tf/cc/tf/program_run.cc",
+    "recursive_tf/cc/tf/push_table.cc",
+    "recursive_tf/cc/tf/rows.cc",
+    "recursive_tf/ops/gradient_ops.cc",
+    "recursive_tf/ops/invoke_ops.cc",
+    "recursive_tf/ops/shapes.cc",
+    "recursive_tf/ops/traced_ops.cc",
+]
+
+# Headers only, and none of them sees TensorFlow.
+CORE_FOLDERS = [
+    "recursive_tf/cc/backprop",
+    "recursive_tf/cc/base",
+    "recursive_tf/cc/runtime",
+    "recursive_tf/cc/testing",
+]

@@ -1,0 +1,35 @@
+#ifndef RECURSIVE_TF_CC_TF_BACKWARD_RUN_H_
+#define RECURSIVE_TF_CC_TF_BACKWARD_RUN_H_
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/backprop/capture_gradients.h"
+#include "recursive_tf/cc/tf/forward_run.h"
+#include "recursive_tf/cc/tf/program_run.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// One backward root call while it runs: gradient procedures for the activations
+// that the forward call kept.
+struct BackwardRun {
+  using Sinks = CaptureGradients<tensorflow::Tensor>;
+
+  BackwardRun(const Procedures* procedures,
+              std::vector<tensorflow::Tensor> captures, bool mapped,
+              tensorflow::CancellationManager* parent,
+              std::shared_ptr<const ForwardRecord> forward)
+      : program(procedures, std::move(captures), mapped, parent),
+        forward(std::move(forward)) {}
+
+  ProgramRun program;
+  const std::shared_ptr<const ForwardRecord> forward;
+  std::unique_ptr<Sinks> sinks;
+  std::vector<tensorflow::Tensor> push_gradients;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BACKWARD_RUN_H_

@@ -1,0 +1,55 @@
+#ifndef RECURSIVE_TF_CC_TF_FORWARD_RUN_H_
+#define RECURSIVE_TF_CC_TF_FORWARD_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/backprop/backprop_cache.h"
+#include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/runtime/ordinals.h"
+#include "recursive_tf/cc/tf/program_run.h"
+#include "recursive_tf/cc/tf/push_table.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// What one forward root call leaves for its gradient. It lives until the last
+// handle of the root call dies.
+struct ForwardRecord {
+  ForwardRecord(ActivationLimits limits, bool keep) : activations(limits, keep) {}
+
+  ActivationTree activations;
+  BackpropCache<tensorflow::Tensor> cache;
+  // The invocations that the root call made itself, one a row.
+  std::vector<const Activation*> roots;
+};
+
+// One forward root call while it runs. Inner handles point to it.
+class ForwardRun {
+ public:
+  ForwardRun(const Procedures* procedures,
+             std::vector<tensorflow::Tensor> captures, bool mapped,
+             tensorflow::CancellationManager* parent,
+             std::shared_ptr<ForwardRecord> record)
+      : program(procedures, std::move(captures), mapped, parent),
+        record(std::move(record)) {}
+
+  // Makes the activation of `invocation`. If a limit is reached, fails the run
+  // and returns the error, which names the path and the option to raise.
+  absl::Status Enter(const Invocation& invocation, Activation** activation);
+
+  ProgramRun program;
+  const std::shared_ptr<ForwardRecord> record;
+  Ordinals ordinals;
+  std::vector<std::unique_ptr<PushTable>> pushes;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_FORWARD_RUN_H_

@@ -1,0 +1,77 @@
+#ifndef RECURSIVE_TF_CC_TF_HANDLES_H_
+#define RECURSIVE_TF_CC_TF_HANDLES_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/runtime/activation.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/variant.h"
+#include "tensorflow/core/framework/variant_tensor_data.h"
+
+namespace recursive_tf {
+
+class ForwardRun;
+struct BackwardRun;
+struct ForwardRecord;
+
+// Handles are scalar DT_VARIANT tensors, because TensorFlow carries these like
+// any value, also through loops and their gradients. A process writes none of
+// them down: they name what lives in this process only.
+struct UnserializableVariant {
+  void Encode(tensorflow::VariantTensorData* /*data*/) const {}
+  bool Decode(const tensorflow::VariantTensorData& /*data*/) { return false; }
+};
+
+// Names an invocation to the ops of a forward body: the hidden first argument of
+// every procedure, and an output of every inner call. It owns nothing: a body
+// runs within its root call, and a kept handle is read for its activation only.
+struct ActivationHandle : UnserializableVariant {
+  ForwardRun* run = nullptr;
+  const Activation* activation = nullptr;
+
+  std::string TypeName() const { return "recursive_tf::ActivationHandle"; }
+};
+
+// The same for the ops of a gradient body.
+struct GradientHandle : UnserializableVariant {
+  BackwardRun* run = nullptr;
+  const Activation* activation = nullptr;
+
+  std::string TypeName() const { return "recursive_tf::GradientHandle"; }
+};
+
+// The output of a root call: keeps what the gradient reads alive.
+struct RootHandle : UnserializableVariant {
+  std::shared_ptr<const ForwardRecord> record;
+
+  std::string TypeName() const { return "recursive_tf::RootHandle"; }
+};
+
+template <typename Handle>
+tensorflow::Tensor HandleTensor(Handle handle) {
+  tensorflow::Tensor tensor(tensorflow::DT_VARIANT, tensorflow::TensorShape());
+  tensor.scalar<tensorflow::Variant>()() = std::move(handle);
+  return tensor;
+}
+
+// Sets `*handle` to the handle in input `index`, which stays the tensor's.
+template <typename Handle>
+absl::Status GetHandle(tensorflow::OpKernelContext* ctx, int index,
+                       const Handle** handle) {
+  const tensorflow::Tensor& tensor = ctx->input(index);
+  *handle = tensor.dtype() == tensorflow::DT_VARIANT && tensor.NumElements() == 1
+                ? tensor.scalar<tensorflow::Variant>()().get<Handle>()
+                : nullptr;
+  if (*handle != nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "The activation handle is not one of a call of this process. Call the "
+      "SubGraph itself; its ops do not work outside of its bodies.");
+}
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_HANDLES_H_

@@ -1,0 +1,96 @@
+#include "recursive_tf/cc/tf/push_table.h"
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/runtime/row_claims.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
+#include "tensorflow/core/util/batch_util.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+PushTable::PushTable(std::string name, int64_t size, tf::DataType dtype,
+                     tf::PartialTensorShape row_shape)
+    : name_(std::move(name)),
+      dtype_(dtype),
+      row_shape_(std::move(row_shape)),
+      claims_(size) {}
+
+absl::Status PushTable::TableFor(const tf::TensorShape& row_shape,
+                                 tf::Tensor* table) {
+  MutexLock lock(&mu_);
+  if (!is_made_) {
+    tf::TensorShape shape = row_shape;
+    TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, claims_.num_rows()));
+    table_ = tf::Tensor(dtype_, shape);
+    if (!table_.IsInitialized()) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "no memory for push '", name_, "' of shape ", shape.DebugString()));
+    }
+    // Tensors of other types are made empty.
+    if (tf::DataTypeCanUseMemcpy(dtype_)) {
+      std::memset(table_.data(), 0, table_.TotalBytes());
+    }
+    is_made_ = true;
+  }
+  tf::TensorShape expected = table_.shape();
+  expected.RemoveDim(0);
+  if (expected != row_shape) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "push '", name_, "' got a value of shape ", row_shape.DebugString(),
+        ", but another invocation pushed ", expected.DebugString(),
+        ". All values of one name need one shape."));
+  }
+  *table = table_;
+  return absl::OkStatus();
+}
+
+absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
+  switch (claims_.Claim(index)) {
+    case RowClaims::Verdict::kClaimed:
+      break;
+    case RowClaims::Verdict::kTaken:
+      return absl::InvalidArgumentError(absl::StrCat(
+          "push '", name_, "' to row ", index,
+          " happened twice. Each row takes the value of one invocation; give "
+          "every invocation an index of its own."));
+    case RowClaims::Verdict::kOutOfRange:
+      return absl::OutOfRangeError(absl::StrCat(
+          "push '", name_, "' to row ", index, " is outside of [0, ",
+          claims_.num_rows(), "). Check index= and size= of the push."));
+  }
+  tf::Tensor table;
+  TF_RETURN_IF_ERROR(TableFor(value.shape(), &table));
+  return tf::batch_util::CopyElementToSlice(value, &table, index);
+}
+
+absl::Status PushTable::Result(tf::Tensor* result) {
+  {
+    MutexLock lock(&mu_);
+    if (is_made_) {
+      *result = table_;
+      return absl::OkStatus();
+    }
+  }
+  tf::TensorShape row_shape;
+  if (!row_shape_.AsTensorShape(&row_shape)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "no invocation pushed '", name_, "', and its shape ",
+        row_shape_.DebugString(),
+        " is not known before. Give the pushed value a static shape, e.g. with "
+        "tf.ensure_shape."));
+  }
+  return TableFor(row_shape, result);
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,99 @@
+#include "recursive_tf/cc/tf/rows.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/log/check.h"
+#include "absl/log/log.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "tensorflow/core/framework/register_types.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/tensor_util.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
+#include "tensorflow/core/util/batch_util.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+absl::Status CopyRow(const tf::Tensor& rows, int64_t index,
+                     tf::Tensor* result) {
+  tf::TensorShape shape = rows.shape();
+  shape.RemoveDim(0);
+  *result = tf::Tensor(rows.dtype(), shape);
+  return tf::batch_util::CopySliceToElement(rows, result, index);
+}
+
+absl::Status StackRows(absl::Span<const tf::Tensor> rows, tf::DataType dtype,
+                       const tf::PartialTensorShape& row_shape,
+                       const std::string& what, tf::Tensor* result) {
+  tf::TensorShape shape;
+  if (!rows.empty()) {
+    shape = rows.front().shape();
+  } else if (!row_shape.AsTensorShape(&shape)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " of a map over no rows has the shape ", row_shape.DebugString(),
+        " a row, so the shape of the result is not known. Give it a static "
+        "shape in the output signature, or map over at least one row."));
+  }
+  for (const tf::Tensor& row : rows) {
+    if (row.shape() != shape) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          what, " has the shape ", rows.front().shape().DebugString(),
+          " in the first row of the map and ", row.shape().DebugString(),
+          " in another. Rows are stacked, so all need one shape."));
+    }
+  }
+  TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, rows.size()));
+  *result = tf::Tensor(dtype, shape);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    TF_RETURN_IF_ERROR(
+        tf::batch_util::CopyElementToSlice(rows[i], result, i));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ConcatRows(absl::Span<const tf::Tensor> parts, tf::DataType dtype,
+                        const tf::PartialTensorShape& shape,
+                        tf::Tensor* result) {
+  if (!parts.empty()) {
+    return tf::tensor::Concat(parts, result);
+  }
+  tf::PartialTensorShape no_rows = shape;
+  no_rows.set_dim(0, 0);
+  tf::TensorShape full;
+  if (!no_rows.AsTensorShape(&full)) {
+    return absl::InternalError(
+        "A collected capture gradient has no static row shape.");
+  }
+  *result = tf::Tensor(dtype, full);
+  return absl::OkStatus();
+}
+
+tf::Tensor AddTensors(tf::Tensor total, const tf::Tensor& value) {
+  CHECK_EQ(total.dtype(), value.dtype());
+  CHECK(total.shape() == value.shape())
+      << total.shape().DebugString() << " and " << value.shape().DebugString();
+  const bool in_place = total.RefCountIsOne();
+  tf::Tensor sum = in_place ? total : tf::Tensor(total.dtype(), total.shape());
+  switch (total.dtype()) {
+#define RECURSIVE_TF_ADD(T)                               \
+  case tf::DataTypeToEnum<T>::value:                      \
+    sum.flat<T>() = total.flat<T>() + value.flat<T>();    \
+    break;
+    TF_CALL_NUMBER_TYPES(RECURSIVE_TF_ADD)
+#undef RECURSIVE_TF_ADD
+    default:
+      LOG(FATAL) << "No gradient has the dtype "
+                 << tf::DataTypeString(total.dtype());
+  }
+  return sum;
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,43 @@
+#ifndef RECURSIVE_TF_CC_TF_ROWS_H_
+#define RECURSIVE_TF_CC_TF_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+
+// Sets `*result` to a copy of row `index` of `rows`. A copy, because a slice of
+// a tensor may be unaligned, and kernels of Eigen abort on that.
+absl::Status CopyRow(const tensorflow::Tensor& rows, int64_t index,
+                     tensorflow::Tensor* result);
+
+// Sets `*result` to the tensor whose row `i` is `rows[i]`. `row_shape` is what
+// is known of them before, which decides the shape where there are none; `what`
+// names the value in errors.
+absl::Status StackRows(absl::Span<const tensorflow::Tensor> rows,
+                       tensorflow::DataType dtype,
+                       const tensorflow::PartialTensorShape& row_shape,
+                       const std::string& what, tensorflow::Tensor* result);
+
+// Sets `*result` to `parts` one after the other along the first dimension. Where
+// there are none, it has no rows, and `shape` tells the other dimensions.
+absl::Status ConcatRows(absl::Span<const tensorflow::Tensor> parts,
+                        tensorflow::DataType dtype,
+                        const tensorflow::PartialTensorShape& shape,
+                        tensorflow::Tensor* result);
+
+// Returns total + value, in the memory of `total` if nothing else uses it.
+// REQUIRES: a numeric dtype and shape, the same for both.
+tensorflow::Tensor AddTensors(tensorflow::Tensor total,
+                              const tensorflow::Tensor& value);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_ROWS_H_

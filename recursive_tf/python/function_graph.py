@@ -1,0 +1,98 @@
+"""The graph of a SubGraph's body while it is traced, and the ops put there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python import tf_compat
+from recursive_tf.python.errors import SubGraphError
+
+CALL = "TracedRecursiveCall"
+PUSH = "TracedRecursivePush"
+
+
+class BodyGraph(tf_compat.FuncGraph):
+    """A SubGraph's body: what it uses of the outside becomes a capture.
+
+    Attributes:
+        subgraph_name: For errors.
+        handle: The hidden first input, which names the activation at run time.
+        callees: The SubGraphs that the body calls, by id. A superset: tracing may
+            run a part of a body twice, so call sites are read from the graph.
+    """
+
+    def __init__(self, subgraph_name: str) -> None:
+        super().__init__(tf_compat.unique_name(subgraph_name))
+        self.subgraph_name = subgraph_name
+        self.callees: dict[int, Any] = {}
+        with self.as_default():
+            self.handle = self.add_input(tf.TensorSpec([], tf.variant), "handle")
+
+    def add_input(self, spec: tf.TensorSpec, name: str) -> tf.Tensor:
+        """Returns a new input."""
+        with self.as_default():
+            tensor = tf.raw_ops.Placeholder(
+                dtype=spec.dtype, shape=spec.shape, name=name
+            )
+        self.inputs.append(tensor)
+        return tensor
+
+    def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> Any:
+        """Returns the body's own tensor for an outer one."""
+        if isinstance(tensor, tf_compat.EagerTensor):
+            if tensor.dtype.is_floating or tensor.dtype.is_complex:
+                return tf_compat.capture_placeholder(self, tensor, name)
+        elif tensor.graph is not self:
+            self._check_scope(tensor)
+        return super().capture(tensor, name)
+
+    def _check_scope(self, tensor: tf.Tensor) -> None:
+        owner = enclosing_body(tensor.graph)
+        if owner is None or owner in tf_compat.graph_chain(self):
+            return
+        raise SubGraphError(
+            f"{tensor.name} belongs to the body of SubGraph '{owner.subgraph_name}' "
+            f"and cannot be used in the body of SubGraph '{self.subgraph_name}'. "
+            f"Return it from '{owner.subgraph_name}', or pass it as an input."
+        )
+
+
+def enclosing_body(graph: tf.Graph) -> BodyGraph | None:
+    """Returns the innermost body that `graph` is or is a part of, or None."""
+    for g in tf_compat.graph_chain(graph):
+        if isinstance(g, BodyGraph):
+            return g
+    return None
+
+
+def add_call(
+    body: BodyGraph,
+    callee_id: int,
+    args: Sequence[tf.Tensor],
+    outputs: Sequence[tf.TensorSpec],
+) -> list[tf.Tensor]:
+    """Adds a call site to the graph being traced, within `body`."""
+    results = library.traced_recursive_call(
+        handle=body.handle,
+        args=list(args),
+        subgraph=callee_id,
+        Toutputs=[spec.dtype for spec in outputs],
+        output_shapes=[spec.shape for spec in outputs],
+        name="call",
+    )
+    return list(results.outputs)
+
+
+def add_push(
+    body: BodyGraph, name: str, value: tf.Tensor, index: Any, size: Any
+) -> None:
+    """Adds a push to the graph being traced, within `body`."""
+    library.traced_recursive_push(
+        handle=body.handle,
+        index=tf.cast(index, tf.int64),
+        value=value,
+        size=tf.cast(size, tf.int64),
+        table=name,
+    )

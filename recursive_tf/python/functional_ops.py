@@ -1,0 +1,153 @@
+"""Adds conditionals and loops whose branches are function graphs."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.graph_copy import GraphCopy, branch_graphs, match_inputs
+from recursive_tf.python.tf_compat import FuncGraph
+
+
+def add_conditional(
+    selector: tf.Tensor, branches: Sequence[FuncGraph], *, by_index: bool
+) -> tf.Operation:
+    """Adds an If (or a Case) to the default graph.
+
+    Args:
+        selector: A bool scalar that selects the first branch where it is true; or,
+            with `by_index`, an int32 scalar that is the branch's index.
+        branches: Graphs that take nothing but captures, with like outputs.
+        by_index: Whether to add a Case.
+    """
+    inputs = match_inputs(branches)
+    names = [_name_of(branch) for branch in branches]
+    outputs = list(zip(*(branch.outputs for branch in branches), strict=True))
+    arguments = {
+        "input": inputs,
+        "Tout": [tensors[0].dtype for tensors in outputs],
+        "output_shapes": [_join_shapes(tensors) for tensors in outputs],
+    }
+    stateful = any(_has_effects(branch) for branch in branches)
+    if by_index:
+        add = tf.raw_ops.Case if stateful else tf.raw_ops.StatelessCase
+        results = add(branch_index=selector, branches=names, **arguments)
+    else:
+        add = tf.raw_ops.If if stateful else tf.raw_ops.StatelessIf
+        results = add(
+            cond=selector, then_branch=names[0], else_branch=names[1], **arguments
+        )
+    op = _op_of(results)
+    tf_compat.set_attr(
+        op, "_lower_using_switch_merge", tf_compat.AttrValue(b=True)
+    )
+    for result, tensors in zip(op.outputs, outputs, strict=True):
+        tf_compat.copy_static_info(tensors[0], result)
+    return op
+
+
+def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies a conditional whose branches are to be copied too."""
+    branches = []
+    for graph in branch_graphs(op):
+        branch = copy.branch(graph, list(op.inputs)[1:], "branch")
+        branch.run()
+        branches.append(branch.target)
+    with copy.target.as_default():
+        new = add_conditional(
+            copy.resolve(op.inputs[0]), branches, by_index="Case" in op.type
+        )
+    copy.register(op, new)
+    return list(new.outputs)
+
+
+def copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies a While whose body is to be copied too.
+
+    What the copies of the condition and the body capture in addition is handed
+    through the loop unchanged.
+    """
+    variables = list(op.inputs)
+    condition, body = (
+        _copy_loop_part(copy, graph, variables)
+        for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
+    )
+    extra = _append_captures((condition, body))
+    body.outputs.extend(body.inputs[len(variables) :])
+    with copy.target.as_default():
+        results = tf.raw_ops.While(
+            input=[copy.resolve(v) for v in variables] + extra,
+            cond=_name_of(condition),
+            body=_name_of(body),
+            output_shapes=[
+                output.shape for output in list(op.outputs) + extra
+            ],
+            parallel_iterations=op.get_attr("parallel_iterations"),
+        )
+    new = _op_of(results)
+    tf_compat.set_attr(
+        new, "_lower_using_switch_merge", tf_compat.AttrValue(b=True)
+    )
+    copy.register(op, new)
+    return list(new.outputs)[: len(op.outputs)]
+
+
+def _loop_graph(op: tf.Operation, attr: str) -> FuncGraph:
+    name = op.get_attr(attr).name
+    return tf_compat.to_func_graph(tf_compat.find_function(op.graph, name))
+
+
+def _copy_loop_part(
+    copy: GraphCopy, source: FuncGraph, variables: Sequence[tf.Tensor]
+) -> FuncGraph:
+    with copy.target.as_default():
+        target = FuncGraph(tf_compat.unique_name("loop"))
+    part = GraphCopy(source, target, copy.rules, parent=copy)
+    part.keeps_order = copy.keeps_order
+    part.repeated = True
+    with target.as_default():
+        for placeholder, variable in zip(source.inputs, variables, strict=True):
+            value = tf.raw_ops.Placeholder(
+                dtype=variable.dtype, shape=placeholder.shape
+            )
+            tf_compat.copy_static_info(placeholder, value)
+            target.inputs.append(value)
+            part.bind(placeholder, value)
+    part.run()
+    return target
+
+
+def _append_captures(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:
+    """Puts what any of `graphs` captures behind the other inputs of all of them."""
+    own = [
+        [i for i in graph.inputs if all(i is not c for _, c in graph.captures)]
+        for graph in graphs
+    ]
+    externals = match_inputs(graphs)
+    for graph, inputs in zip(graphs, own, strict=True):
+        graph.inputs = inputs + list(graph.inputs)
+    return externals
+
+
+def _has_effects(graph: FuncGraph) -> bool:
+    return any(tf_compat.is_stateful(op) for op in graph.get_operations())
+
+
+def _name_of(graph: FuncGraph) -> str:
+    function = tf_compat.make_function(graph)
+    tf_compat.add_function(tf_compat.default_graph(), function)
+    return str(tf.compat.as_str(function.name))
+
+
+def _join_shapes(tensors: Sequence[tf.Tensor]) -> tf.TensorShape:
+    shape = tensors[0].shape
+    for tensor in tensors[1:]:
+        shape = shape.most_specific_compatible_shape(tensor.shape)
+    return shape
+
+
+def _op_of(results: object) -> tf.Operation:
+    """Returns the op of what a generated function returned."""
+    if isinstance(results, tf.Operation):
+        return results
+    return results[0].op  # type: ignore[index]

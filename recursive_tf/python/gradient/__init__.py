@@ -1,0 +1,5 @@
+"""Gradients."""
+
+
+def register() -> None:
+    """Registers gradients."""

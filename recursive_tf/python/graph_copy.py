@@ -1,0 +1,219 @@
+"""Copies a function graph, with its branches, while some ops become others.
+
+Closing a program and preparing it for gradients both rewrite graphs that may hold
+conditionals. A copy does it without a special case: an op of a branch that needs
+something of an enclosing graph is created with that tensor as an input, and the
+branch captures it as it would have while it was traced.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.tf_compat import FuncGraph
+
+CONDITIONALS = frozenset(("If", "StatelessIf", "Case", "StatelessCase"))
+LOOPS = frozenset(("While", "StatelessWhile"))
+FUNCTION_CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
+
+# Returns the tensors that take the place of an op's outputs, or None to leave the
+# op to the next rule. A rule may read `copy.resolve(op.inputs[i])`.
+Rule = Callable[["GraphCopy", tf.Operation], Sequence[tf.Tensor] | None]
+
+
+class GraphCopy:
+    """A copy of `source` in `target`.
+
+    Attributes:
+        parent: The copy of the graph around `source`, or None.
+        repeated: One run of the outermost graph may run this part several times.
+    """
+
+    def __init__(
+        self,
+        source: FuncGraph,
+        target: FuncGraph,
+        rules: dict[str, Rule],
+        parent: "GraphCopy | None" = None,
+    ) -> None:
+        self.source = source
+        self.target = target
+        self.rules = rules
+        self.parent = parent
+        self.repeated = parent is not None and parent.repeated
+        self.values: dict[int, tf.Tensor] = {}
+        # An input of a branch stands for a tensor of the graph around it.
+        self.links: dict[int, tf.Tensor] = {}
+        # How the outermost graph's captures are copied, and what they stand for.
+        self.fallback: Callable[[tf.Tensor], tf.Tensor] | None = None
+        self.external_of: Callable[[tf.Tensor], tf.Tensor | None] = lambda _: None
+        self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
+            lambda _before, _after: True
+        )
+        self._ops: dict[int, tf.Operation] = {}
+        # Keeps what `values` names by id.
+        self._alive: list[tf.Tensor] = []
+
+    def bind(self, source: tf.Tensor, target: tf.Tensor) -> None:
+        """Makes `target` the copy of `source`."""
+        self.values[id(source)] = target
+        self._alive.append(source)
+
+    def resolve(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns the copy of a tensor of `source` or of a graph around it."""
+        found = self.values.get(id(tensor))
+        if found is not None:
+            return found
+        link = self.links.get(id(tensor))
+        if link is not None:
+            assert self.parent is not None
+            return self.parent.resolve(link)
+        if self.fallback is not None:
+            return self.fallback(tensor)
+        raise KeyError(f"{tensor} has no copy.")
+
+    def origin(self, tensor: tf.Tensor) -> tuple["GraphCopy", tf.Tensor]:
+        """Follows inputs of branches outward to the graph that has the tensor."""
+        link = self.links.get(id(tensor))
+        if link is None:
+            return self, tensor
+        assert self.parent is not None
+        return self.parent.origin(link)
+
+    def enclosing(self, graph: tf.Graph) -> "GraphCopy | None":
+        """Returns the copy of `graph` if that is `source` or around it."""
+        if self.source is graph:
+            return self
+        return None if self.parent is None else self.parent.enclosing(graph)
+
+    def run(self) -> None:
+        """Copies all ops, then what they wait for, then the outputs."""
+        with self.target.as_default():
+            for op in self.source.get_operations():
+                self._copy_op(op)
+        for op in self.source.get_operations():
+            self._copy_control_inputs(op)
+        controls = [self._ops.get(id(op)) for op in self.source.control_outputs]
+        self.target.control_outputs.extend(c for c in controls if c is not None)
+        with self.target.as_default():
+            self.target.outputs = [
+                self.target.capture(self.resolve(output))
+                for output in self.source.outputs
+            ]
+
+    def inline(self, source: FuncGraph, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """Copies a called function's graph into this one; returns its outputs."""
+        inner = GraphCopy(source, self.target, self.rules, parent=self)
+        inner.keeps_order = self.keeps_order
+        for placeholder, argument in zip(source.inputs, inputs, strict=True):
+            inner.links[id(placeholder)] = argument
+        inner.run_inline()
+        return [inner.resolve(output) for output in source.outputs]
+
+    def run_inline(self) -> None:
+        """Copies all ops, but leaves the target's outputs alone."""
+        for op in self.source.get_operations():
+            self._copy_op(op)
+        for op in self.source.get_operations():
+            self._copy_control_inputs(op)
+
+    def branch(
+        self, source: FuncGraph, inputs: Sequence[tf.Tensor], name: str
+    ) -> "GraphCopy":
+        """Returns a copy, not run yet, of a branch whose inputs are `inputs` here."""
+        with self.target.as_default():
+            target = FuncGraph(tf_compat.unique_name(name))
+        copy = GraphCopy(source, target, self.rules, parent=self)
+        copy.keeps_order = self.keeps_order
+        for placeholder, argument in zip(source.inputs, inputs, strict=True):
+            copy.links[id(placeholder)] = argument
+        return copy
+
+    def copy_as_is(
+        self, op: tf.Operation, attrs: dict[str, Any] | None = None
+    ) -> tf.Operation:
+        """Copies one op, and the functions that its attributes name."""
+        for name in tf_compat.function_names(op):
+            function = tf_compat.find_function(op.graph, name)
+            tf_compat.add_function(self.target, function)
+        inputs = [self.resolve(tensor) for tensor in op.inputs]
+        return tf_compat.create_op(self.target, op, inputs, attrs)
+
+    def register(self, source: tf.Operation, target: tf.Operation) -> None:
+        """Makes what waits for `source` wait for `target`."""
+        self._ops[id(source)] = target
+
+    def _is_input(self, op: tf.Operation) -> bool:
+        return bool(op.outputs) and all(
+            id(output) in self.values or id(output) in self.links
+            for output in op.outputs
+        )
+
+    def _copy_op(self, op: tf.Operation) -> None:
+        if self._is_input(op):
+            return
+        if op.type == "Placeholder" and self.fallback is not None:
+            return  # A capture: resolved when something uses it.
+        rule = self.rules.get(op.type)
+        outputs = None if rule is None else rule(self, op)
+        if outputs is None:
+            new = self.copy_as_is(op)
+            self.register(op, new)
+            outputs = new.outputs
+        elif outputs:
+            self.register(op, outputs[0].op)
+        for old, new_output in zip(op.outputs, outputs, strict=False):
+            self.bind(old, new_output)
+
+    def _copy_control_inputs(self, op: tf.Operation) -> None:
+        new = self._ops.get(id(op))
+        if new is None or new.graph is not self.target:
+            return
+        controls = [
+            self._ops[id(before)]
+            for before in op.control_inputs
+            if id(before) in self._ops and self.keeps_order(before, op)
+        ]
+        controls = [c for c in controls if c.graph is self.target and c is not new]
+        if controls:
+            tf_compat.add_control_inputs(new, controls)
+
+
+def branch_graphs(op: tf.Operation) -> list[FuncGraph]:
+    """Returns the graphs of the functions that a functional op names."""
+    return [
+        tf_compat.to_func_graph(tf_compat.find_function(op.graph, name))
+        for name in tf_compat.function_names(op)
+    ]
+
+
+def match_inputs(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:
+    """Gives graphs that only capture the same inputs in the same order.
+
+    Returns:
+        The captured tensors, which are the inputs of an op with these branches.
+    """
+    union: dict[int, tf.Tensor] = {}
+    for graph in graphs:
+        for external, _ in graph.captures:
+            union.setdefault(id(external), external)
+    externals = list(union.values())
+    for graph in graphs:
+        internals = {id(external): internal for external, internal in graph.captures}
+        graph.inputs = [
+            internals[id(external)]
+            if id(external) in internals
+            else _unused_input(graph, external)
+            for external in externals
+        ]
+        tf_compat.set_captures(graph, externals)
+    return externals
+
+
+def _unused_input(graph: FuncGraph, like: tf.Tensor) -> tf.Tensor:
+    with graph.as_default():
+        tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
+    tf_compat.copy_static_info(like, tensor)
+    return tensor

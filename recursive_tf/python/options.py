@@ -1,0 +1,33 @@
+"""What a user may set for a program beside its executor."""
+
+import dataclasses
+
+EXECUTORS = ("auto", "dataflow")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Limits and choices of a program; the root SubGraph's hold for all of it.
+
+    Attributes:
+        max_depth: The longest chain of calls, in calls. A recursion that misses its
+            base case ends with an error when it gets there. None is no limit.
+        max_activations: The most calls alive at once in one root call; in
+            training, all calls of the root call. None is no limit.
+        policy: What decides which block the batched executor runs next. There is
+            one: "agenda".
+    """
+
+    max_depth: int | None = 100_000
+    max_activations: int | None = None
+    policy: str = "agenda"
+
+    def __post_init__(self) -> None:
+        for name in ("max_depth", "max_activations"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 1:
+                raise ValueError(
+                    f"{name}={limit}: a limit is at least 1; None is no limit."
+                )
+        if self.policy != "agenda":
+            raise ValueError(f'policy={self.policy!r}: the only policy is "agenda".')

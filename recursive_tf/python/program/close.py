@@ -1,0 +1,207 @@
+"""Closes a program: all procedures that a root call can reach, in one list.
+
+Call sites name their callee by its index in that list, so no function names
+itself, and the static graph stays acyclic although the program recurs.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.function_graph import BodyGraph, enclosing_body
+from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.closed_graph import ClosedGraph
+from recursive_tf.python.program.effects import only_reads, ops_within
+from recursive_tf.python.program.rules import CALLS, ClosingRules
+from recursive_tf.python.signature import Signature
+
+
+@dataclasses.dataclass
+class Definition:
+    """What a program needs of one SubGraph: its traced body and its signature."""
+
+    id: int
+    name: str
+    body: BodyGraph
+    signature: Signature
+
+
+@dataclasses.dataclass
+class Capture:
+    """A value of the outside that the program uses.
+
+    Attributes:
+        external: The outer tensor, or the handle of an outer resource.
+        read: The value is what the variable behind `external` holds. A program that
+            only reads gets it read once a root call.
+    """
+
+    external: tf.Tensor
+    read: bool
+
+
+@dataclasses.dataclass
+class Push:
+    """A table that the program's invocations push rows to.
+
+    Attributes:
+        name: For the user.
+        row: The dtype and shape of a row.
+        size_in: Returns the number of rows, computed in the default graph.
+    """
+
+    name: str
+    row: tf.TensorSpec
+    size_in: Callable[[Callable[[tf.Tensor], tf.Tensor]], tf.Tensor]
+
+
+@dataclasses.dataclass
+class Procedure:
+    """One procedure of a closed program.
+
+    Attributes:
+        name: The SubGraph's, for errors.
+        function: Takes an activation handle, the SubGraph's inputs, hidden inputs
+            (captures that are local to a calling procedure), and captures.
+        captures: Which of the program's captures are the last arguments.
+    """
+
+    name: str
+    function: tf_compat.AtomicFunction
+    captures: list[int]
+
+
+@dataclasses.dataclass
+class Program:
+    """A closed program; the root call invokes the first procedure."""
+
+    procedures: list[Procedure]
+    captures: list[Capture]
+    pushes: list[Push]
+    only_reads: bool
+    variables: list[tf.Variable]
+
+
+def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Program:
+    """Returns the program of the procedures that `entry` reaches.
+
+    Args:
+        entry: What the root call invokes.
+        definition_of: Returns the definition of a SubGraph that a body calls.
+
+    Raises:
+        SubGraphError: If a SubGraph that is called has no body, or one that uses
+            what only exists inside of another body is called outside of it.
+    """
+    definitions = _reachable(entry, definition_of)
+    hidden = _hidden_inputs(definitions)
+    if hidden[entry.id]:
+        _raise_called_outside(entry, hidden[entry.id][0])
+    reads = only_reads([d.body for d in definitions])
+    rules = ClosingRules(definitions, hidden, only_reads=reads)
+    graphs = [_close_one(d, hidden[d.id], rules) for d in definitions]
+    return Program(
+        procedures=[
+            Procedure(d.name, tf_compat.make_function(graph), graph.capture_indices)
+            for d, graph in zip(definitions, graphs, strict=True)
+        ],
+        captures=[Capture(external, read) for external, read in rules.captures],
+        pushes=[
+            Push(name, p.row, p.size_in) for name, p in rules.pushes.items()
+        ],
+        only_reads=reads,
+        variables=[v for d in definitions for v in tf_compat.watched_variables(d.body)],
+    )
+
+
+def _reachable(
+    entry: Definition, definition_of: Callable[[Any], Definition]
+) -> list[Definition]:
+    """Returns `entry` and all that it calls, directly or not, nearest first."""
+    found = {entry.id: entry}
+    waiting = [entry]
+    while waiting:
+        definition = waiting.pop(0)
+        for callee in _callees(definition):
+            if callee not in found:
+                found[callee] = definition_of(definition.body.callees[callee])
+                waiting.append(found[callee])
+    return list(found.values())
+
+
+def _callees(definition: Definition) -> list[int]:
+    """Returns the ids of the SubGraphs that a body really calls, in order."""
+    calls = (op for op in ops_within(definition.body) if op.type in CALLS)
+    return list(dict.fromkeys(op.get_attr("subgraph") for op in calls))
+
+
+def _hidden_inputs(definitions: list[Definition]) -> dict[int, list[tf.Tensor]]:
+    """Returns, by SubGraph, the captures that are local to a procedure around it.
+
+    This is lambda lifting: they become inputs of every call to the SubGraph, and so
+    of every procedure that calls it without being the one that has them.
+    """
+    hidden: dict[int, dict[int, tf.Tensor]] = {
+        d.id: {id(t): t for t, _ in d.body.captures if _owner(t) is not None}
+        for d in definitions
+    }
+    callees = {d.id: _callees(d) for d in definitions}
+    changed = True
+    while changed:
+        changed = False
+        for d in definitions:
+            for callee in callees[d.id]:
+                for key, tensor in hidden[callee].items():
+                    if _owner(tensor) is not d.body and key not in hidden[d.id]:
+                        hidden[d.id][key] = tensor
+                        changed = True
+    return {key: list(tensors.values()) for key, tensors in hidden.items()}
+
+
+def _owner(tensor: tf.Tensor) -> BodyGraph | None:
+    """Returns the body that an outer tensor is of, or None outside of all bodies."""
+    if isinstance(tensor, tf_compat.EagerTensor):
+        return None
+    return enclosing_body(tensor.graph)
+
+
+def _close_one(
+    definition: Definition, hidden: list[tf.Tensor], rules: ClosingRules
+) -> ClosedGraph:
+    """Returns the closed graph of one SubGraph."""
+    target = ClosedGraph(tf_compat.unique_name(definition.name))
+    copy = GraphCopy(definition.body, target, rules.by_op_type)
+    copy.keeps_order = rules.keeps_order
+    captured = {id(inner) for _, inner in definition.body.captures}
+    for tensor in definition.body.inputs:
+        if id(tensor) not in captured:
+            copy.bind(tensor, target.add_input(tensor))
+    lifted = {id(t): target.add_input(t) for t in hidden}
+    target.hidden = lifted
+    outer = {id(inner): t for t, inner in definition.body.captures}
+
+    def resolve_capture(tensor: tf.Tensor) -> tf.Tensor:
+        external = outer[id(tensor)]
+        if id(external) in lifted:
+            return lifted[id(external)]
+        return target.capture_argument(rules.index_of(external, read=False), external)
+
+    copy.fallback = resolve_capture
+    copy.external_of = lambda tensor: outer.get(id(tensor))
+    copy.run()
+    target.seal()
+    return target
+
+
+def _raise_called_outside(entry: Definition, tensor: tf.Tensor) -> None:
+    owner = _owner(tensor)
+    assert owner is not None
+    raise SubGraphError(
+        f"SubGraph '{entry.name}', or one that it calls, uses {tensor.name} of the "
+        f"body of SubGraph '{owner.subgraph_name}', so it can only be called inside "
+        f"of that body. Call it there, or make the tensor an input."
+    )

@@ -1,0 +1,62 @@
+"""The graph of a closed procedure: everything it uses is an argument."""
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+
+
+class ClosedGraph(tf_compat.FuncGraph):
+    """A procedure while a program is closed.
+
+    Its arguments are an activation handle, the SubGraph's inputs, hidden inputs, and
+    captures of the program.
+
+    Attributes:
+        hidden: The arguments that stand for captures of a procedure around it.
+        capture_indices: Which captures of the program its last arguments are.
+        num_sites: The number of call sites so far; their ids count up from 0.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.hidden: dict[int, tf.Tensor] = {}
+        self.capture_indices: list[int] = []
+        self.num_sites = 0
+        self._captures: dict[int, tf.Tensor] = {}
+
+    @property
+    def handle(self) -> tf.Tensor:
+        """The activation handle."""
+        return self.inputs[0]
+
+    def add_input(self, like: tf.Tensor) -> tf.Tensor:
+        """Returns a new argument with the type of `like`."""
+        argument = self._placeholder(like)
+        self.inputs.append(argument)
+        return argument
+
+    def capture_argument(self, index: int, like: tf.Tensor) -> tf.Tensor:
+        """Returns the argument for a capture of the program."""
+        if index not in self._captures:
+            self._captures[index] = self._placeholder(like)
+        return self._captures[index]
+
+    def seal(self) -> None:
+        """Puts the captures behind the other arguments."""
+        assert not self.captures, "a closed procedure used an outer tensor"
+        self.capture_indices = sorted(self._captures)
+        self.inputs.extend(self._captures[i] for i in self.capture_indices)
+
+    def _placeholder(self, like: tf.Tensor) -> tf.Tensor:
+        with self.as_default():
+            tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
+        tf_compat.copy_static_info(like, tensor)
+        return tensor
+
+
+def closed_graph_around(graph: tf.Graph) -> ClosedGraph:
+    """Returns the procedure that `graph` is or is a part of."""
+    for g in tf_compat.graph_chain(graph):
+        if isinstance(g, ClosedGraph):
+            return g
+    raise AssertionError("There is no closed procedure here.")

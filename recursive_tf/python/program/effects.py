@@ -1,0 +1,56 @@
+"""Whether a program only reads, so that its calls need no order among them."""
+
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.function_graph import CALL, PUSH
+
+# Stateful ops that neither change anything nor see what others change, if nobody
+# else changes it. An assertion only fails, and a push writes a row of its own.
+_ONLY_READS = frozenset(
+    (
+        CALL,
+        PUSH,
+        "Assert",
+        "LookupTableFindV2",
+        "LookupTableSizeV2",
+        "ReadVariableOp",
+        "ResourceGather",
+        "ResourceGatherNd",
+        "VariableShape",
+        # What these do is in the functions that they name.
+        "Case",
+        "If",
+        "StatefulPartitionedCall",
+        "While",
+    )
+)
+
+
+def ops_within(graph: tf_compat.FuncGraph) -> Iterator[tf.Operation]:
+    """Yields the ops of a graph and of the functions that they name."""
+    for op in graph.get_operations():
+        yield op
+        yield from _ops_of_functions(op)
+
+
+def _ops_of_functions(op: tf.Operation) -> Iterator[tf.Operation]:
+    for name in tf_compat.function_names(op):
+        function = tf_compat.find_function(op.graph, name)
+        yield from ops_within(tf_compat.to_func_graph(function))
+
+
+def contains(op: tf.Operation, types: frozenset[str]) -> bool:
+    """Says whether `op`, or an op of a function that it names, is one of `types`."""
+    return op.type in types or any(o.type in types for o in _ops_of_functions(op))
+
+
+def only_reads(graphs: list[tf_compat.FuncGraph]) -> bool:
+    """Says whether nothing in `graphs` has an effect that another op could see."""
+    return not any(
+        tf_compat.is_stateful(op) and op.type not in _ONLY_READS
+        for graph in graphs
+        for op in ops_within(graph)
+    )

@@ -1,0 +1,202 @@
+"""What becomes of each op of a traced body when its program is closed."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python import tf_compat
+from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.function_graph import CALL, PUSH
+from recursive_tf.python.functional_ops import copy_conditional, copy_loop
+from recursive_tf.python.graph_copy import (
+    CONDITIONALS,
+    FUNCTION_CALLS,
+    LOOPS,
+    GraphCopy,
+    Rule,
+    branch_graphs,
+)
+from recursive_tf.python.program.closed_graph import closed_graph_around
+from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.hoist import hoist
+from recursive_tf.python.signature import format_spec, spec_of
+
+CALLS = frozenset((CALL,))
+_TRACED = frozenset((CALL, PUSH))
+
+
+@dataclasses.dataclass
+class PushedTable:
+    """A table that a program pushes to: its row, and where its size comes from."""
+
+    row: tf.TensorSpec
+    copy: GraphCopy
+    size: tf.Tensor
+    name: str
+
+    def size_in(self, place: Any) -> tf.Tensor:
+        """Returns the number of rows, computed in the default graph.
+
+        Args:
+            place: Returns what an outer tensor is there.
+        """
+        return hoist(self.copy, self.size, place, f"size= of push '{self.name}'")
+
+
+class ClosingRules:
+    """The rules for the bodies of one program, and what they find out about it.
+
+    Attributes:
+        by_op_type: The rules.
+        captures: The outer tensors that the program uses, as (tensor, whether the
+            variable behind it is read), in the order of their indices.
+        pushes: The tables that it pushes to, by name.
+    """
+
+    def __init__(
+        self,
+        definitions: Sequence[Any],
+        hidden: dict[int, list[tf.Tensor]],
+        *,
+        only_reads: bool,
+    ) -> None:
+        self._definitions = {d.id: d for d in definitions}
+        self._indices = {d.id: i for i, d in enumerate(definitions)}
+        self._hidden = hidden
+        self._only_reads = only_reads
+        self._capture_ids: dict[tuple[int, bool], int] = {}
+        self.captures: list[tuple[tf.Tensor, bool]] = []
+        self.pushes: dict[str, PushedTable] = {}
+        self.by_op_type: dict[str, Rule] = {
+            CALL: self._close_call,
+            PUSH: self._close_push,
+            "ReadVariableOp": self._read_once,
+            **dict.fromkeys(CONDITIONALS, copy_conditional),
+            **dict.fromkeys(LOOPS, self._copy_loop_with_calls),
+            **dict.fromkeys(FUNCTION_CALLS, self._inline_with_calls),
+        }
+
+    def index_of(self, external: tf.Tensor, *, read: bool) -> int:
+        """Returns the index of an outer tensor among the program's captures."""
+        key = (id(external), read)
+        if key not in self._capture_ids:
+            self._capture_ids[key] = len(self.captures)
+            self.captures.append((external, read))
+        return self._capture_ids[key]
+
+    def keeps_order(self, before: tf.Operation, after: tf.Operation) -> bool:
+        """Says whether `after` must wait for `before`, which it was told to.
+
+        Automatic control dependencies chain all calls. Where nothing has an effect
+        that another op sees, waiting for a call only costs its parallelism.
+        """
+        del after
+        return not (self._only_reads and contains(before, CALLS))
+
+    def _close_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+        procedure = closed_graph_around(copy.target)
+        callee = self._definitions[op.get_attr("subgraph")]
+        arguments = [copy.resolve(tensor) for tensor in list(op.inputs)[1:]]
+        _check_call(callee, arguments, op)
+        for tensor in self._hidden[callee.id]:
+            arguments.append(_visible(copy, tensor))
+        add = (
+            library.stateless_recursive_call
+            if self._only_reads
+            else library.recursive_call
+        )
+        results = add(
+            handle=copy.resolve(op.inputs[0]),
+            args=arguments,
+            callee=self._indices[callee.id],
+            site=procedure.num_sites,
+            repeated=copy.repeated,
+            Toutputs=op.get_attr("Toutputs"),
+            output_shapes=op.get_attr("output_shapes"),
+            name="call",
+        )
+        procedure.num_sites += 1
+        return [*results.outputs, results.activation]
+
+    def _close_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+        handle, index, value, size = op.inputs
+        name = op.get_attr("table").decode()
+        row = spec_of(value)
+        table = self.pushes.setdefault(name, PushedTable(row, copy, size, name))
+        if table.row.dtype != row.dtype:
+            raise SubGraphError(
+                f"push '{name}' gets {format_spec(row)} at {tf_compat.op_traceback(op)}"
+                f" and {format_spec(table.row)} elsewhere. The names of pushes are one "
+                "space a program: rename one of them, or cast it."
+            )
+        shape = table.row.shape.most_specific_compatible_shape(row.shape)
+        table.row = tf.TensorSpec(shape, row.dtype)
+        push = library.recursive_push(
+            handle=copy.resolve(handle),
+            index=copy.resolve(index),
+            value=copy.resolve(value),
+            slot=list(self.pushes).index(name),
+        )
+        copy.register(op, push)
+        return []
+
+    def _read_once(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+        if not self._only_reads:
+            return None
+        outermost, handle = copy.origin(op.inputs[0])
+        external = outermost.external_of(handle)
+        if external is None or id(external) in _hidden_ids(copy):
+            return None
+        procedure = closed_graph_around(copy.target)
+        index = self.index_of(external, read=True)
+        return [procedure.capture_argument(index, op.outputs[0])]
+
+    def _copy_loop_with_calls(
+        self, copy: GraphCopy, op: tf.Operation
+    ) -> list[tf.Tensor] | None:
+        return copy_loop(copy, op) if contains(op, _TRACED) else None
+
+    def _inline_with_calls(
+        self, copy: GraphCopy, op: tf.Operation
+    ) -> list[tf.Tensor] | None:
+        if not contains(op, _TRACED):
+            return None
+        (graph,) = branch_graphs(op)
+        return copy.inline(graph, list(op.inputs))
+
+
+def _hidden_ids(copy: GraphCopy) -> dict[int, tf.Tensor]:
+    return closed_graph_around(copy.target).hidden
+
+
+def _visible(copy: GraphCopy, tensor: tf.Tensor) -> tf.Tensor:
+    """Returns what stands for a hidden input of a callee where it is called."""
+    procedure = closed_graph_around(copy.target)
+    if id(tensor) in procedure.hidden:
+        return procedure.hidden[id(tensor)]
+    around = copy.enclosing(tensor.graph)
+    if around is None:
+        raise SubGraphError(
+            f"A SubGraph that uses {tensor.name} is called where that tensor does not "
+            "exist. Call it in the branch that defines it."
+        )
+    return around.resolve(tensor)
+
+
+def _check_call(callee: Any, arguments: list[tf.Tensor], op: tf.Operation) -> None:
+    """Checks a call that was traced before its callee's inputs were known."""
+    specs = callee.signature.flat_inputs
+    fits = len(specs) == len(arguments) and all(
+        spec.dtype == argument.dtype and spec.shape.is_compatible_with(argument.shape)
+        for spec, argument in zip(specs, arguments, strict=True)
+    )
+    if not fits:
+        takes = ", ".join(map(format_spec, specs))
+        got = ", ".join(format_spec(spec_of(a)) for a in arguments)
+        raise SubGraphError(
+            f"SubGraph '{callee.name}' takes ({takes}), but a call before its "
+            f"definition, at {tf_compat.op_traceback(op)}, passes ({got})."
+        )

@@ -1,0 +1,163 @@
+"""The root call: a closed program becomes one op."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python import tf_compat
+from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.options import Options
+from recursive_tf.python.program import Program
+from recursive_tf.python.signature import Signature
+
+
+class RootCall:
+    """How one SubGraph is called from outside: its program, closed once.
+
+    Attributes:
+        signature: Of the SubGraph.
+        program: What the call runs.
+        options: Of the SubGraph; they hold for the program.
+    """
+
+    def __init__(
+        self, signature: Signature, program: Program, options: Options
+    ) -> None:
+        self.signature = signature
+        self.program = program
+        self.options = options
+        self._eager: dict[bool, Any] = {}
+
+    def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
+        """Returns the structured outputs, and the pushed tables by name."""
+        if tf.executing_eagerly():
+            flat = self._call_eagerly(args, mapped=mapped)
+        else:
+            flat = self._add(args, {}, mapped=mapped)
+        num_outputs = len(self.signature.flat_outputs)
+        outputs = tf.nest.pack_sequence_as(
+            self.signature.outputs, flat[:num_outputs]
+        )
+        names = [push.name for push in self.program.pushes]
+        return outputs, dict(zip(names, flat[num_outputs:], strict=True))
+
+    def _call_eagerly(self, args: list[tf.Tensor], *, mapped: bool) -> list[tf.Tensor]:
+        """Runs the op through a function: eager kernels are never destroyed.
+
+        Captured eager tensors are arguments of the function, because TensorFlow would
+        make constants of the small ones and lose their gradients.
+        """
+        tensors = [
+            c.external for c in self.program.captures if c.external.dtype != tf.resource
+        ]
+        for tensor in tensors:
+            self._check_reachable(tensor)
+        if mapped not in self._eager:
+            self._eager[mapped] = self._trace(tensors, mapped=mapped)
+        return list(self._eager[mapped](*args, *tensors))
+
+    def _trace(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
+        specs = self.signature.flat_inputs
+        if mapped:
+            specs = [_with_rows(spec) for spec in specs]
+
+        def call(*arguments: tf.Tensor) -> list[tf.Tensor]:
+            args = list(arguments[: len(specs)])
+            places = zip(tensors, arguments[len(specs) :], strict=True)
+            inside = {id(outer): inner for outer, inner in places}
+            return self._add(args, inside, mapped=mapped)
+
+        capture_specs = [tf.TensorSpec(t.shape, t.dtype) for t in tensors]
+        function = tf.function(call, autograph=False)
+        return function.get_concrete_function(*specs, *capture_specs)
+
+    def _add(
+        self, args: list[tf.Tensor], inside: dict[int, tf.Tensor], *, mapped: bool
+    ) -> list[tf.Tensor]:
+        """Adds the op to the default graph.
+
+        Args:
+            args: For the entry procedure.
+            inside: What captured tensors are in this graph, by id.
+            mapped: Whether each argument has rows in front.
+        """
+
+        def place(external: tf.Tensor) -> tf.Tensor:
+            if id(external) in inside:
+                return inside[id(external)]
+            self._check_reachable(external)
+            return external
+
+        for variable in self.program.variables:
+            tf_compat.variable_accessed(variable)
+        captures = []
+        for capture in self.program.captures:
+            tensor = place(capture.external)
+            captures.append(tf_compat.read_variable(tensor) if capture.read else tensor)
+        results = self._invoke(args, captures, place, mapped=mapped)
+        outputs = [*results.outputs, *results.pushed]
+        for tensor, spec in zip(outputs, self._result_specs(mapped), strict=True):
+            tensor.set_shape(spec.shape)
+        return outputs
+
+    def _invoke(
+        self, args: list[tf.Tensor], captures: list[tf.Tensor], place: Any, *, mapped: bool
+    ) -> Any:
+        program = self.program
+        outputs = self.signature.flat_outputs
+        sizes = [push.size_in(place) for push in program.pushes]
+        graph = tf_compat.default_graph()
+        for procedure in program.procedures:
+            tf_compat.add_function(graph, procedure.function)
+        indices = [p.captures for p in program.procedures]
+        results = library.recursive_invoke(
+            args=args,
+            captures=captures,
+            push_sizes=sizes,
+            procedures=[
+                tf.compat.as_str(p.function.name) for p in program.procedures
+            ],
+            names=[p.name for p in program.procedures],
+            capture_counts=[len(i) for i in indices],
+            capture_indices=[i for each in indices for i in each],
+            Toutputs=[spec.dtype for spec in outputs],
+            output_shapes=[spec.shape for spec in outputs],
+            Tpushed=[push.row.dtype for push in program.pushes],
+            push_names=[push.name for push in program.pushes],
+            pushed_shapes=[push.row.shape for push in program.pushes],
+            mapped=mapped,
+            max_depth=self.options.max_depth or 0,
+            max_activations=self.options.max_activations or 0,
+            name=self.signature.name,
+        )
+        if program.only_reads:
+            tf_compat.mark_resources_read_only(results.activation.op)
+        return results
+
+    def _result_specs(self, mapped: bool) -> list[tf.TensorSpec]:
+        outputs = self.signature.flat_outputs
+        if mapped:
+            outputs = [_with_rows(spec) for spec in outputs]
+        return outputs + [_with_rows(push.row) for push in self.program.pushes]
+
+    def _check_reachable(self, tensor: tf.Tensor) -> None:
+        """Raises if a captured tensor does not exist where the call is made."""
+        if isinstance(tensor, tf_compat.EagerTensor):
+            return
+        if tf.executing_eagerly():
+            here = "eagerly"
+        elif tensor.graph in tf_compat.graph_chain(tf_compat.default_graph()):
+            return
+        else:
+            here = f"in '{tf_compat.default_graph().name}'"
+        raise SubGraphError(
+            f"SubGraph '{self.signature.name}' captured {tensor.name} of the function "
+            f"'{tensor.graph.name}', but is called {here}, where that tensor does not "
+            "exist. Call it inside that function, or make the tensor an input."
+        )
+
+
+
+def _with_rows(spec: tf.TensorSpec) -> tf.TensorSpec:
+    return tf.TensorSpec(tf.TensorShape([None]).concatenate(spec.shape), spec.dtype)

@@ -1,0 +1,351 @@
+"""`SubGraph`: what a user defines and calls."""
+
+import contextlib
+import itertools
+from types import TracebackType
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.python import gradient, tf_compat
+from recursive_tf.python.control_flow import on_trial, outputs_of_sibling
+from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
+from recursive_tf.python.function_graph import (
+    BodyGraph,
+    add_call,
+    add_push,
+    enclosing_body,
+)
+from recursive_tf.python.options import EXECUTORS, Options
+from recursive_tf.python.program.close import Definition, close
+from recursive_tf.python.root_call import RootCall
+from recursive_tf.python.signature import (
+    Signature,
+    as_spec,
+    format_structure,
+    spec_of,
+)
+
+_ids = itertools.count(1)
+
+gradient.register()
+
+
+class SubGraph:
+    """A part of a dataflow graph that may call itself.
+
+    Define it in a `with` block: declare inputs, build the body, declare outputs.
+    Calling it in its own body, or another's, adds a call site; calling it anywhere
+    else runs it. Tensors and variables of the outside are used without naming them.
+
+    >>> with SubGraph("fib") as fib:
+    ...     n = fib.input(tf.int32)
+    ...     fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
+    >>> int(fib(10))
+    55
+
+    Source: Jeong et al., "Improving the Expressiveness of Deep Learning Frameworks
+    with Recursion", EuroSys 2018, sections 3.1 and 3.2.
+
+    Attributes:
+        name: For errors and for the names of ops.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        output_signature: Any = None,
+        executor: str = "auto",
+        options: Options | None = None,
+    ) -> None:
+        """Declares a SubGraph, which may be called before it is defined.
+
+        Args:
+            name: Any text; default "subgraph".
+            output_signature: A structure of `tf.TensorSpec`s (or dtypes, for scalars).
+                Needed only where a call comes before `.output` and no sibling branch
+                of a conditional around it shows what it returns.
+            executor: "dataflow" runs every call on TensorFlow's executor, independent
+                ones in parallel; "auto" takes the best that can run the program,
+                which is "dataflow".
+            options: Limits; those of the SubGraph that the root call invokes hold.
+
+        Raises:
+            ValueError: If there is no such executor.
+        """
+        if executor not in EXECUTORS:
+            raise ValueError(f"executor={executor!r}: choose one of {EXECUTORS}.")
+        self.name = name or "subgraph"
+        self._executor = executor
+        self._options = options
+        self._signature = Signature(self.name, output_signature)
+        self._id = next(_ids)
+        self._body: BodyGraph | None = None
+        self._tracing: contextlib.ExitStack | None = None
+        self._is_defined = False
+        self._root_call: RootCall | None = None
+
+    @tf.autograph.experimental.do_not_convert
+    def __enter__(self) -> "SubGraph":
+        """Starts the definition: ops that follow are the body."""
+        if self._body is not None:
+            raise SubGraphError(
+                f"SubGraph '{self.name}' is defined twice. Make a second SubGraph."
+            )
+        self._body = BodyGraph(self.name)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._body.as_default())
+            # Keeps effects that no output depends on: prints, assertions.
+            controls = tf_compat.AutomaticControlDependencies()
+            stack.callback(self._keep_effects, controls)
+            stack.enter_context(controls)
+            self._tracing = stack.pop_all()
+        return self
+
+    @tf.autograph.experimental.do_not_convert
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Ends the definition."""
+        assert self._tracing is not None
+        self._tracing.__exit__(kind, error, traceback)
+        self._tracing = None
+        if error is None and not self._is_defined:
+            raise SubGraphError(
+                f"SubGraph '{self.name}' has no output. Call "
+                f"`{self.name}.output(...)` at the end of its `with` block."
+            )
+
+    def _keep_effects(self, controls: Any) -> None:
+        assert self._body is not None
+        self._body.control_outputs.extend(controls.ops_which_must_run)
+
+    @tf.autograph.experimental.do_not_convert
+    def input(self, dtype: Any, shape: Any = (), name: str | None = None) -> Any:
+        """Declares the next input.
+
+        Args:
+            dtype: A dtype, a `tf.TensorSpec`, or a structure of these.
+            shape: Of one invocation's tensor, where `dtype` is a dtype; `()` is a
+                scalar, None dimensions are unknown.
+            name: For the op.
+
+        Returns:
+            The tensor, or the structure of tensors, inside of the body.
+
+        Raises:
+            SubGraphError: Outside of the definition.
+        """
+        body = self._body_being_traced("input")
+        spec = tf.nest.map_structure(lambda leaf: as_spec(leaf, shape), dtype)
+        label = name or f"input_{len(self._signature.inputs)}"
+        tensors = tf.nest.map_structure(lambda s: body.add_input(s, label), spec)
+        self._signature.inputs.append(spec)
+        return tensors
+
+    @tf.autograph.experimental.do_not_convert
+    def output(self, *outputs: Any) -> None:
+        """Declares what the SubGraph returns; `output(a, b)` is `output((a, b))`.
+
+        Args:
+            *outputs: A tensor, or a structure of tensors: tuples, named tuples, lists,
+                dicts.
+
+        Raises:
+            SubGraphError: The second time, outside of the definition, or if calls
+                assumed or `output_signature` says something else.
+        """
+        body = self._body_being_traced("output")
+        if self._is_defined:
+            raise SubGraphError(
+                f"SubGraph '{self.name}' has two outputs. Call `.output(a, b)` once, "
+                "with all of them."
+            )
+        structure = outputs[0] if len(outputs) == 1 else tuple(outputs)
+        if tf_compat.default_graph() is not body:
+            raise SubGraphError(
+                f"`.output` of SubGraph '{self.name}' is called inside of a branch. "
+                "Return the value from the branch, and call it on the conditional's "
+                "result."
+            )
+        tensors = tf.nest.map_structure(
+            lambda leaf: tf.identity(tf.convert_to_tensor(leaf)), structure
+        )
+        self._signature.check_outputs(tf.nest.map_structure(spec_of, tensors))
+        body.outputs = tf.nest.flatten(tensors)
+        body.structured_outputs = tensors
+        self._is_defined = True
+
+    @tf.autograph.experimental.do_not_convert
+    def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
+        """Hands a value of every invocation to the root call, one row each.
+
+        `outputs, pushed = f(..., with_pushed=True)`, or `f.map(...)`, gives the table
+        as `pushed[name]`, of shape `[size, ...]`. Rows that no invocation pushed are
+        zero; gradients flow back row by row. Source: Cavs (Xu et al. 2018), section
+        3.1, where a vertex pushes to the outside.
+
+        Args:
+            name: One space of names a program, whichever SubGraph pushes.
+            value: A tensor, `[...]`.
+            index: An integer scalar: the row, different in every invocation.
+            size: The number of rows. It must not depend on an input of the body.
+
+        Raises:
+            SubGraphError: Outside of the definition.
+            tf.errors.InvalidArgumentError: When it runs, if two invocations push one
+                row, or values of different shapes.
+            tf.errors.OutOfRangeError: When it runs, if there is no such row.
+        """
+        self._body_being_traced("push")
+        body = enclosing_body(tf_compat.default_graph())
+        assert body is not None
+        add_push(body, name, tf.convert_to_tensor(value), index, size)
+
+    @tf.autograph.experimental.do_not_convert
+    def __call__(self, *args: Any, with_pushed: bool = False) -> Any:
+        """Invokes the SubGraph.
+
+        Inside of a body this adds a call site. Elsewhere it is the root call: eagerly,
+        in a `tf.function`, in a Keras layer.
+
+        Args:
+            *args: One for each input, of its structure, dtype and shape.
+            with_pushed: At the root, return pushed values too.
+
+        Returns:
+            The structure given to `.output`; with `with_pushed`, that and a dict from
+            names to tables `[size, ...]`.
+
+        Raises:
+            SubGraphError: If arguments do not fit, the SubGraph is not defined, or what
+                it returns is not known yet.
+            tf.errors.OpError: When it runs, if an invocation fails; the message names
+                the SubGraph and the invocation path.
+        """
+        body = enclosing_body(tf_compat.default_graph())
+        if body is None:
+            return self._call_root(args, mapped=False, with_pushed=with_pushed)
+        if with_pushed:
+            raise SubGraphError(
+                f"with_pushed=True in a call to SubGraph '{self.name}' inside of the "
+                f"body of '{body.subgraph_name}': only a root call gathers what all "
+                "its invocations push."
+            )
+        return self._call_inside(body, args)
+
+    @tf.autograph.experimental.do_not_convert
+    def map(self, *args: Any, with_pushed: bool = False) -> Any:
+        """Invokes the SubGraph once for each row of the arguments, in parallel.
+
+        Args:
+            *args: One for each input, with a dimension of rows in front: `[rows, ...]`.
+            with_pushed: Return pushed values too.
+
+        Returns:
+            The structure given to `.output`, each tensor `[rows, ...]`; with
+            `with_pushed`, that and a dict from names to tables `[size, ...]`.
+
+        Raises:
+            SubGraphError: As a call; also inside of bodies, and without inputs.
+        """
+        body = enclosing_body(tf_compat.default_graph())
+        if body is not None:
+            raise SubGraphError(
+                f"`.map` of SubGraph '{self.name}' inside of the body of "
+                f"'{body.subgraph_name}' is not supported: call it once for each row."
+            )
+        if not self._signature.flat_inputs:
+            raise SubGraphError(
+                f"`.map` of SubGraph '{self.name}', which has no input, has no rows."
+            )
+        return self._call_root(args, mapped=True, with_pushed=with_pushed)
+
+    def __repr__(self) -> str:
+        """Returns the name and the signature."""
+        takes = format_structure(tuple(self._signature.inputs))
+        gives = self._signature.outputs
+        returns = "?" if gives is None else format_structure(gives)
+        return f"<SubGraph '{self.name}' {takes} -> {returns}>"
+
+    def _body_being_traced(self, method: str) -> BodyGraph:
+        body = enclosing_body(tf_compat.default_graph())
+        if self._tracing is None or body is not self._body or body is None:
+            raise SubGraphError(
+                f"`.{method}` of SubGraph '{self.name}' is called outside of its "
+                f"definition. Call it in the `with` block of '{self.name}'."
+            )
+        return body
+
+    def _call_inside(self, body: BodyGraph, args: tuple[Any, ...]) -> Any:
+        tensors = self._arguments_inside(args)
+        if self._signature.outputs is None:
+            self._guess_outputs()
+        body.callees[self._id] = self
+        results = add_call(body, self._id, tensors, self._signature.flat_outputs)
+        return tf.nest.pack_sequence_as(self._signature.outputs, results)
+
+    def _arguments_inside(self, args: tuple[Any, ...]) -> list[Any]:
+        if self._body is None:
+            # Its inputs are not known yet: closing the program checks them.
+            return [tf.convert_to_tensor(arg) for arg in tf.nest.flatten(args)]
+        return self._signature.flatten_arguments(args, mapped=False)
+
+    def _guess_outputs(self) -> None:
+        """Takes what a sibling branch returns for what this SubGraph returns."""
+        missing = UnknownOutputsError(
+            f"SubGraph '{self.name}' is called before `.output`, and no branch of a "
+            "conditional around the call shows what it returns. Say it when the "
+            f'SubGraph is made, e.g.\n    SubGraph("{self.name}", '
+            "output_signature=tf.TensorSpec([150], tf.float32))"
+        )
+        if on_trial():
+            raise missing
+        found = outputs_of_sibling()
+        if found is None:
+            raise missing
+        self._signature.outputs = found
+        self._signature.guessed = True
+
+    def _call_root(
+        self, args: tuple[Any, ...], *, mapped: bool, with_pushed: bool
+    ) -> Any:
+        if self._root_call is None:
+            self._root_call = self._close()
+        tensors = self._signature.flatten_arguments(args, mapped=mapped)
+        outputs, pushed = self._root_call(tensors, mapped=mapped)
+        return (outputs, pushed) if with_pushed else outputs
+
+    def _close(self) -> RootCall:
+        options = self._options or Options()
+
+        def definition_of(subgraph: "SubGraph") -> Definition:
+            self._check_same_choices(subgraph)
+            return subgraph._definition()
+
+        program = close(self._definition(), definition_of)
+        return RootCall(self._signature, program, options)
+
+    def _definition(self) -> Definition:
+        if not self._is_defined or self._body is None:
+            raise SubGraphError(
+                f"SubGraph '{self.name}' is called, but has no body. Define it in "
+                f"`with {self.name}:` before the root call."
+            )
+        return Definition(self._id, self.name, self._body, self._signature)
+
+    def _check_same_choices(self, callee: "SubGraph") -> None:
+        differs = (
+            callee._options is not None
+            and callee._options != (self._options or Options())
+        ) or (callee._executor != "auto" and callee._executor != self._executor)
+        if differs:
+            raise SubGraphError(
+                f"SubGraph '{callee.name}' has an executor or options of its own, but "
+                f"is called from '{self.name}', whose hold for the whole program. Give "
+                f"them to '{self.name}' alone."
+            )

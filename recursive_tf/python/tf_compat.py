@@ -1,0 +1,221 @@
+"""The only module that imports private TensorFlow, for version 2.21.
+
+What is here has no public equivalent: building function graphs by hand, naming
+functions in op attributes, and the derivative of one graph within another.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.core.framework import attr_value_pb2
+from tensorflow.python.eager.polymorphic_function import atomic_function
+from tensorflow.python.framework import (
+    auto_control_deps,
+    auto_control_deps_utils,
+    func_graph,
+    ops,
+)
+from tensorflow.python.ops import (
+    cond_v2,
+    gradients_util,
+    handle_data_util,
+    resource_variable_ops,
+)
+
+AttrValue = attr_value_pb2.AttrValue
+NameAttrList = attr_value_pb2.NameAttrList
+FuncGraph = func_graph.FuncGraph
+AtomicFunction = atomic_function.AtomicFunction
+AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
+EagerTensor = ops.EagerTensor
+RegisterGradient = ops.RegisterGradient
+
+# The code of the functions that trace the branches of a conditional. Their frames'
+# locals hold the branch functions, and the graphs of those traced so far.
+CONDITIONAL_CODE = frozenset(
+    (cond_v2.cond_v2.__code__, cond_v2.indexed_case.__code__)
+)
+
+
+def default_graph() -> tf.Graph:
+    """Returns the graph that ops are added to now."""
+    return ops.get_default_graph()
+
+
+def unique_name(base: str) -> str:
+    """Returns a function name that this process never used before.
+
+    TensorFlow returns the old function when a name is used again in a context.
+    """
+    safe = "".join(c if c.isalnum() or c == "_" else "_" for c in base)
+    return f"__recursive_{safe}_{ops.uid()}"
+
+
+def graph_chain(graph: tf.Graph) -> Iterator[tf.Graph]:
+    """Yields `graph` and the graphs that enclose it, from inside out."""
+    while graph is not None:
+        yield graph
+        graph = getattr(graph, "outer_graph", None)
+
+
+def find_function(graph: tf.Graph, name: str) -> AtomicFunction:
+    """Returns the function `name` of `graph` or of a graph that encloses it."""
+    for g in graph_chain(graph):
+        function = g._get_function(name)
+        if function is not None:
+            return function
+    raise KeyError(f"There is no function {name!r} in {graph!r}.")
+
+
+def function_names(op: tf.Operation) -> list[str]:
+    """Returns the names of all functions in the attributes of `op`."""
+    names = []
+    for value in op.node_def.attr.values():
+        kind = value.WhichOneof("value")
+        if kind == "func":
+            names.append(value.func.name)
+        elif kind == "list":
+            names += [function.name for function in value.list.func]
+    return [name for name in names if name]
+
+
+def add_function(graph: tf.Graph, function: AtomicFunction) -> None:
+    """Makes `graph` know `function` and what it calls."""
+    graph._add_function_recursive(function)
+
+
+def trace(function: Callable[[], Any], name: str) -> FuncGraph:
+    """Returns the graph of a function without arguments."""
+    return func_graph.func_graph_from_py_func(unique_name(name), function, [], {})
+
+
+def make_function(graph: FuncGraph) -> AtomicFunction:
+    """Returns a function of `graph`, named like it."""
+    return atomic_function.from_func_graph(graph.name, graph, {})
+
+
+def to_func_graph(function: AtomicFunction) -> FuncGraph:
+    """Returns the graph that `function` was made of, or one like it."""
+    return function.graph
+
+
+def create_op(
+    graph: tf.Graph,
+    source: tf.Operation,
+    inputs: Sequence[tf.Tensor],
+    attrs: dict[str, AttrValue] | None = None,
+) -> tf.Operation:
+    """Adds to `graph` an op like `source` with other inputs and changed attributes."""
+    merged = {k: v for k, v in source.node_def.attr.items() if k != "_class"}
+    merged.update(attrs or {})
+    op = graph._create_op_internal(
+        source.type,
+        list(inputs),
+        [output.dtype for output in source.outputs],
+        name=source.name,
+        attrs=merged,
+        op_def=source.op_def,
+    )
+    for old, new in zip(source.outputs, op.outputs, strict=True):
+        copy_static_info(old, new)
+    return op
+
+
+def copy_static_info(old: tf.Tensor, new: tf.Tensor) -> None:
+    """Tells `new` what is known before run time about `old`."""
+    if new.shape.rank is None or not new.shape.is_fully_defined():
+        new.set_shape(old.shape)
+    if old.dtype in (tf.resource, tf.variant):
+        handle_data_util.copy_handle_data(old, new)
+
+
+def add_control_inputs(op: tf.Operation, controls: Iterable[tf.Operation]) -> None:
+    """Makes `op` wait for `controls`."""
+    op._add_control_inputs(list(controls))
+
+
+def is_stateful(op: tf.Operation) -> bool:
+    """Says whether TensorFlow treats `op` as having effects."""
+    return bool(op._is_stateful)
+
+
+def set_functions(op: tf.Operation, attr: str, functions: list[AtomicFunction]) -> None:
+    """Sets the list of functions in attribute `attr` of `op`."""
+    for function in functions:
+        add_function(op.graph, function)
+    op._set_func_list_attr(attr, [tf.compat.as_str(f.name) for f in functions])
+
+
+def set_function(op: tf.Operation, attr: str, function: AtomicFunction) -> None:
+    """Sets the function in attribute `attr` of `op`."""
+    add_function(op.graph, function)
+    op._set_func_attr(attr, tf.compat.as_str(function.name))
+
+
+def set_attr(op: tf.Operation, name: str, value: AttrValue) -> None:
+    """Sets an attribute of `op` after it was made."""
+    op._set_attr(name, value)
+
+
+def gradients_between(
+    ys: list[tf.Tensor],
+    xs: list[tf.Tensor],
+    dys: list[tf.Tensor],
+    source: FuncGraph,
+) -> list[Any]:
+    """Adds the gradient of `ys` by `xs`, which are in `source`, to the default graph.
+
+    Returns:
+        For each of `xs` a tensor, an `IndexedSlices`, or None if `ys` do not
+        depend on it.
+    """
+    return list(gradients_util._GradientsHelper(ys, xs, grad_ys=dys, src_graph=source))
+
+
+def capture_placeholder(
+    graph: FuncGraph, tensor: tf.Tensor, name: str | None
+) -> tf.Tensor:
+    """Captures an eager tensor as a placeholder, also where TensorFlow would copy it.
+
+    TensorFlow makes constants of small eager tensors, which cuts their gradient.
+    """
+    captures = graph._function_captures
+    return captures._create_placeholder_helper(graph, tensor, name or "capture")
+
+
+def set_captures(graph: FuncGraph, externals: list[tf.Tensor]) -> None:
+    """Makes the inputs of `graph` stand for `externals`, in order."""
+    graph._function_captures.reset_captures(externals, graph.inputs)
+
+
+def watched_variables(graph: FuncGraph) -> list[tf.Variable]:
+    """Returns the variables that were read while `graph` was traced."""
+    return sorted(graph._watched_variables, key=id)
+
+
+def variable_accessed(variable: tf.Variable) -> None:
+    """Tells gradient tapes and enclosing functions that `variable` is read here."""
+    resource_variable_ops.variable_accessed(variable)
+
+
+def op_traceback(op: tf.Operation) -> str:
+    """Returns the line of user code that made `op`, e.g. "model.py:12"."""
+    frames = op.traceback
+    if not frames:
+        return "an unknown place"
+    return f"{frames[-1].filename}:{frames[-1].lineno}"
+
+
+def read_variable(handle: tf.Tensor) -> tf.Tensor:
+    """Returns the value of the variable behind `handle`."""
+    data = handle_data_util.get_resource_handle_data(handle).shape_and_type[0]
+    value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.as_dtype(data.dtype))
+    value.set_shape(tf.TensorShape(data.shape))
+    return value
+
+
+def mark_resources_read_only(op: tf.Operation) -> None:
+    """Tells automatic control dependencies that `op` changes none of its resources."""
+    indices = [i for i, t in enumerate(op.inputs) if t.dtype == tf.resource]
+    ops.set_int_list_attr(op, auto_control_deps_utils.READ_ONLY_RESOURCE_INPUTS_ATTR, indices)

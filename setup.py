@@ -1,0 +1,162 @@
+"""Builds recursive_tf/ops/_recursive_tf.so against the installed TensorFlow.
+
+All that is not about C++ is in pyproject.toml. Environment: CXX, the compiler
+(g++); CXXFLAGS, further flags, e.g. `-Werror`.
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import NamedTuple
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
+
+ROOT = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from cc_build import (  # noqa: E402
+    BuildError,
+    Job,
+    build,
+    compiler,
+    tensorflow_folder,
+)
+
+OBJECTS = pathlib.Path("build/library")
+OPS = pathlib.Path("recursive_tf/ops")
+LIBRARY = "_recursive_tf.so"
+BUILD_INFO = "_build_info.py"
+
+
+def library_sources() -> list[str]:
+    """Returns the library's C++ files, from the list that Bazel reads too."""
+    lists: dict[str, list[str]] = {}
+    exec((ROOT / "recursive_tf/cc/sources.bzl").read_text(), lists)
+    return lists["LIBRARY_SOURCES"]
+
+
+class TensorFlow(NamedTuple):
+    """What a build has to know of the installed TensorFlow."""
+
+    version: str
+    compile_flags: list[str]
+    link_flags: list[str]
+
+
+def ask_tensorflow() -> TensorFlow:
+    """Returns what TensorFlow says of itself, without its greetings on stderr."""
+    tensorflow_folder()  # For its message, if there is none.
+    question = (
+        "import json, tensorflow as tf; print(json.dumps([tf.__version__, "
+        "tf.sysconfig.get_compile_flags(), tf.sysconfig.get_link_flags()]))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", question], capture_output=True, text=True, check=False
+    )
+    if answer.returncode:
+        raise BuildError(f"TensorFlow cannot be imported.\n{answer.stderr}")
+    return TensorFlow(*json.loads(answer.stdout))
+
+
+def compile_flags(tensorflow_flags: list[str]) -> list[str]:
+    """Returns the flags to compile one file of the library with.
+
+    Args:
+        tensorflow_flags: From `tf.sysconfig`, e.g. `["-I/.../include", "-DX=1"]`.
+    """
+    flags = ["-O2", "-fPIC", "-Wall", "-Wextra", "-I."]
+    # As the wheel was built: Abseil's containers have another layout without it.
+    flags.append("-DNDEBUG")
+    for flag in tensorflow_flags:
+        # As system headers: they would print thousands of warnings.
+        flags += ["-isystem", flag[2:]] if flag.startswith("-I") else [flag]
+    return flags + shlex.split(os.environ.get("CXXFLAGS", ""))
+
+
+def build_library() -> tuple[pathlib.Path, str]:
+    """Compiles and links what has changed.
+
+    Returns:
+        The library, and the version of TensorFlow that it was built on.
+    """
+    tensorflow = ask_tensorflow()
+    flags = compile_flags(tensorflow.compile_flags)
+    jobs = [
+        Job(
+            inputs=(pathlib.Path(source),),
+            output=(OBJECTS / source).with_suffix(".o"),
+            command=(compiler(), *flags, "-c", source),
+            stamp=tensorflow.version,
+        )
+        for source in library_sources()
+    ]
+    build(jobs)
+    objects = [job.output for job in jobs]
+    # No run path: the gate imports TensorFlow, and with it the library that this
+    # one is linked to, before it loads this one.
+    link = Job(
+        inputs=tuple(objects),
+        output=OBJECTS / LIBRARY,
+        command=(
+            *(compiler(), "-shared", *map(str, objects)),
+            *tensorflow.link_flags,
+        ),
+        stamp=tensorflow.version,
+    )
+    build([link])
+    return ROOT / link.output, tensorflow.version
+
+
+class BuildLibrary(build_ext):
+    """Puts the library and its build info into the package."""
+
+    def run(self) -> None:
+        """Builds into the source folder if `inplace`, else into `build_lib`."""
+        try:
+            library, version = build_library()
+        except BuildError as error:
+            sys.exit(f"recursive_tf: {error}")
+        folder = self.target_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        # Replaced, not rewritten: a running process may have the old one mapped.
+        copied = folder / (LIBRARY + ".partial")
+        shutil.copyfile(library, copied)
+        copied.replace(folder / LIBRARY)
+        (folder / BUILD_INFO).write_text(
+            '"""Written by setup.py: what the library beside it was built on."""\n\n'
+            f'TENSORFLOW_VERSION = "{version}"\n'
+        )
+
+    def target_folder(self) -> pathlib.Path:
+        """Returns the folder that the library goes to."""
+        return (ROOT if self.inplace else pathlib.Path(self.build_lib)) / OPS
+
+    def get_outputs(self) -> list[str]:
+        """Returns what run() writes, for setuptools to install."""
+        return [str(self.target_folder() / name) for name in (LIBRARY, BUILD_INFO)]
+
+    def get_output_mapping(self) -> dict[str, str]:
+        """Returns {}: an editable install finds the files where run() put them."""
+        return {}
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for one platform and any Python: the library does not call Python."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Returns the tag, e.g. `py3-none-linux_x86_64`."""
+        *_, platform = super().get_tag()
+        return "py3", "none", platform
+
+
+setup(
+    # Says that there is a library to build; how, is said above.
+    ext_modules=[Extension("recursive_tf.ops._recursive_tf", library_sources())],
+    cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PlatformWheel},
+)

@@ -1,0 +1,461 @@
+"""The oracle is right, and independent: docs/from_scratch.py."""
+
+import ast
+import importlib.util
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+SOURCE = pathlib.Path(__file__).parents[2] / "docs" / "from_scratch.py"
+
+
+def _load():
+    spec = importlib.util.spec_from_file_location("from_scratch", SOURCE)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Dataclasses look their module up by name.
+    spec.loader.exec_module(module)
+    return module
+
+
+fs = _load()
+
+
+# --- What it computes
+
+
+def fib_graph():
+    with fs.SubGraph("fib") as fib:
+        n = fib.input()
+        fib.output(fs.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
+    return fib
+
+
+def test_fib_of_20_is_6765():
+    value, _ = fib_graph().run(20)
+    assert value == 6765
+    assert value.dtype.kind == "i"
+
+
+def test_ackermann_calls_itself_on_its_own_result():
+    with fs.SubGraph("ackermann") as ackermann:
+        m, n = ackermann.input(), ackermann.input()
+        ackermann.output(
+            fs.cond(
+                fs.equal(m, 0),
+                lambda: n + 1,
+                lambda: fs.cond(
+                    fs.equal(n, 0),
+                    lambda: ackermann(m - 1, 1),
+                    lambda: ackermann(m - 1, ackermann(m, n - 1)),
+                ),
+            )
+        )
+    assert ackermann.run(2, 3)[0] == 9
+
+
+@pytest.mark.parametrize("n", [0, 1, 6, 7])
+def test_even_and_odd_call_each_other(n):
+    even, odd = fs.SubGraph("even"), fs.SubGraph("odd")
+    with even:
+        m = even.input()
+        even.output(fs.cond(fs.equal(m, 0), lambda: 1, lambda: odd(m - 1)))
+    with odd:
+        m = odd.input()
+        odd.output(fs.cond(fs.equal(m, 0), lambda: 0, lambda: even(m - 1)))
+    assert even.run(n)[0] == (n % 2 == 0)
+
+
+def fold_graph(items):
+    """Folds x -> tanh(x + item) over a captured list, from its end."""
+    with fs.SubGraph("fold") as fold:
+        k, x = fold.input(), fold.input()
+        fold.output(
+            fs.cond(
+                k < len(items.value),
+                lambda: fs.tanh(fold(k + 1, x) + fs.gather(items, k)),
+                lambda: x,
+            )
+        )
+    return fold
+
+
+def test_list_fold_has_the_value_and_gradients_of_the_loop():
+    items = fs.Capture([0.3, -0.2, 0.5])
+    value, tape = fold_graph(items).run(0, 0.1)
+    gradients = tape.gradient(1.0)
+
+    states, slope, expected = [0.1], 1.0, np.zeros(3)
+    for item in items.value[::-1]:
+        states.append(np.tanh(states[-1] + item))
+    for k in range(3):
+        slope *= 1 - states[3 - k] ** 2
+        expected[k] = slope
+    np.testing.assert_allclose(value, states[-1])
+    np.testing.assert_allclose(gradients[items], expected)
+    np.testing.assert_allclose(gradients.inputs[1], slope)
+
+
+def test_a_chain_of_2000_invocations_has_value_and_gradient():
+    items = fs.Capture(np.full(2000, 1e-3))
+    value, tape = fold_graph(items).run(0, 0.0)
+    assert len(tape.cache) == 2001
+    assert np.isfinite(value)
+    slopes = tape.gradient(1.0)[items]
+    assert slopes.shape == (2000,)
+    assert (slopes > 0).all()
+
+
+def test_a_recursion_without_end_is_stopped():
+    with fs.SubGraph("forever") as forever:
+        n = forever.input()
+        forever.output(forever(n + 1))
+    with pytest.raises(RecursionError, match="deeper than 5000"):
+        forever.run(0)
+
+
+# --- TreeLSTM: values, gradients, pushes
+
+TREE = {  # ((0 1) 2)
+    "left": np.array([-1, -1, -1, 0, 3]),
+    "right": np.array([-1, -1, -1, 1, 2]),
+    "tokens": np.array([4, 0, 4, 0, 0]),
+}
+
+
+def random_tree(rng, num_leaves):
+    """Joins random neighbours until one is left; it is the last node."""
+    left, right = [-1] * num_leaves, [-1] * num_leaves
+    roots = list(range(num_leaves))
+    while len(roots) > 1:
+        k = rng.integers(len(roots) - 1)
+        left.append(roots[k])
+        right.append(roots[k + 1])
+        roots[k : k + 2] = [len(left) - 1]
+    return {
+        "left": np.array(left),
+        "right": np.array(right),
+        "tokens": rng.integers(5, size=len(left)),
+    }
+
+
+def random_weights(rng, embedding=3, hidden=2):
+    shapes = {
+        "embedding": (5, embedding),
+        "leaf": (embedding, 3 * hidden),
+        "leaf_bias": (3 * hidden,),
+        "internal": (2 * hidden, 5 * hidden),
+        "internal_bias": (5 * hidden,),
+    }
+    return {name: fs.Capture(rng.normal(size=shape)) for name, shape in shapes.items()}
+
+
+def direct_tree_lstm(tree, weights, node, states):
+    """Tai et al. 2015, eqs 9-14, written as a Python function; fills `states`."""
+
+    def gates(x, matrix, bias, count):
+        return np.split(x @ weights[matrix].value + weights[bias].value, count)
+
+    def logistic(x):
+        return 1 / (1 + np.exp(-x))
+
+    if tree["left"][node] < 0:
+        x = weights["embedding"].value[tree["tokens"][node]]
+        i, o, u = gates(x, "leaf", "leaf_bias", 3)
+        c = logistic(i) * np.tanh(u)
+    else:
+        hl, cl = direct_tree_lstm(tree, weights, tree["left"][node], states)
+        hr, cr = direct_tree_lstm(tree, weights, tree["right"][node], states)
+        x = np.concatenate([hl, hr])
+        i, fl, fr, o, u = gates(x, "internal", "internal_bias", 5)
+        c = logistic(i) * np.tanh(u) + logistic(fl) * cl + logistic(fr) * cr
+    states[node] = logistic(o) * np.tanh(c)
+    return states[node], c
+
+
+def central_difference(loss, array, step=1e-5):
+    """Returns the gradient of loss() by the elements of an array, changed in place."""
+    gradient = np.zeros_like(array)
+    for at in np.ndindex(array.shape):
+        kept = array[at]
+        array[at] = kept + step
+        above = loss()
+        array[at] = kept - step
+        gradient[at] = (above - loss()) / (2 * step)
+        array[at] = kept
+    return gradient
+
+
+def assert_gradients_match(loss, gradients, captures):
+    for capture in captures:
+        expected = central_difference(loss, capture.value)
+        np.testing.assert_allclose(
+            gradients[capture], expected, rtol=1e-6, atol=1e-6 * abs(expected).max()
+        )
+
+
+@pytest.mark.parametrize("num_leaves", [1, 2, 5, 9])
+def test_tree_lstm_is_equal_to_the_direct_recursion(num_leaves):
+    rng = np.random.default_rng(num_leaves)
+    tree, weights = random_tree(rng, num_leaves), random_weights(rng)
+    root = 2 * num_leaves - 2
+    (h, c), tape = fs.tree_lstm(tree, weights).run(root)
+    states = {}
+    expected = direct_tree_lstm(tree, weights, root, states)
+    np.testing.assert_allclose([h, c], expected, rtol=1e-12)
+    for node, state in states.items():
+        np.testing.assert_allclose(tape.pushed["h"][node], state, rtol=1e-12)
+
+
+@pytest.mark.parametrize("num_leaves", [1, 2, 5])
+def test_tree_lstm_gradients_are_equal_to_central_differences(num_leaves):
+    rng = np.random.default_rng(num_leaves)
+    tree, weights = random_tree(rng, num_leaves), random_weights(rng)
+    root, cell = 2 * num_leaves - 2, fs.tree_lstm(tree, weights)
+    dh, dc = rng.normal(size=(2, 2))
+
+    def loss():
+        (h, c), _ = cell.run(root)
+        return h @ dh + c @ dc
+
+    _, tape = cell.run(root)
+    assert_gradients_match(loss, tape.gradient(dh, dc), weights.values())
+
+
+def test_gradients_of_pushed_values_flow_back_row_by_row():
+    rng = np.random.default_rng(0)
+    tree, weights = random_tree(rng, 4), random_weights(rng)
+    cell, cotangent = fs.tree_lstm(tree, weights), rng.normal(size=(7, 2))
+
+    def loss():
+        return (cell.run(6)[1].pushed["h"] * cotangent).sum()
+
+    _, tape = cell.run(6)
+    gradients = tape.gradient(pushed={"h": cotangent})
+    assert_gradients_match(loss, gradients, weights.values())
+
+
+def test_rows_that_no_invocation_pushed_are_zeros():
+    weights = random_weights(np.random.default_rng(0))
+    _, tape = fs.tree_lstm(TREE, weights).run(3)
+    np.testing.assert_array_equal(tape.pushed["h"][[2, 4]], np.zeros((2, 2)))
+
+
+def test_a_row_that_is_pushed_twice_is_refused():
+    weights = random_weights(np.random.default_rng(0))
+    with pytest.raises(IndexError, match="Row 0 of 'h' is taken"):
+        fs.tree_lstm(TREE, weights).run([0, 0], mapped=True)
+
+
+# --- Mapped calls
+
+
+def test_a_mapped_root_is_one_run_over_several_trees():
+    rng = np.random.default_rng(1)
+    weights = random_weights(rng)
+    cell, dh = fs.tree_lstm(TREE, weights), rng.normal(size=(2, 2))
+
+    def loss():
+        (h, _), tape = cell.run([3, 2], mapped=True)
+        return (h * dh).sum() + tape.pushed["h"].sum()
+
+    (h, _), tape = cell.run([3, 2], mapped=True)
+    np.testing.assert_allclose(h[0], cell.run(3)[0][0])
+    np.testing.assert_allclose(h[1], cell.run(2)[0][0])
+    gradients = tape.gradient(dh, None, pushed={"h": 1.0})
+    assert_gradients_match(loss, gradients, weights.values())
+
+
+def test_a_mapped_call_in_a_body_gives_a_node_any_number_of_children():
+    children = np.array([[1, 2, 3], [4, 5, 6]])  # Of node 0 and of node 1.
+    weight = fs.Capture([0.1, -0.3, 0.2, 0.5, -0.4, 0.7, 0.6])
+    with fs.SubGraph("tree") as tree:
+        node, x = tree.input(), tree.input()
+
+        def internal():
+            below = tree.map(fs.gather(children, node), np.ones(3) * x)
+            return fs.tanh(fs.reduce_sum(below) * fs.gather(weight, node))
+
+        def leaf():
+            return fs.gather(weight, node) * x
+
+        tree.output(fs.cond(node < 2, internal, leaf))
+
+    value, tape = tree.run(0, 1.5)
+    inner = np.tanh(weight.value[4:].sum() * 1.5 * -0.3)
+    np.testing.assert_allclose(value, np.tanh((inner + 0.7 * 1.5) * 0.1))
+    expected = {(), *((0, k) for k in range(3)), *((0, 0, 0, k) for k in range(3))}
+    assert set(tape.cache) == expected
+
+    x = np.array([1.5])
+    gradients = tape.gradient(1.0)
+    assert_gradients_match(lambda: tree.run(0, x[0])[0], gradients, [weight])
+    slope = central_difference(lambda: tree.run(0, x[0])[0], x)
+    np.testing.assert_allclose(gradients.inputs[1], slope[0], rtol=1e-6)
+
+
+def test_columns_of_a_mapped_call_have_gradients_by_row():
+    with fs.SubGraph("square") as square:
+        x, y = square.input(), square.input()
+        square.output(x * x + y)
+    _, tape = square.run([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], mapped=True)
+    dx, dy = tape.gradient([1.0, 10.0, 100.0]).inputs
+    np.testing.assert_array_equal(dx, [2.0, 40.0, 600.0])
+    np.testing.assert_array_equal(dy, [1.0, 10.0, 100.0])
+
+
+# --- The cache
+
+
+def test_the_cache_has_one_entry_for_each_path():
+    weights = random_weights(np.random.default_rng(0))
+    _, tape = fs.tree_lstm(TREE, weights).run(4)
+    assert set(tape.cache) == {(), (0,), (1,), (0, 0), (0, 1)}
+
+
+def test_rows_of_a_mapped_root_are_told_apart_by_an_ordinal():
+    weights = random_weights(np.random.default_rng(0))
+    _, tape = fs.tree_lstm(TREE, weights).run([3, 2], mapped=True)
+    assert set(tape.cache) == {(), (0,), (0, 0), (0, 1), (1,)}
+
+
+def test_a_gradient_leaves_the_cache_as_it_is_and_can_run_again():
+    weights = random_weights(np.random.default_rng(0))
+    _, tape = fs.tree_lstm(TREE, weights).run(4)
+    before = {path: dict(values) for path, values in tape.cache.items()}
+    first = tape.gradient(1.0, 1.0)[weights["internal"]]
+    second = tape.gradient(1.0, 1.0)[weights["internal"]]
+    np.testing.assert_array_equal(first, second)
+    assert tape.cache == before
+
+
+def test_a_gradient_uses_the_captures_of_its_own_run():
+    weights = random_weights(np.random.default_rng(0))
+    _, tape = fs.tree_lstm(TREE, weights).run(4)
+    before = tape.gradient(1.0, 1.0)[weights["internal"]]
+    weights["internal"].value[:] = 0.0
+    after = tape.gradient(1.0, 1.0)[weights["internal"]]
+    np.testing.assert_array_equal(before, after)
+
+
+def test_a_capture_in_the_branch_not_taken_has_zeros():
+    weights = random_weights(np.random.default_rng(0))
+    _, tape = fs.tree_lstm(TREE, weights).run(0)
+    gradient = tape.gradient(1.0, 1.0)[weights["internal"]]
+    np.testing.assert_array_equal(gradient, np.zeros((4, 10)))
+
+
+# --- Operations
+
+A, B = np.random.default_rng(7).normal(size=(2, 3, 4))
+VECTOR = np.array([0.5, -1.0, 2.0, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("apply", "arguments"),
+    [
+        (lambda x, y: x + y, (A, VECTOR)),
+        (lambda x, y: x - y, (VECTOR, A)),
+        (lambda x, y: x * y, (A, A[:, :1])),
+        (lambda x, y: x / y, (A, VECTOR)),
+        (lambda x, y: x @ y, (A, VECTOR)),
+        (lambda x, y: x @ y, (A[0], VECTOR)),
+        (lambda x, y: x @ y, (VECTOR, A.T)),
+        (lambda x, y: x @ y, (A, B.T)),
+        (lambda x, y: x @ y, (np.stack([A, B]), VECTOR)),
+        (lambda x: 2.0 - (-x) * 3.0, (A,)),
+        (fs.tanh, (A,)),
+        (fs.sigmoid, (A,)),
+        (fs.exp, (A,)),
+        (fs.log, (A * A + 1.0,)),
+        (lambda x: fs.gather(x, np.array([2, 0, 2])), (A,)),
+        (lambda x: x[1:, 2], (A,)),
+        (lambda x: fs.split(x, 2)[1], (A,)),
+        (lambda x, y: fs.concat([x, y]), (A, B)),
+        (lambda x, y: fs.concat([x, y], axis=0), (A, B[:1])),
+        (lambda x: fs.reduce_sum(x), (A,)),
+        (lambda x: fs.reduce_sum(x, axis=1), (A,)),
+        (lambda x: fs.cond(fs.reduce_sum(x) < 99, lambda: x * x, lambda: x), (A,)),
+    ],
+)
+def test_gradient_of_an_operation_is_equal_to_central_differences(apply, arguments):
+    with fs.SubGraph() as graph:
+        graph.output(apply(*[graph.input() for _ in arguments]))
+    arguments = [array.copy() for array in arguments]
+    value, tape = graph.run(*arguments)
+    cotangent = np.random.default_rng(3).normal(size=value.shape)
+
+    def loss():
+        return (graph.run(*arguments)[0] * cotangent).sum()
+
+    gradients = tape.gradient(cotangent).inputs
+    for gradient, array in zip(gradients, arguments, strict=True):
+        expected = central_difference(loss, array)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_integer_arithmetic_stays_in_integers():
+    with fs.SubGraph(num_outputs=4) as graph:
+        a, b = graph.input(), graph.input()
+        graph.output(a // b, a % b, a >= b, fs.equal(a, 3 * b + 1))
+    values, _ = graph.run(7, 2)
+    assert [value.tolist() for value in values] == [3, 1, True, True]
+
+
+# --- What it refuses
+
+
+def test_a_node_has_no_truth_value_while_tracing():
+    with fs.SubGraph() as graph, pytest.raises(TypeError, match="cond"):
+        bool(graph.input() < 2)
+
+
+def test_a_node_of_another_subgraph_is_refused():
+    with fs.SubGraph("outer") as outer:
+        n = outer.input()
+        with fs.SubGraph("inner"), pytest.raises(ValueError, match="'inner' uses"):
+            n + 1
+
+
+def test_a_subgraph_that_never_got_its_outputs_is_refused():
+    with pytest.raises(ValueError, match=r"'empty' is called but output\(\)"):
+        fs.SubGraph("empty").run()
+
+
+def test_another_number_of_outputs_than_promised_is_refused():
+    with (
+        fs.SubGraph("pair", num_outputs=2) as pair,
+        pytest.raises(ValueError, match=r"promised 2 output"),
+    ):
+        pair.output(1)
+
+
+def test_columns_of_unequal_lengths_are_refused():
+    with fs.SubGraph("add") as graph:
+        graph.output(graph.input() + graph.input())
+    with pytest.raises(ValueError, match="unpack"):
+        graph.run([1, 2], [1, 2, 3], mapped=True)
+
+
+# --- The file itself
+
+
+def test_it_imports_neither_tensorflow_nor_the_library():
+    imported = set()
+    for node in ast.walk(ast.parse(SOURCE.read_text())):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            imported.add(node.module.split(".")[0])
+    assert imported <= {"__future__", "collections", "dataclasses", "numpy", "typing"}
+
+
+def test_the_demonstration_prints_equal_gradients(capsys):
+    fs.main()
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first == "fib(10) = 55, in 177 invocations"
+    assert second.endswith("[(), (0,), (0, 0), (0, 1), (1,)]")
+    exact, difference = (float(word.split()[-1]) for word in third.split(","))
+    assert exact == pytest.approx(difference, rel=1e-6)

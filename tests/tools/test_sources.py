@@ -1,0 +1,73 @@
+"""The list of C++ sources is the files on disk, for setup.py and Bazel alike."""
+
+import pathlib
+from typing import Any
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def lists() -> dict[str, list[str]]:
+    found: dict[str, Any] = {}
+    exec((ROOT / "recursive_tf/cc/sources.bzl").read_text(), found)
+    return found
+
+
+def files(*patterns: str) -> list[str]:
+    paths = (path for pattern in patterns for path in ROOT.glob(pattern))
+    return sorted(path.relative_to(ROOT).as_posix() for path in paths)
+
+
+@pytest.fixture
+def bazel_targets() -> list[dict[str, Any]]:
+    """What BUILD declares; it is plain enough to be run as Python."""
+    targets: list[dict[str, Any]] = []
+
+    def rule(**attributes: Any) -> None:
+        targets.append(attributes)
+
+    names = {
+        "load": lambda *args: None,
+        "package": lambda **attributes: None,
+        "exports_files": lambda names: None,
+        "glob": lambda patterns: files(*patterns),
+        **dict.fromkeys(("cc_library", "cc_binary", "cc_test"), rule),
+        **lists(),
+    }
+    exec((ROOT / "BUILD").read_text(), names)
+    return targets
+
+
+def test_the_list_holds_every_source_of_the_library_in_order():
+    assert lists()["LIBRARY_SOURCES"] == files("recursive_tf/**/*.cc")
+
+
+def test_every_folder_of_the_core_is_listed():
+    folders = {
+        str(pathlib.Path(path).parent) for path in files("recursive_tf/cc/*/*.h")
+    }
+    known = {*lists()["CORE_FOLDERS"], "recursive_tf/cc/kernels", "recursive_tf/cc/tf"}
+    assert folders <= known
+
+
+def test_the_core_has_headers_only():
+    for folder in lists()["CORE_FOLDERS"]:
+        assert files(f"{folder}/*.cc") == []
+
+
+def test_bazel_builds_every_file_that_is_there(bazel_targets):
+    named = {
+        path
+        for target in bazel_targets
+        for key in ("srcs", "hdrs")
+        for path in target.get(key, [])
+    }
+    assert named == set(
+        files(
+            "recursive_tf/**/*.cc",
+            "recursive_tf/**/*.h",
+            "tests/cc/**/*_test.cc",
+            "tests/cc/**/*.h",
+        )
+    )

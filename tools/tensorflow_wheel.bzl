@@ -1,0 +1,53 @@
+"""The installed TensorFlow as a Bazel repository.
+
+Its targets: `headers`, the include folder with the flags the wheel was built
+with, and `framework`, the library that an op library links to.
+
+The Python to ask is PYTHON_BIN_PATH, or python3:
+    bazel test --repo_env=PYTHON_BIN_PATH=$PWD/.venv/bin/python //...
+"""
+
+_QUESTION = """
+import tensorflow as tf
+print(tf.sysconfig.get_include())
+print(tf.sysconfig.get_lib())
+print(" ".join(f for f in tf.sysconfig.get_compile_flags() if f.startswith("-D")))
+"""
+
+_FRAMEWORK = "libtensorflow_framework.so.2"
+
+_BUILD = """
+package(default_visibility = ["//visibility:public"])
+
+cc_library(
+    name = "headers",
+    hdrs = glob(["include/**"]),
+    defines = {defines},
+    includes = ["include"],
+)
+
+cc_import(
+    name = "framework",
+    shared_library = "{framework}",
+)
+"""
+
+def _tensorflow_wheel_impl(ctx):
+    python = ctx.os.environ.get("PYTHON_BIN_PATH", "python3")
+    answer = ctx.execute([python, "-c", _QUESTION])
+    if answer.return_code:
+        fail("%s cannot import tensorflow: %s" % (python, answer.stderr))
+    include, lib, flags = answer.stdout.strip().split("\n")
+    ctx.symlink(include, "include")
+    ctx.symlink(lib + "/" + _FRAMEWORK, _FRAMEWORK)
+    ctx.file("BUILD", _BUILD.format(
+        defines = repr([flag[len("-D"):] for flag in flags.split(" ")] + ["NDEBUG"]),
+        framework = _FRAMEWORK,
+    ))
+
+tensorflow_wheel = repository_rule(
+    implementation = _tensorflow_wheel_impl,
+    doc = "The headers and the framework library of the installed TensorFlow.",
+    environ = ["PYTHON_BIN_PATH"],
+    local = True,
+)
