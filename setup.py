@@ -29,6 +29,7 @@ from cc_build import (  # noqa: E402
 )
 
 OBJECTS = pathlib.Path("build/library")
+TENSORFLOW = pathlib.Path("build/tensorflow")  # A link to the folder of the wheel.
 OPS = pathlib.Path("recursive_tf/ops")
 LIBRARY = "_recursive_tf.so"
 BUILD_INFO = "_build_info.py"
@@ -45,6 +46,7 @@ class TensorFlow(NamedTuple):
     """What a build has to know of the installed TensorFlow."""
 
     version: str
+    folder: str
     compile_flags: list[str]
     link_flags: list[str]
 
@@ -54,14 +56,36 @@ def ask_tensorflow() -> TensorFlow:
     tensorflow_folder()  # For its message, if there is none.
     question = (
         "import json, tensorflow as tf; print(json.dumps([tf.__version__, "
-        "tf.sysconfig.get_compile_flags(), tf.sysconfig.get_link_flags()]))"
+        "tf.sysconfig.get_lib(), tf.sysconfig.get_compile_flags(), "
+        "tf.sysconfig.get_link_flags()]))"
     )
     answer = subprocess.run(
         [sys.executable, "-c", question], capture_output=True, text=True, check=False
     )
     if answer.returncode:
         raise BuildError(f"TensorFlow cannot be imported.\n{answer.stderr}")
-    return TensorFlow(*json.loads(answer.stdout))
+    tensorflow = TensorFlow(*json.loads(answer.stdout))
+    return tensorflow._replace(
+        compile_flags=through_link(tensorflow.compile_flags, tensorflow.folder),
+        link_flags=through_link(tensorflow.link_flags, tensorflow.folder),
+    )
+
+
+def through_link(flags: list[str], folder: str) -> list[str]:
+    """Returns `flags` with a path under build/ in place of `folder`.
+
+    pip builds with a TensorFlow of its own, in a folder that is new each time. The
+    same version is the same library, and need not be compiled again.
+    """
+    return [flag.replace(folder, str(TENSORFLOW)) for flag in flags]
+
+
+def link_to(folder: str) -> None:
+    """Makes the path that through_link() puts into flags lead to `folder`."""
+    link = ROOT / TENSORFLOW
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder)
 
 
 def compile_flags(tensorflow_flags: list[str]) -> list[str]:
@@ -86,6 +110,7 @@ def build_library() -> tuple[pathlib.Path, str]:
         The library, and the version of TensorFlow that it was built on.
     """
     tensorflow = ask_tensorflow()
+    link_to(tensorflow.folder)
     flags = compile_flags(tensorflow.compile_flags)
     jobs = [
         Job(

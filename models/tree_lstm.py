@@ -142,6 +142,7 @@ def main(argv: list[str]) -> None:
     """Trains and reports."""
     if len(argv) > 1:
         raise app.UsageError(f"Unexpected arguments: {argv[1:]}")
+    logging.set_verbosity(logging.WARNING)  # The screen is the progress bar's.
     data = load_data()
     tf.keras.utils.set_random_seed(_SEED.value)
     settings = choose_settings(TREEBANK if _DATA.value else GENERATED)
@@ -156,5 +157,4 @@ def main(argv: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    flags.FLAGS.set_default("verbosity", logging.WARNING)  # A bar is on the screen.
     app.run(main)

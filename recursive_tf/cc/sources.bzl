@@ -13,6 +13,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/root_kernel.cc",
     "recursive_tf/cc/tf/forward_run.cc",
     "recursive_tf/cc/tf/function_rewrite.cc",
+    "recursive_tf/cc/tf/handles.cc",
     "recursive_tf/cc/tf/procedures.cc",
     "recursive_tf/cc/tf/program_run.cc",
     "recursive_tf/cc/tf/push_table.cc",

@@ -18,8 +18,8 @@ CONDITIONALS = frozenset(("If", "StatelessIf", "Case", "StatelessCase"))
 LOOPS = frozenset(("While", "StatelessWhile"))
 FUNCTION_CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
 
-# Returns the tensors that take the place of an op's outputs, or None to leave the
-# op to the next rule. A rule may read `copy.resolve(op.inputs[i])`.
+# Returns the tensors that take the place of an op's outputs, or None to copy the op as
+# it is. A rule that adds an op which others should wait for registers it.
 Rule = Callable[["GraphCopy", tf.Operation], Sequence[tf.Tensor] | None]
 
 
@@ -49,10 +49,12 @@ class GraphCopy:
         # How the outermost graph's captures are copied, and what they stand for.
         self.fallback: Callable[[tf.Tensor], tf.Tensor] | None = None
         self.external_of: Callable[[tf.Tensor], tf.Tensor | None] = lambda _: None
+        self.skips: Callable[[tf.Operation], bool] = lambda _: False
         self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
             lambda _before, _after: True
         )
-        self._ops: dict[int, tf.Operation] = {}
+        # By the name of the source op.
+        self._ops: dict[str, tf.Operation] = {}
         # Keeps what `values` names by id.
         self._alive: list[tf.Tensor] = []
 
@@ -74,6 +76,14 @@ class GraphCopy:
             return self.fallback(tensor)
         raise KeyError(f"{tensor} has no copy.")
 
+    def find(self, tensor: tf.Tensor) -> tf.Tensor | None:
+        """Returns the copy of a tensor of `source`, or of what that is a copy of."""
+        if id(tensor) in self.values:
+            return self.values[id(tensor)]
+        earlier = getattr(self.source, "copied_by", None)
+        found = None if earlier is None else earlier.find(tensor)
+        return None if found is None else self.values.get(id(found))
+
     def origin(self, tensor: tf.Tensor) -> tuple["GraphCopy", tf.Tensor]:
         """Follows inputs of branches outward to the graph that has the tensor."""
         link = self.links.get(id(tensor))
@@ -88,14 +98,20 @@ class GraphCopy:
             return self
         return None if self.parent is None else self.parent.enclosing(graph)
 
-    def run(self) -> None:
-        """Copies all ops, then what they wait for, then the outputs."""
+    def copy_ops(self) -> None:
+        """Copies all ops, and then what they wait for."""
+        ops = [op for op in self.source.get_operations() if not self.skips(op)]
         with self.target.as_default():
-            for op in self.source.get_operations():
+            for op in ops:
                 self._copy_op(op)
-        for op in self.source.get_operations():
+        for op in ops:
             self._copy_control_inputs(op)
-        controls = [self._ops.get(id(op)) for op in self.source.control_outputs]
+
+    def run(self) -> None:
+        """Copies all ops and the outputs."""
+        self.copy_ops()
+        self.target.copied_by = self
+        controls = [self._ops.get(op.name) for op in self.source.control_outputs]
         self.target.control_outputs.extend(c for c in controls if c is not None)
         with self.target.as_default():
             self.target.outputs = [
@@ -109,15 +125,10 @@ class GraphCopy:
         inner.keeps_order = self.keeps_order
         for placeholder, argument in zip(source.inputs, inputs, strict=True):
             inner.links[id(placeholder)] = argument
-        inner.run_inline()
+        inner.copy_ops()
+        self.values.update(inner.values)
+        self._alive.extend(inner._alive)
         return [inner.resolve(output) for output in source.outputs]
-
-    def run_inline(self) -> None:
-        """Copies all ops, but leaves the target's outputs alone."""
-        for op in self.source.get_operations():
-            self._copy_op(op)
-        for op in self.source.get_operations():
-            self._copy_control_inputs(op)
 
     def branch(
         self, source: FuncGraph, inputs: Sequence[tf.Tensor], name: str
@@ -143,7 +154,7 @@ class GraphCopy:
 
     def register(self, source: tf.Operation, target: tf.Operation) -> None:
         """Makes what waits for `source` wait for `target`."""
-        self._ops[id(source)] = target
+        self._ops[source.name] = target
 
     def _is_input(self, op: tf.Operation) -> bool:
         return bool(op.outputs) and all(
@@ -162,19 +173,17 @@ class GraphCopy:
             new = self.copy_as_is(op)
             self.register(op, new)
             outputs = new.outputs
-        elif outputs:
-            self.register(op, outputs[0].op)
         for old, new_output in zip(op.outputs, outputs, strict=False):
             self.bind(old, new_output)
 
     def _copy_control_inputs(self, op: tf.Operation) -> None:
-        new = self._ops.get(id(op))
+        new = self._ops.get(op.name)
         if new is None or new.graph is not self.target:
             return
         controls = [
-            self._ops[id(before)]
+            self._ops[before.name]
             for before in op.control_inputs
-            if id(before) in self._ops and self.keeps_order(before, op)
+            if before.name in self._ops and self.keeps_order(before, op)
         ]
         controls = [c for c in controls if c.graph is self.target and c is not new]
         if controls:

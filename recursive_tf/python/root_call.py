@@ -94,7 +94,9 @@ class RootCall:
         captures = []
         for capture in self.program.captures:
             tensor = place(capture.external)
-            captures.append(tf_compat.read_variable(tensor) if capture.read else tensor)
+            if capture.value_read is not None:
+                tensor = _read_variable(tensor, capture.value_read)
+            captures.append(tensor)
         results = self._invoke(args, captures, place, mapped=mapped)
         outputs = [*results.outputs, *results.pushed]
         for tensor, spec in zip(outputs, self._result_specs(mapped), strict=True):
@@ -157,6 +159,12 @@ class RootCall:
             "exist. Call it inside that function, or make the tensor an input."
         )
 
+
+
+def _read_variable(handle: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
+    value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=spec.dtype)
+    value.set_shape(spec.shape)
+    return value
 
 
 def _with_rows(spec: tf.TensorSpec) -> tf.TensorSpec:

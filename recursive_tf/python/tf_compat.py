@@ -36,6 +36,7 @@ RegisterGradient = ops.RegisterGradient
 CONDITIONAL_CODE = frozenset(
     (cond_v2.cond_v2.__code__, cond_v2.indexed_case.__code__)
 )
+_PREFIX = "__recursive_"
 
 
 def default_graph() -> tf.Graph:
@@ -48,8 +49,9 @@ def unique_name(base: str) -> str:
 
     TensorFlow returns the old function when a name is used again in a context.
     """
+    base = base.removeprefix(_PREFIX).rstrip("0123456789_")
     safe = "".join(c if c.isalnum() or c == "_" else "_" for c in base)
-    return f"__recursive_{safe}_{ops.uid()}"
+    return f"{_PREFIX}{safe}_{ops.uid()}"
 
 
 def graph_chain(graph: tf.Graph) -> Iterator[tf.Graph]:
@@ -69,9 +71,17 @@ def find_function(graph: tf.Graph, name: str) -> AtomicFunction:
 
 
 def function_names(op: tf.Operation) -> list[str]:
-    """Returns the names of all functions in the attributes of `op`."""
+    """Returns the names of all functions in the attributes of `op`, as declared.
+
+    For an If that is the branch for true and the one for false; a protobuf's map has
+    no order of its own.
+    """
     names = []
-    for value in op.node_def.attr.values():
+    attrs = op.node_def.attr
+    for attr in op.op_def.attr:
+        if attr.name not in attrs:
+            continue
+        value = attrs[attr.name]
         kind = value.WhichOneof("value")
         if kind == "func":
             names.append(value.func.name)
@@ -91,8 +101,8 @@ def trace(function: Callable[[], Any], name: str) -> FuncGraph:
 
 
 def make_function(graph: FuncGraph) -> AtomicFunction:
-    """Returns a function of `graph`, named like it."""
-    return atomic_function.from_func_graph(graph.name, graph, {})
+    """Returns a function of `graph` as it is now, under a new name."""
+    return atomic_function.from_func_graph(unique_name(graph.name), graph, {})
 
 
 def to_func_graph(function: AtomicFunction) -> FuncGraph:
@@ -205,14 +215,6 @@ def op_traceback(op: tf.Operation) -> str:
     if not frames:
         return "an unknown place"
     return f"{frames[-1].filename}:{frames[-1].lineno}"
-
-
-def read_variable(handle: tf.Tensor) -> tf.Tensor:
-    """Returns the value of the variable behind `handle`."""
-    data = handle_data_util.get_resource_handle_data(handle).shape_and_type[0]
-    value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.as_dtype(data.dtype))
-    value.set_shape(tf.TensorShape(data.shape))
-    return value
 
 
 def mark_resources_read_only(op: tf.Operation) -> None:

@@ -11,8 +11,8 @@
 namespace recursive_tf {
 
 // Holds the forward values of one root call that its gradient will read: the
-// concurrent hash table of Jeong et al. 2018, section 5 and Figure 6. It belongs
-// to that root call, so steps in flight do not meet, and dies with it.
+// concurrent hash table of Jeong et al. 2018, section 5 and Figure 6. It
+// belongs to that root call, so steps in flight do not meet, and dies with it.
 //
 // Thread safety: every method may be called from any thread.
 //

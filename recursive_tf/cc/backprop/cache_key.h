@@ -11,8 +11,8 @@
 namespace recursive_tf {
 
 // Names what one invocation keeps for its gradient: the invocation's path (the
-// parent's name, the call site, an ordinal) and the region of the procedure, its
-// body or one branch of a conditional, that the values come from.
+// parent's name, the call site, an ordinal) and the region of the procedure,
+// its body or one branch of a conditional, that the values come from.
 //
 // The parent's id stands for the parent's whole path, exactly: ids are never
 // reused within a root call (Jeong et al. 2018, section 5: a key is a position

@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_BACKPROP_CAPTURE_GRADIENTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,8 +12,8 @@
 
 namespace recursive_tf {
 
-// Gathers what the activations of a backward pass contribute to the gradients of
-// captures, so that these never travel through activations.
+// Gathers what the activations of a backward pass contribute to the gradients
+// of captures, so that these never travel through activations.
 //
 // A slot belongs to one place in the program where a capture is used. Its
 // contributions are either collected (the factors of a product, the rows of an
@@ -26,7 +27,7 @@ namespace recursive_tf {
 template <typename Tensor>
 class CaptureGradients {
  public:
-  enum class Kind { kCollected, kSummed };
+  enum class Kind : uint8_t { kCollected, kSummed };
   using Contribution = std::vector<Tensor>;
   // Returns the sum; may reuse the memory of `total`.
   using Adder = Tensor (*)(Tensor total, const Tensor& value);

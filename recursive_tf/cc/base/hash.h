@@ -5,7 +5,7 @@
 
 namespace recursive_tf {
 
-// Mixes `value` into `seed`, so that consecutive ids spread over the whole word.
+// Mixes `value` into `seed`: consecutive ids spread over the whole word.
 inline uint64_t HashCombine(uint64_t seed, uint64_t value) {
   // 2^64 / golden ratio.
   constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;

@@ -15,8 +15,8 @@ namespace recursive_tf {
 // map dies, so a pointer to one may be read without the lock.
 //
 // Thread safety: every method may be called from any thread; an insertion
-// happens before every Find that sees it. Changing a value through `Update` is
-// safe; changing it through the pointer that `Find` returns is not offered.
+// happens before every Find that sees it. Changing a value through Apply is
+// safe; changing it through the pointer that Find returns is not offered.
 //
 // Cost: O(1) and one lock a call.
 template <typename Key, typename Value, typename Hash>
@@ -68,7 +68,9 @@ class ShardedMap {
   };
 
   // The top bits choose the shard, because the bottom ones choose the bucket.
-  static size_t IndexOf(const Key& key) { return (Hash()(key) >> 40U) % kNumShards; }
+  static size_t IndexOf(const Key& key) {
+    return (Hash()(key) >> 40U) % kNumShards;
+  }
   Shard& ShardOf(const Key& key) { return shards_[IndexOf(key)]; }
   const Shard& ShardOf(const Key& key) const { return shards_[IndexOf(key)]; }
 

@@ -61,8 +61,7 @@ class InvokeGradientOp : public RootKernel {
     OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
     auto results = std::make_shared<RowResults>(rows.size());
     if (rows.empty()) {
-      ctx->SetStatus(SetOutputs(ctx, run.get(), *results));
-      done();
+      End(ctx, run.get(), *results, done);
       return;
     }
     for (size_t row = 0; row < rows.size(); ++row) {
@@ -74,13 +73,19 @@ class InvokeGradientOp : public RootKernel {
                        if (!results->End(row, status, std::move(row_results))) {
                          return;
                        }
-                       ctx->SetStatus(SetOutputs(ctx, run.get(), *results));
-                       done();
+                       End(ctx, run.get(), *results, done);
                      });
     }
   }
 
  private:
+  void End(tf::OpKernelContext* ctx, BackwardRun* run, const RowResults& results,
+           const DoneCallback& done) {
+    ctx->SetStatus(SetOutputs(ctx, run, results));
+    run->program.Close();
+    done();
+  }
+
   absl::Status Prepare(tf::OpKernelContext* ctx,
                        std::vector<std::vector<tf::Tensor>>* rows,
                        std::shared_ptr<BackwardRun>* run) {
@@ -89,7 +94,7 @@ class InvokeGradientOp : public RootKernel {
     const RootHandle* handle = nullptr;
     TF_RETURN_IF_ERROR(GetHandle(ctx, 0, &handle));
     const std::shared_ptr<const ForwardRecord>& forward = handle->record;
-    if (!forward->activations.keeps()) {
+    if (forward == nullptr || !forward->activations.keeps()) {
       return absl::FailedPreconditionError(
           "The forward call kept no values for its gradient.");
     }

@@ -65,8 +65,7 @@ class InvokeOp : public RootKernel {
     OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
     auto results = std::make_shared<RowResults>(rows.size());
     if (rows.empty()) {
-      ctx->SetStatus(SetOutputs(ctx, run.get(), *results));
-      done();
+      End(ctx, run.get(), *results, done);
       return;
     }
     for (size_t row = 0; row < rows.size(); ++row) {
@@ -77,13 +76,19 @@ class InvokeOp : public RootKernel {
                   if (!results->End(row, status, std::move(row_results))) {
                     return;
                   }
-                  ctx->SetStatus(SetOutputs(ctx, run.get(), *results));
-                  done();
+                  End(ctx, run.get(), *results, done);
                 });
     }
   }
 
  private:
+  void End(tf::OpKernelContext* ctx, ForwardRun* run, const RowResults& results,
+           const DoneCallback& done) {
+    ctx->SetStatus(SetOutputs(ctx, run, results));
+    run->program.Close();
+    done();
+  }
+
   absl::Status Prepare(tf::OpKernelContext* ctx,
                        std::vector<std::vector<tf::Tensor>>* rows,
                        std::shared_ptr<ForwardRun>* run) {

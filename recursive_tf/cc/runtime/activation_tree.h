@@ -35,7 +35,7 @@ struct Invocation {
 // Cost: one allocation an invocation, no lock.
 class ActivationTree {
  public:
-  enum class Verdict { kEntered, kTooDeep, kTooMany };
+  enum class Verdict : uint8_t { kEntered, kTooDeep, kTooMany };
 
   // `keep` holds every activation until the tree dies, because the handles of a
   // forward pass in training form are read by the backward pass.
@@ -68,13 +68,9 @@ class ActivationTree {
       return Verdict::kTooMany;
     }
     const uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
-    *entered = new Activation{parent,
-                              invocation.procedure,
-                              invocation.site,
-                              invocation.ordinal,
-                              depth,
-                              id,
-                              nullptr};
+    *entered = new Activation{parent,          invocation.procedure,
+                              invocation.site, invocation.ordinal,
+                              depth,           id};
     if (keep_) Keep(*entered);
     return Verdict::kEntered;
   }
@@ -93,10 +89,9 @@ class ActivationTree {
  private:
   void Keep(Activation* activation) {
     activation->previous_kept = last_kept_.load(std::memory_order_relaxed);
-    while (!last_kept_.compare_exchange_weak(activation->previous_kept,
-                                             activation,
-                                             std::memory_order_release,
-                                             std::memory_order_relaxed)) {
+    while (!last_kept_.compare_exchange_weak(
+        activation->previous_kept, activation, std::memory_order_release,
+        std::memory_order_relaxed)) {
     }
   }
 

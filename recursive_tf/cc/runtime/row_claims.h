@@ -13,7 +13,7 @@ namespace recursive_tf {
 // Thread safety: Claim may be called from any thread.
 class RowClaims {
  public:
-  enum class Verdict { kClaimed, kTaken, kOutOfRange };
+  enum class Verdict : uint8_t { kClaimed, kTaken, kOutOfRange };
 
   explicit RowClaims(int64_t num_rows)
       : num_rows_(num_rows),

@@ -21,7 +21,6 @@ namespace recursive_tf {
 // the root op.
 //
 // Thread safety: every method may be called from any thread.
-// Lifetime: until the root op's last call is done.
 class ProgramRun {
  public:
   using Done = std::function<void(const absl::Status& status,
@@ -48,6 +47,11 @@ class ProgramRun {
   // `status`.
   absl::Status Outcome(const absl::Status& status) const;
 
+  // Lets go of the step. The root op calls it last before it is done: the run
+  // itself may live until the callbacks that hold it die, which is later.
+  // REQUIRES: no call is in flight.
+  void Close() { cancellation_.reset(); }
+
   std::string PathOf(const Activation& activation) const;
   const std::string& NameOf(const Activation& activation) const;
 
@@ -57,7 +61,7 @@ class ProgramRun {
   const std::vector<tensorflow::Tensor> captures_;
   const bool mapped_;
 
-  const std::unique_ptr<tensorflow::CancellationManager> cancellation_;
+  std::unique_ptr<tensorflow::CancellationManager> cancellation_;
   FirstError<absl::Status> first_error_;
 };
 

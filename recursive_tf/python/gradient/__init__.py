@@ -1,5 +1,5 @@
-"""Gradients."""
+"""Gradients: gradient procedures that mirror the forward ones, made recursively."""
 
+from recursive_tf.python.gradient.registration import register
 
-def register() -> None:
-    """Registers gradients."""
+__all__ = ["register"]

@@ -36,12 +36,12 @@ class Capture:
 
     Attributes:
         external: The outer tensor, or the handle of an outer resource.
-        read: The value is what the variable behind `external` holds. A program that
-            only reads gets it read once a root call.
+        value_read: If the program uses what the variable behind `external` holds: what
+            that is. A program that only reads gets it read once a root call.
     """
 
     external: tf.Tensor
-    read: bool
+    value_read: tf.TensorSpec | None
 
 
 @dataclasses.dataclass
@@ -109,7 +109,7 @@ def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Prog
             Procedure(d.name, tf_compat.make_function(graph), graph.capture_indices)
             for d, graph in zip(definitions, graphs, strict=True)
         ],
-        captures=[Capture(external, read) for external, read in rules.captures],
+        captures=[Capture(*capture) for capture in rules.captures],
         pushes=[
             Push(name, p.row, p.size_in) for name, p in rules.pushes.items()
         ],
@@ -188,7 +188,7 @@ def _close_one(
         external = outer[id(tensor)]
         if id(external) in lifted:
             return lifted[id(external)]
-        return target.capture_argument(rules.index_of(external, read=False), external)
+        return target.capture_argument(rules.index_of(external), external)
 
     copy.fallback = resolve_capture
     copy.external_of = lambda tensor: outer.get(id(tensor))

@@ -51,8 +51,8 @@ class ClosingRules:
 
     Attributes:
         by_op_type: The rules.
-        captures: The outer tensors that the program uses, as (tensor, whether the
-            variable behind it is read), in the order of their indices.
+        captures: The outer tensors that the program uses, each with the value that is
+            read of the variable behind it, or None.
         pushes: The tables that it pushes to, by name.
     """
 
@@ -68,7 +68,7 @@ class ClosingRules:
         self._hidden = hidden
         self._only_reads = only_reads
         self._capture_ids: dict[tuple[int, bool], int] = {}
-        self.captures: list[tuple[tf.Tensor, bool]] = []
+        self.captures: list[tuple[tf.Tensor, tf.TensorSpec | None]] = []
         self.pushes: dict[str, PushedTable] = {}
         self.by_op_type: dict[str, Rule] = {
             CALL: self._close_call,
@@ -79,12 +79,20 @@ class ClosingRules:
             **dict.fromkeys(FUNCTION_CALLS, self._inline_with_calls),
         }
 
-    def index_of(self, external: tf.Tensor, *, read: bool) -> int:
-        """Returns the index of an outer tensor among the program's captures."""
-        key = (id(external), read)
+    def index_of(
+        self, external: tf.Tensor, value_read: tf.TensorSpec | None = None
+    ) -> int:
+        """Returns the index of an outer tensor among the program's captures.
+
+        Args:
+            external: The tensor.
+            value_read: If it is a variable's handle, and the capture is the variable's
+                value: what the value is.
+        """
+        key = (id(external), value_read is not None)
         if key not in self._capture_ids:
             self._capture_ids[key] = len(self.captures)
-            self.captures.append((external, read))
+            self.captures.append((external, value_read))
         return self._capture_ids[key]
 
     def keeps_order(self, before: tf.Operation, after: tf.Operation) -> bool:
@@ -119,6 +127,7 @@ class ClosingRules:
             name="call",
         )
         procedure.num_sites += 1
+        copy.register(op, results.activation.op)
         return [*results.outputs, results.activation]
 
     def _close_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
@@ -151,8 +160,9 @@ class ClosingRules:
         if external is None or id(external) in _hidden_ids(copy):
             return None
         procedure = closed_graph_around(copy.target)
-        index = self.index_of(external, read=True)
-        return [procedure.capture_argument(index, op.outputs[0])]
+        value = op.outputs[0]
+        index = self.index_of(external, spec_of(value))
+        return [procedure.capture_argument(index, value)]
 
     def _copy_loop_with_calls(
         self, copy: GraphCopy, op: tf.Operation

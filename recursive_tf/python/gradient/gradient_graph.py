@@ -1,0 +1,213 @@
+"""The backward side: a graph that computes the gradient of one region."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python import tf_compat
+from recursive_tf.python.gradient.region import Region
+from recursive_tf.python.gradient.sinks import Sinks
+from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.tf_compat import FuncGraph
+
+
+class GradientGraph(FuncGraph):
+    """Computes the gradient of a region from the values that the region keeps.
+
+    While it is built, a forward value is a placeholder here; `finish` replaces the
+    placeholders of those that are really needed by one read of the backprop cache.
+
+    Attributes:
+        region: What is differentiated.
+        sinks: Where the gradients of captures go.
+        parent: The gradient graph of the region around `region`, or None.
+    """
+
+    def __init__(
+        self, region: Region, sinks: Sinks, parent: "GradientGraph | None" = None
+    ) -> None:
+        super().__init__(tf_compat.unique_name("gradient"))
+        self.region = region
+        self.sinks = sinks
+        self.parent = parent
+        self.capture_arguments: dict[int, tf.Tensor] = {}
+        self._recalled: dict[int, tf.Tensor] = {}
+        self._kept: list[tuple[tf.Tensor, tf.Tensor]] = []
+        self._handle: tf.Tensor | None = None
+        if parent is None:
+            self._handle = self.add_input(tf.TensorSpec([], tf.variant))
+
+    @property
+    def handle(self) -> tf.Tensor:
+        """The gradient activation's handle."""
+        if self._handle is None:
+            assert self.parent is not None
+            self._handle = super().capture(self.parent.handle)
+        return self._handle
+
+    def add_input(self, spec: Any) -> tf.Tensor:
+        """Returns a new argument of a procedure's gradient."""
+        tensor = self._placeholder(spec)
+        self.inputs.append(tensor)
+        return tensor
+
+    def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> Any:
+        """Returns this graph's tensor for a forward value, or for an outer one."""
+        if isinstance(tensor, tf_compat.EagerTensor) or tensor.graph is self:
+            return super().capture(tensor, name)
+        found = self.region.find(tensor)
+        if found is not None:
+            return self._recall(found)
+        if self.parent is not None and tensor.graph is not self.parent:
+            tensor = self.parent.capture(tensor)
+        return super().capture(tensor, name)
+
+    def capture_argument(self, index: int, like: tf.Tensor) -> tf.Tensor:
+        """Returns a capture of the program, which the root passes to gradients too."""
+        if self.parent is not None:
+            return super().capture(self.parent.capture_argument(index, like))
+        if index not in self.capture_arguments:
+            self.capture_arguments[index] = self._placeholder(like)
+        return self.capture_arguments[index]
+
+    def differentiate(
+        self, outputs: list[tuple[tf.Tensor, tf.Tensor]]
+    ) -> dict[int, tf.Tensor]:
+        """Adds the gradient of the region.
+
+        Args:
+            outputs: Tensors of the region, each with its gradient.
+
+        Returns:
+            The gradients by inputs of the region's graph, by the input's id. Those by
+            captures are not among them: they go to the sinks.
+        """
+        with self.as_default():
+            outputs = outputs + self._gradients_of_effects()
+            inputs = self.region.differentiable_inputs()
+            if not outputs or not inputs:
+                return {}
+            ys, dys = (list(tensors) for tensors in zip(*outputs, strict=True))
+            gradients = tf_compat.gradients_between(ys, inputs, dys, self.region.graph)
+            return self._deliver(inputs, gradients)
+
+    def _gradients_of_effects(self) -> list[tuple[tf.Tensor, tf.Tensor]]:
+        pushed = []
+        for value, index, slot in self.region.pushes:
+            gradient = library.recursive_push_gradient(
+                handle=self.handle, index=index, slot=slot, T=value.dtype
+            )
+            gradient.set_shape(value.shape)
+            pushed.append((value, gradient))
+        # Any gradient of the right dtype makes TensorFlow visit the op.
+        return pushed + [(token, self.handle) for token in self.region.tokens]
+
+    def _deliver(
+        self, inputs: list[tf.Tensor], gradients: list[Any]
+    ) -> dict[int, tf.Tensor]:
+        results = {}
+        for tensor, gradient in zip(inputs, gradients, strict=True):
+            if gradient is None:
+                continue
+            capture = self.region.captures.get(id(tensor))
+            if capture is not None:
+                self.sinks.add(self.handle, capture, gradient)
+            else:
+                results[id(tensor)] = tf.convert_to_tensor(gradient)
+        return results
+
+    def finish(self) -> FuncGraph:
+        """Returns the graph with its forward values read from the backprop cache.
+
+        Also makes the region keep them.
+        """
+        needed = _needed_ops(self)
+        kept = [(v, p) for v, p in self._kept if p.op.name in needed]
+        outer = self.parent
+        if outer is None:
+            final = FuncGraph(self.name)
+        else:
+            with outer.as_default():
+                final = FuncGraph(self.name)
+        copy = GraphCopy(self, final, {})
+        copy.skips = lambda op: op.name not in needed
+        self._bind_inputs(copy)
+        self._bind_kept(copy, kept)
+        copy.run()
+        self.region.keep([value for value, _ in kept])
+        return final
+
+    def _bind_inputs(self, copy: GraphCopy) -> None:
+        for external, internal in self.captures:
+            copy.bind(internal, external)
+        if self.parent is not None:
+            return
+        captures = [self.capture_arguments[i] for i in sorted(self.capture_arguments)]
+        with copy.target.as_default():
+            for tensor in [*self.inputs, *captures]:
+                argument = tf.raw_ops.Placeholder(
+                    dtype=tensor.dtype, shape=tensor.shape
+                )
+                tf_compat.copy_static_info(tensor, argument)
+                copy.target.inputs.append(argument)
+                copy.bind(tensor, argument)
+
+    def _bind_kept(
+        self, copy: GraphCopy, kept: list[tuple[tf.Tensor, tf.Tensor]]
+    ) -> None:
+        if not kept:
+            return
+        with copy.target.as_default():
+            values = library.recursive_recall(
+                handle=copy.resolve(self.handle),
+                region=self.region.index,
+                T=[value.dtype for value, _ in kept],
+            )
+        for (_, placeholder), value in zip(kept, values, strict=True):
+            tf_compat.copy_static_info(placeholder, value)
+            copy.bind(placeholder, value)
+
+    def _recall(self, value: tf.Tensor) -> tf.Tensor:
+        if id(value) not in self._recalled:
+            self._recalled[id(value)] = self._make_recalled(value)
+        return self._recalled[id(value)]
+
+    def _make_recalled(self, value: tf.Tensor) -> tf.Tensor:
+        if value.op.type == "Const":
+            return tf_compat.create_op(self, value.op, []).outputs[0]
+        capture = self.region.captures.get(id(value))
+        if capture is not None:
+            return self.capture_argument(capture, value)
+        placeholder = self._placeholder(value)
+        self._kept.append((value, placeholder))
+        return placeholder
+
+    def _placeholder(self, like: Any) -> tf.Tensor:
+        with self.as_default():
+            tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
+        if isinstance(like, tf.Tensor):
+            tf_compat.copy_static_info(like, tensor)
+        return tensor
+
+
+def enclosing_gradient(graph: tf.Graph) -> GradientGraph | None:
+    """Returns the innermost gradient graph that `graph` is or is a part of."""
+    for g in tf_compat.graph_chain(graph):
+        if isinstance(g, GradientGraph):
+            return g
+    return None
+
+
+def _needed_ops(graph: FuncGraph) -> set[str]:
+    """Returns the names of the ops that the outputs or an effect depend on."""
+    waiting = [output.op for output in graph.outputs]
+    waiting += [op for op in graph.get_operations() if tf_compat.is_stateful(op)]
+    needed: set[str] = set()
+    while waiting:
+        op = waiting.pop()
+        if op.name not in needed:
+            needed.add(op.name)
+            waiting += [tensor.op for tensor in op.inputs]
+            waiting += list(op.control_inputs)
+    return needed

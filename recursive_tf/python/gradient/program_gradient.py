@@ -1,0 +1,91 @@
+"""The gradient of a whole program: a gradient procedure for each procedure."""
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.gradient.gradient_graph import GradientGraph
+from recursive_tf.python.gradient.region import (
+    PUSHES,
+    Region,
+    TrainingForm,
+    callees_within,
+    is_trainable,
+)
+from recursive_tf.python.gradient.sinks import Sinks
+from recursive_tf.python.program.effects import contains
+from recursive_tf.python.tf_compat import AtomicFunction, FuncGraph
+
+
+class ProgramGradient:
+    """Made from the attributes of a root op alone, so also after loading.
+
+    Attributes:
+        training: The procedures in training form.
+        gradients: The gradient procedures. Each takes a handle, a gradient for each
+            floating-point output, and captures; it returns a gradient for each
+            floating-point argument.
+        captures: Which captures of the program each gradient procedure takes.
+        argument_specs: The floating-point arguments of the entry procedure.
+        sinks: Where the gradients of captures are gathered.
+    """
+
+    def __init__(
+        self, procedures: list[FuncGraph], capture_indices: list[list[int]]
+    ) -> None:
+        self.sinks = Sinks()
+        self.training: list[AtomicFunction] = []
+        self.gradients: list[AtomicFunction] = []
+        self.captures: list[list[int]] = []
+        self.argument_specs: list[tf.TensorSpec] = []
+        pushing = _pushing(procedures)
+        form = TrainingForm(lambda index: index in pushing)
+        for procedure, indices in zip(procedures, capture_indices, strict=True):
+            region = form.region_of(procedure, indices)
+            arguments = _arguments(region, len(indices))
+            if not self.training:
+                self.argument_specs = [
+                    tf.TensorSpec(a.shape, a.dtype) for a in arguments
+                ]
+            self._add(region, arguments)
+
+    def _add(self, region: Region, arguments: list[tf.Tensor]) -> None:
+        graph = GradientGraph(region, self.sinks)
+        outputs = [
+            (output, graph.add_input(output))
+            for output in region.graph.outputs
+            if is_trainable(output.dtype)
+        ]
+        found = graph.differentiate(outputs)
+        with graph.as_default():
+            graph.outputs = [
+                found[id(a)] if id(a) in found else graph.capture(tf.zeros_like(a))
+                for a in arguments
+            ]
+        final = graph.finish()
+        assert not final.captures, "a gradient procedure used an outer tensor"
+        self.captures.append(sorted(graph.capture_arguments))
+        self.gradients.append(tf_compat.make_function(final))
+        self.training.append(tf_compat.make_function(region.graph))
+
+
+def _arguments(region: Region, num_captures: int) -> list[tf.Tensor]:
+    """Returns the floating-point arguments of a body: neither handle nor captures."""
+    end = len(region.graph.inputs) - num_captures
+    return [t for t in region.graph.inputs[1:end] if is_trainable(t.dtype)]
+
+
+def _pushing(procedures: list[FuncGraph]) -> set[int]:
+    """Returns the procedures that push, or call one that does."""
+    callees = {}
+    pushing = set()
+    for index, graph in enumerate(procedures):
+        ops = graph.get_operations()
+        callees[index] = {c for op in ops for c in callees_within(op)}
+        if any(contains(op, PUSHES) for op in ops):
+            pushing.add(index)
+    changed = True
+    while changed:
+        new = {i for i, called in callees.items() if called & pushing} - pushing
+        pushing |= new
+        changed = bool(new)
+    return pushing

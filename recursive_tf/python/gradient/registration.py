@@ -1,0 +1,21 @@
+"""Tells TensorFlow the gradients of the library's ops."""
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.gradient import inner, root
+from recursive_tf.python.gradient.region import CONDITIONAL_GRADIENT, PRODUCT_GRADIENT
+
+_GRADIENTS = {
+    "RecursiveInvoke": root.gradient_of_invoke,
+    "RecursiveInvokeGradient": root.refuse_second_order,
+    "TracedRecursiveCall": root.refuse_gradient_inside,
+    "RecursiveCall": inner.gradient_of_call,
+    "StatelessRecursiveCall": inner.gradient_of_call,
+    CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
+    PRODUCT_GRADIENT: inner.gradient_of_product,
+}
+
+
+def register() -> None:
+    """Registers all of them. TensorFlow refuses a second time."""
+    for name, gradient in _GRADIENTS.items():
+        tf_compat.RegisterGradient(name)(gradient)
