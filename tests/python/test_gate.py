@@ -23,9 +23,8 @@ def test_the_library_that_is_here_was_built_on_the_running_minor():
 
 
 def test_the_library_offers_its_ops_as_functions():
-    assert hasattr(library, "OP_LIST") or [
-        name for name in dir(library) if name[0] != "_"
-    ]
+    names = [name for name in dir(library) if name.islower() and name[0] != "_"]
+    assert any(callable(getattr(library, name)) for name in names)
 
 
 def test_patch_versions_of_one_minor_fit():

@@ -86,10 +86,15 @@ class GradientGraph(FuncGraph):
         with self.as_default():
             outputs = outputs + self._gradients_of_effects()
             inputs = self.region.differentiable_inputs()
-            if not outputs or not inputs:
+            if not outputs:
                 return {}
             ys, dys = (list(tensors) for tensors in zip(*outputs, strict=True))
-            gradients = tf_compat.gradients_between(ys, inputs, dys, self.region.graph)
+            # By the handle too, which has none: TensorFlow visits only what lies between
+            # the two, and a call without floating-point arguments has to be visited.
+            gradients = tf_compat.gradients_between(
+                ys, [*inputs, self.region.handle], dys, self.region.graph
+            )
+            gradients.pop()
             return self._deliver(inputs, gradients)
 
     def _gradients_of_effects(self) -> list[tuple[tf.Tensor, tf.Tensor]]:
