@@ -55,7 +55,7 @@ class TreeLSTMSettings(Settings):
 
 
 GENERATED = TreeLSTMSettings(
-    epochs=6,
+    epochs=8,
     batch_size=25,
     learning_rate=0.2,
     l2=0.0,

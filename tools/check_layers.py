@@ -22,10 +22,15 @@ MAY_INCLUDE = {
     "recursive_tf/cc/kernels": [
         "absl/",
         "tensorflow/core/framework/",
+        "tensorflow/core/platform/errors.h",
         "recursive_tf/cc/",
     ],
     "recursive_tf/cc/testing": ["recursive_tf/cc/base/", "recursive_tf/cc/runtime/"],
-    "recursive_tf/ops": ["absl/", "tensorflow/core/framework/"],
+    "recursive_tf/ops": [
+        "absl/",
+        "tensorflow/core/framework/",
+        "tensorflow/core/platform/errors.h",
+    ],
 }
 # Quoted includes, and angled ones that have a folder and so are not the standard
 # library's: `#include <tensorflow/...>` is no way round.

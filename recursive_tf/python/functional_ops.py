@@ -38,9 +38,7 @@ def add_conditional(
             cond=selector, then_branch=names[0], else_branch=names[1], **arguments
         )
     op = _op_of(results)
-    tf_compat.set_attr(
-        op, "_lower_using_switch_merge", tf_compat.AttrValue(b=True)
-    )
+    tf_compat.set_attr(op, "_lower_using_switch_merge", tf_compat.AttrValue(b=True))
     for result, tensors in zip(op.outputs, outputs, strict=True):
         tf_compat.copy_static_info(tensors[0], result)
     return op
@@ -79,15 +77,11 @@ def copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
             input=[copy.resolve(v) for v in variables] + extra,
             cond=_name_of(condition),
             body=_name_of(body),
-            output_shapes=[
-                output.shape for output in list(op.outputs) + extra
-            ],
+            output_shapes=[output.shape for output in list(op.outputs) + extra],
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
-    tf_compat.set_attr(
-        new, "_lower_using_switch_merge", tf_compat.AttrValue(b=True)
-    )
+    tf_compat.set_attr(new, "_lower_using_switch_merge", tf_compat.AttrValue(b=True))
     copy.register(op, new)
     return list(new.outputs)[: len(op.outputs)]
 

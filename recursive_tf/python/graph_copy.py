@@ -6,7 +6,7 @@ something of an enclosing graph is created with that tensor as an input, and the
 branch captures it as it would have while it was traced.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -35,14 +35,14 @@ class GraphCopy:
         self,
         source: FuncGraph,
         target: FuncGraph,
-        rules: dict[str, Rule],
+        rules: Mapping[str, Rule],
         parent: "GraphCopy | None" = None,
     ) -> None:
         self.source = source
         self.target = target
         self.rules = rules
         self.parent = parent
-        self.repeated = parent is not None and parent.repeated
+        self.repeated: bool = parent is not None and parent.repeated
         self.values: dict[int, tf.Tensor] = {}
         # An input of a branch stands for a tensor of the graph around it.
         self.links: dict[int, tf.Tensor] = {}

@@ -36,9 +36,7 @@ class RootCall:
         else:
             flat = self._add(args, {}, mapped=mapped)
         num_outputs = len(self.signature.flat_outputs)
-        outputs = tf.nest.pack_sequence_as(
-            self.signature.outputs, flat[:num_outputs]
-        )
+        outputs = tf.nest.pack_sequence_as(self.signature.outputs, flat[:num_outputs])
         names = [push.name for push in self.program.pushes]
         return outputs, dict(zip(names, flat[num_outputs:], strict=True))
 
@@ -104,7 +102,12 @@ class RootCall:
         return outputs
 
     def _invoke(
-        self, args: list[tf.Tensor], captures: list[tf.Tensor], place: Any, *, mapped: bool
+        self,
+        args: list[tf.Tensor],
+        captures: list[tf.Tensor],
+        place: Any,
+        *,
+        mapped: bool,
     ) -> Any:
         program = self.program
         outputs = self.signature.flat_outputs
@@ -117,9 +120,7 @@ class RootCall:
             args=args,
             captures=captures,
             push_sizes=sizes,
-            procedures=[
-                tf.compat.as_str(p.function.name) for p in program.procedures
-            ],
+            procedures=[tf.compat.as_str(p.function.name) for p in program.procedures],
             names=[p.name for p in program.procedures],
             capture_counts=[len(i) for i in indices],
             capture_indices=[i for each in indices for i in each],
@@ -158,7 +159,6 @@ class RootCall:
             f"'{tensor.graph.name}', but is called {here}, where that tensor does not "
             "exist. Call it inside that function, or make the tensor an input."
         )
-
 
 
 def _read_variable(handle: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.core.framework import attr_value_pb2
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.python.eager.polymorphic_function import atomic_function
-from tensorflow.python.framework import (
-    auto_control_deps,
-    auto_control_deps_utils,
-    func_graph,
-    ops,
-)
+from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
+from tensorflow.python.framework import auto_control_deps_utils, func_graph, ops
+from tensorflow.python.framework.auto_control_deps import AutomaticControlDependencies
+from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.framework.ops import EagerTensor, RegisterGradient
 from tensorflow.python.ops import (
     cond_v2,
     gradients_util,
@@ -23,19 +22,18 @@ from tensorflow.python.ops import (
     resource_variable_ops,
 )
 
-AttrValue = attr_value_pb2.AttrValue
-NameAttrList = attr_value_pb2.NameAttrList
-FuncGraph = func_graph.FuncGraph
-AtomicFunction = atomic_function.AtomicFunction
-AutomaticControlDependencies = auto_control_deps.AutomaticControlDependencies
-EagerTensor = ops.EagerTensor
-RegisterGradient = ops.RegisterGradient
+__all__ = [
+    "AtomicFunction",
+    "AttrValue",
+    "AutomaticControlDependencies",
+    "EagerTensor",
+    "FuncGraph",
+    "RegisterGradient",
+]
 
 # The code of the functions that trace the branches of a conditional. Their frames'
 # locals hold the branch functions, and the graphs of those traced so far.
-CONDITIONAL_CODE = frozenset(
-    (cond_v2.cond_v2.__code__, cond_v2.indexed_case.__code__)
-)
+CONDITIONAL_CODE = frozenset((cond_v2.cond_v2.__code__, cond_v2.indexed_case.__code__))
 _PREFIX = "__recursive_"
 
 
@@ -220,4 +218,6 @@ def op_traceback(op: tf.Operation) -> str:
 def mark_resources_read_only(op: tf.Operation) -> None:
     """Tells automatic control dependencies that `op` changes none of its resources."""
     indices = [i for i, t in enumerate(op.inputs) if t.dtype == tf.resource]
-    ops.set_int_list_attr(op, auto_control_deps_utils.READ_ONLY_RESOURCE_INPUTS_ATTR, indices)
+    ops.set_int_list_attr(
+        op, auto_control_deps_utils.READ_ONLY_RESOURCE_INPUTS_ATTR, indices
+    )

@@ -1,5 +1,6 @@
-// The gradient of InvokeOp (Jeong et al. 2018, section 4.2.2): gradient SubGraphs
-// run for the activations of the forward call, at the same call sites.
+// The gradient of InvokeOp (Jeong et al. 2018, section 4.2.2): gradient
+// SubGraphs run for the activations of the forward call, at the same call
+// sites.
 
 #include <cstddef>
 #include <cstdint>
@@ -65,22 +66,21 @@ class InvokeGradientOp : public RootKernel {
       return;
     }
     for (size_t row = 0; row < rows.size(); ++row) {
-      InvokeGradient(ctx, run.get(), run->forward->roots[row],
-                     std::move(rows[row]),
-                     [this, ctx, run, results, row, done](
-                         const absl::Status& status,
-                         std::vector<tf::Tensor> row_results) {
-                       if (!results->End(row, status, std::move(row_results))) {
-                         return;
-                       }
-                       End(ctx, run.get(), *results, done);
-                     });
+      InvokeGradient(
+          ctx, run.get(), run->forward->roots[row], std::move(rows[row]),
+          [this, ctx, run, results, row, done](
+              const absl::Status& status, std::vector<tf::Tensor> row_results) {
+            if (!results->End(row, status, std::move(row_results))) {
+              return;
+            }
+            End(ctx, run.get(), *results, done);
+          });
     }
   }
 
  private:
-  void End(tf::OpKernelContext* ctx, BackwardRun* run, const RowResults& results,
-           const DoneCallback& done) {
+  void End(tf::OpKernelContext* ctx, BackwardRun* run,
+           const RowResults& results, const DoneCallback& done) {
     ctx->SetStatus(SetOutputs(ctx, run, results));
     run->program.Close();
     done();
@@ -112,9 +112,9 @@ class InvokeGradientOp : public RootKernel {
           absl::StrCat("The forward call mapped over ", forward->roots.size(),
                        " rows, but its gradient got ", rows->size(), "."));
     }
-    *run = std::make_shared<BackwardRun>(procedures, std::move(captures),
-                                         mapped(), ctx->cancellation_manager(),
-                                         forward);
+    *run =
+        std::make_shared<BackwardRun>(procedures, std::move(captures), mapped(),
+                                      ctx->cancellation_manager(), forward);
     (*run)->sinks = std::make_unique<Sinks>(kinds_, &AddTensors);
     return InputList(ctx, "pushed_gradients", &(*run)->push_gradients);
   }
@@ -171,8 +171,7 @@ class InvokeGradientOp : public RootKernel {
       parts.push_back(contribution[part]);
     }
     tf::Tensor rows;
-    TF_RETURN_IF_ERROR(ConcatRows(parts,
-                                  outputs->expected_output_dtype(output),
+    TF_RETURN_IF_ERROR(ConcatRows(parts, outputs->expected_output_dtype(output),
                                   sink_shapes_[output], &rows));
     outputs->set(output, rows);
     return absl::OkStatus();
@@ -249,8 +248,8 @@ class PushGradientOp : public tf::OpKernel {
     OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
     const int64_t index = ctx->input(1).scalar<int64_t>()();
     tf::Tensor row;
-    OP_REQUIRES_OK(
-        ctx, CopyRow(handle->run->push_gradients[slot_], index, &row));
+    OP_REQUIRES_OK(ctx,
+                   CopyRow(handle->run->push_gradients[slot_], index, &row));
     ctx->set_output(0, row);
   }
 

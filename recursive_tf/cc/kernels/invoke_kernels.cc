@@ -1,5 +1,5 @@
-// InvokeOp (Jeong et al. 2018, section 3.2): the root call, and the call sites in
-// bodies. Both re-enter TensorFlow's executor with a procedure's function.
+// InvokeOp (Jeong et al. 2018, section 3.2): the root call, and the call sites
+// in bodies. Both re-enter TensorFlow's executor with a procedure's function.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,14 +36,13 @@ void Invoke(tf::OpKernelContext* ctx, ForwardRun* run, Activation* activation,
   handle.run = run;
   handle.activation = activation;
   arguments.insert(arguments.begin(), HandleTensor(handle));
-  run->program.Call(ctx, *activation, activation->procedure,
-                    std::move(arguments),
-                    [run, activation, done = std::move(done)](
-                        const absl::Status& status,
-                        std::vector<tf::Tensor> results) {
-                      run->record->activations.Leave(activation);
-                      done(status, std::move(results));
-                    });
+  run->program.Call(
+      ctx, *activation, activation->procedure, std::move(arguments),
+      [run, activation, done = std::move(done)](
+          const absl::Status& status, std::vector<tf::Tensor> results) {
+        run->record->activations.Leave(activation);
+        done(status, std::move(results));
+      });
 }
 
 class InvokeOp : public RootKernel {
@@ -69,15 +68,15 @@ class InvokeOp : public RootKernel {
       return;
     }
     for (size_t row = 0; row < rows.size(); ++row) {
-      InvokeRow(ctx, run, row, std::move(rows[row]),
-                [this, ctx, run, results, row, done](
-                    const absl::Status& status,
-                    std::vector<tf::Tensor> row_results) {
-                  if (!results->End(row, status, std::move(row_results))) {
-                    return;
-                  }
-                  End(ctx, run.get(), *results, done);
-                });
+      InvokeRow(
+          ctx, run, row, std::move(rows[row]),
+          [this, ctx, run, results, row, done](
+              const absl::Status& status, std::vector<tf::Tensor> row_results) {
+            if (!results->End(row, status, std::move(row_results))) {
+              return;
+            }
+            End(ctx, run.get(), *results, done);
+          });
     }
   }
 

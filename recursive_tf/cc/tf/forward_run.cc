@@ -34,8 +34,8 @@ absl::Status ForwardRun::Enter(const Invocation& invocation,
   if (verdict == ActivationTree::Verdict::kEntered) return absl::OkStatus();
   const Activation refused{invocation.parent, invocation.procedure,
                            invocation.site, invocation.ordinal};
-  return program.Fail(absl::ResourceExhaustedError(LimitMessage(
-                          verdict, record->activations.limits())),
+  return program.Fail(absl::ResourceExhaustedError(
+                          LimitMessage(verdict, record->activations.limits())),
                       refused);
 }
 

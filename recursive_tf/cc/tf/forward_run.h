@@ -22,7 +22,8 @@ namespace recursive_tf {
 // What one forward root call leaves for its gradient. It lives until the last
 // handle of the root call dies.
 struct ForwardRecord {
-  ForwardRecord(ActivationLimits limits, bool keep) : activations(limits, keep) {}
+  ForwardRecord(ActivationLimits limits, bool keep)
+      : activations(limits, keep) {}
 
   ActivationTree activations;
   BackpropCache<tensorflow::Tensor> cache;

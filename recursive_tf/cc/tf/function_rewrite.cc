@@ -71,8 +71,8 @@ absl::Status RewriteForExecution(const std::string& name,
         absl::StrCat("Procedure '", name, "' is not in the function library."));
   }
   std::unique_ptr<tf::FunctionBody> body;
-  TF_RETURN_IF_ERROR(tf::FunctionDefToBodyHelper(*function, tf::AttrSlice(),
-                                                 library, &body));
+  TF_RETURN_IF_ERROR(
+      tf::FunctionDefToBodyHelper(*function, tf::AttrSlice(), library, &body));
   auto graph = std::make_unique<tf::Graph>(library);
   tf::CopyGraph(*body->graph, graph.get());
 

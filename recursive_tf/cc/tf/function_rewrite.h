@@ -17,9 +17,10 @@ namespace recursive_tf {
 // level), and the post-partitioning passes run, which put oneDNN's kernels in
 // the place of Eigen's. Only the copy is changed: the traced graph, and so a
 // saved model, stays portable.
-absl::Status RewriteForExecution(
-    const std::string& name, const std::string& device,
-    tensorflow::FunctionLibraryDefinition* library, std::string* rewritten);
+absl::Status RewriteForExecution(const std::string& name,
+                                 const std::string& device,
+                                 tensorflow::FunctionLibraryDefinition* library,
+                                 std::string* rewritten);
 
 }  // namespace recursive_tf
 

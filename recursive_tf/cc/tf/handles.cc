@@ -11,8 +11,8 @@ namespace {
 namespace tf = tensorflow;
 using tensorflow::TypeIndex;  // For the macros below.
 
-// TensorFlow takes a handle for a value with a gradient, and makes zeros of it and
-// sums of these. They name nothing.
+// TensorFlow takes a handle for a value with a gradient, and makes zeros of it
+// and sums of these. They name nothing.
 template <typename Handle>
 absl::Status NoHandle(tf::OpKernelContext* /*ctx*/, const Handle& /*like*/,
                       Handle* zero) {

@@ -26,9 +26,10 @@ struct UnserializableVariant {
   bool Decode(const tensorflow::VariantTensorData& /*data*/) { return false; }
 };
 
-// Names an invocation to the ops of a forward body: the hidden first argument of
-// every procedure, and an output of every inner call. It owns nothing: a body
-// runs within its root call, and a kept handle is read for its activation only.
+// Names an invocation to the ops of a forward body: the hidden first argument
+// of every procedure, and an output of every inner call. It owns nothing: a
+// body runs within its root call, and a kept handle is read for its activation
+// only.
 struct ActivationHandle : UnserializableVariant {
   ForwardRun* run = nullptr;
   const Activation* activation = nullptr;
@@ -63,9 +64,10 @@ template <typename Handle>
 absl::Status GetHandle(tensorflow::OpKernelContext* ctx, int index,
                        const Handle** handle) {
   const tensorflow::Tensor& tensor = ctx->input(index);
-  *handle = tensor.dtype() == tensorflow::DT_VARIANT && tensor.NumElements() == 1
-                ? tensor.scalar<tensorflow::Variant>()().get<Handle>()
-                : nullptr;
+  *handle =
+      tensor.dtype() == tensorflow::DT_VARIANT && tensor.NumElements() == 1
+          ? tensor.scalar<tensorflow::Variant>()().get<Handle>()
+          : nullptr;
   if (*handle != nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "The activation handle is not one of a call of this process. Call the "

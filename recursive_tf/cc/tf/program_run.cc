@@ -85,9 +85,8 @@ absl::Status ProgramRun::Fail(const absl::Status& status,
   // What fails only because something else did is not the error to report.
   if (!absl::IsCancelled(status) && !first_error_.Get().has_value()) {
     first_error_.Record(tf::errors::CreateWithUpdatedMessage(
-        status,
-        absl::StrCat("SubGraph '", NameOf(activation), "' failed at ",
-                     PathOf(activation), ": ", status.message())));
+        status, absl::StrCat("SubGraph '", NameOf(activation), "' failed at ",
+                             PathOf(activation), ": ", status.message())));
   }
   cancellation_->StartCancel();
   return Outcome(status);

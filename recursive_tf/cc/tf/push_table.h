@@ -17,7 +17,8 @@ namespace recursive_tf {
 // Gathers the values that invocations push under one name, a row each (Cavs'
 // push). Rows that nobody pushes are zero.
 //
-// Thread safety: Push may be called from any thread; Result after the last Push.
+// Thread safety: Push may be called from any thread; Result after the last
+// Push.
 class PushTable {
  public:
   PushTable(std::string name, int64_t size, tensorflow::DataType dtype,

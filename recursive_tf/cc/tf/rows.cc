@@ -53,8 +53,7 @@ absl::Status StackRows(absl::Span<const tf::Tensor> rows, tf::DataType dtype,
   TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, rows.size()));
   *result = tf::Tensor(dtype, shape);
   for (size_t i = 0; i < rows.size(); ++i) {
-    TF_RETURN_IF_ERROR(
-        tf::batch_util::CopyElementToSlice(rows[i], result, i));
+    TF_RETURN_IF_ERROR(tf::batch_util::CopyElementToSlice(rows[i], result, i));
   }
   return absl::OkStatus();
 }
@@ -83,9 +82,9 @@ tf::Tensor AddTensors(tf::Tensor total, const tf::Tensor& value) {
   const bool in_place = total.RefCountIsOne();
   tf::Tensor sum = in_place ? total : tf::Tensor(total.dtype(), total.shape());
   switch (total.dtype()) {
-#define RECURSIVE_TF_ADD(T)                               \
-  case tf::DataTypeToEnum<T>::value:                      \
-    sum.flat<T>() = total.flat<T>() + value.flat<T>();    \
+#define RECURSIVE_TF_ADD(T)                            \
+  case tf::DataTypeToEnum<T>::value:                   \
+    sum.flat<T>() = total.flat<T>() + value.flat<T>(); \
     break;
     TF_CALL_NUMBER_TYPES(RECURSIVE_TF_ADD)
 #undef RECURSIVE_TF_ADD

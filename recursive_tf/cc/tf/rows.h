@@ -26,8 +26,8 @@ absl::Status StackRows(absl::Span<const tensorflow::Tensor> rows,
                        const tensorflow::PartialTensorShape& row_shape,
                        const std::string& what, tensorflow::Tensor* result);
 
-// Sets `*result` to `parts` one after the other along the first dimension. Where
-// there are none, it has no rows, and `shape` tells the other dimensions.
+// Sets `*result` to `parts` one after the other along the first dimension.
+// Where there are none, it has no rows, and `shape` tells the other dimensions.
 absl::Status ConcatRows(absl::Span<const tensorflow::Tensor> parts,
                         tensorflow::DataType dtype,
                         const tensorflow::PartialTensorShape& shape,

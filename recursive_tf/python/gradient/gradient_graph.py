@@ -89,8 +89,8 @@ class GradientGraph(FuncGraph):
             if not outputs:
                 return {}
             ys, dys = (list(tensors) for tensors in zip(*outputs, strict=True))
-            # By the handle too, which has none: TensorFlow visits only what lies between
-            # the two, and a call without floating-point arguments has to be visited.
+            # By the handle too, which has none: TensorFlow visits only what lies in
+            # between, and calls without floating-point arguments must be visited.
             gradients = tf_compat.gradients_between(
                 ys, [*inputs, self.region.handle], dys, self.region.graph
             )

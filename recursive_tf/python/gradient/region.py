@@ -178,9 +178,7 @@ class TrainingForm:
             branch.target.outputs.append(region.handle)
         return region
 
-    def _copy_loop(
-        self, _copy: GraphCopy, op: tf.Operation
-    ) -> list[tf.Tensor] | None:
+    def _copy_loop(self, _copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
         if self._pushes(op):
             raise NotImplementedError(
                 f"The loop '{op.name}' in a SubGraph pushes, and a push in a loop has "

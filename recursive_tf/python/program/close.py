@@ -110,9 +110,7 @@ def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Prog
             for d, graph in zip(definitions, graphs, strict=True)
         ],
         captures=[Capture(*capture) for capture in rules.captures],
-        pushes=[
-            Push(name, p.row, p.size_in) for name, p in rules.pushes.items()
-        ],
+        pushes=[Push(name, p.row, p.size_in) for name, p in rules.pushes.items()],
         only_reads=reads,
         variables=[v for d in definitions for v in tf_compat.watched_variables(d.body)],
     )
