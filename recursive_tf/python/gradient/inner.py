@@ -119,7 +119,7 @@ def gradient_of_product(op: tf.Operation, gradient: Any) -> list[Any]:
     dc = tf.convert_to_tensor(gradient)
     weight = graph.region.capture_of(b)
     if weight is not None:
-        rows = tf.transpose(a) if ta else a
+        rows = _transpose(a) if ta else a
         factors = (dc, rows) if tb else (rows, dc)
         graph.sinks.add_product(graph.handle, weight, *factors)
         if ta:
@@ -127,12 +127,20 @@ def gradient_of_product(op: tf.Operation, gradient: Any) -> list[Any]:
         return [tf.matmul(dc, b, transpose_b=not tb), None]
     weight = graph.region.capture_of(a)
     assert weight is not None
-    rows, outer = b if tb else tf.transpose(b), tf.transpose(dc)
+    rows, outer = b if tb else _transpose(b), _transpose(dc)
     factors = (rows, outer) if ta else (outer, rows)
     graph.sinks.add_product(graph.handle, weight, *factors)
     if tb:
         return [None, tf.matmul(dc, a, transpose_a=True, transpose_b=ta)]
     return [None, tf.matmul(a, dc, transpose_a=not ta)]
+
+
+def _transpose(matrix: tf.Tensor) -> tf.Tensor:
+    """Returns the transpose; of a row or a column, which is the rule, without a copy."""
+    rows, columns = matrix.shape.as_list()
+    if 1 in (rows, columns) and None not in (rows, columns):
+        return tf.reshape(matrix, [columns, rows])
+    return tf.transpose(matrix)
 
 
 def _dense(gradient: Any, like: tf.Tensor) -> tf.Tensor:
