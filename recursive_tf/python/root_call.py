@@ -1,5 +1,6 @@
 """The root call: a closed program becomes one op."""
 
+import threading
 from typing import Any
 
 import tensorflow as tf
@@ -28,6 +29,7 @@ class RootCall:
         self.program = program
         self.options = options
         self._eager: dict[bool, Any] = {}
+        self._tracing = threading.Lock()
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
         """Returns the structured outputs, and the pushed tables by name."""
@@ -51,8 +53,9 @@ class RootCall:
         ]
         for tensor in tensors:
             self._check_reachable(tensor)
-        if mapped not in self._eager:
-            self._eager[mapped] = self._trace(tensors, mapped=mapped)
+        with self._tracing:
+            if mapped not in self._eager:
+                self._eager[mapped] = self._trace(tensors, mapped=mapped)
         return list(self._eager[mapped](*args, *tensors))
 
     def _trace(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import threading
 from types import TracebackType
 from typing import Any
 
@@ -17,7 +18,7 @@ from recursive_tf.python.function_graph import (
     enclosing_body,
 )
 from recursive_tf.python.options import EXECUTORS, Options
-from recursive_tf.python.program.close import Definition, close
+from recursive_tf.python.program import Definition, close
 from recursive_tf.python.root_call import RootCall
 from recursive_tf.python.signature import (
     Signature,
@@ -85,6 +86,7 @@ class SubGraph:
         self._tracing: contextlib.ExitStack | None = None
         self._is_defined = False
         self._root_call: RootCall | None = None
+        self._closing = threading.Lock()
 
     @tf.autograph.experimental.do_not_convert
     def __enter__(self) -> "SubGraph":
@@ -95,6 +97,7 @@ class SubGraph:
             )
         self._body = BodyGraph(self.name)
         with contextlib.ExitStack() as stack:
+            stack.enter_context(tf_compat.pause_outer_tapes())
             stack.enter_context(self._body.as_default())
             # Keeps effects that no output depends on: prints, assertions.
             controls = tf_compat.AutomaticControlDependencies()
@@ -314,8 +317,9 @@ class SubGraph:
     def _call_root(
         self, args: tuple[Any, ...], *, mapped: bool, with_pushed: bool
     ) -> Any:
-        if self._root_call is None:
-            self._root_call = self._close()
+        with self._closing:
+            if self._root_call is None:
+                self._root_call = self._close()
         tensors = self._signature.flatten_arguments(args, mapped=mapped)
         outputs, pushed = self._root_call(tensors, mapped=mapped)
         return (outputs, pushed) if with_pushed else outputs

@@ -4,11 +4,14 @@ What is here has no public equivalent: building function graphs by hand, naming
 functions in op attributes, and the derivative of one graph within another.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.python.eager import record
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import auto_control_deps_utils, func_graph, ops
@@ -57,6 +60,19 @@ def graph_chain(graph: tf.Graph) -> Iterator[tf.Graph]:
     while graph is not None:
         yield graph
         graph = getattr(graph, "outer_graph", None)
+
+
+def pause_outer_tapes() -> AbstractContextManager[None]:
+    """Stops this thread's gradient tapes, if there are any, while a body is traced.
+
+    A persistent or nested tape would have TensorFlow wrap every conditional in a
+    function and differentiate that at once, calls of unfinished SubGraphs included.
+    The tapes need nothing of a body: they record the root call.
+    """
+    if record.could_possibly_record():
+        paused: AbstractContextManager[None] = record.stop_recording()
+        return paused
+    return contextlib.nullcontext()
 
 
 def find_function(graph: tf.Graph, name: str) -> AtomicFunction:

@@ -136,7 +136,7 @@ def gradient_of_product(op: tf.Operation, gradient: Any) -> list[Any]:
 
 
 def _transpose(matrix: tf.Tensor) -> tf.Tensor:
-    """Returns the transpose; of a row or a column, which is the rule, without a copy."""
+    """Returns the transpose; that of a row or a column, the usual case, is no copy."""
     rows, columns = matrix.shape.as_list()
     if 1 in (rows, columns) and None not in (rows, columns):
         return tf.reshape(matrix, [columns, rows])

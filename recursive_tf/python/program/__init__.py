@@ -1,5 +1,7 @@
 """From traced bodies to a closed program: the procedures that a root op carries."""
 
-from recursive_tf.python.program.close import Capture, Procedure, Program, close
+from recursive_tf.python.program.close import close
+from recursive_tf.python.program.closed_program import Program
+from recursive_tf.python.program.definition import Definition
 
-__all__ = ["Capture", "Procedure", "Program", "close"]
+__all__ = ["Definition", "Program", "close"]

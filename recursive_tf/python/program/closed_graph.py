@@ -22,7 +22,7 @@ class ClosedGraph(tf_compat.FuncGraph):
         self.hidden: dict[int, tf.Tensor] = {}
         self.capture_indices: list[int] = []
         self.num_sites = 0
-        self._captures: dict[int, tf.Tensor] = {}
+        self._arguments: dict[int, tf.Tensor] = {}
 
     @property
     def handle(self) -> tf.Tensor:
@@ -37,15 +37,15 @@ class ClosedGraph(tf_compat.FuncGraph):
 
     def capture_argument(self, index: int, like: tf.Tensor) -> tf.Tensor:
         """Returns the argument for a capture of the program."""
-        if index not in self._captures:
-            self._captures[index] = self._placeholder(like)
-        return self._captures[index]
+        if index not in self._arguments:
+            self._arguments[index] = self._placeholder(like)
+        return self._arguments[index]
 
     def seal(self) -> None:
         """Puts the captures behind the other arguments."""
         assert not self.captures, "a closed procedure used an outer tensor"
-        self.capture_indices = sorted(self._captures)
-        self.inputs.extend(self._captures[i] for i in self.capture_indices)
+        self.capture_indices = sorted(self._arguments)
+        self.inputs.extend(self._arguments[i] for i in self.capture_indices)
 
     def _placeholder(self, like: tf.Tensor) -> tf.Tensor:
         with self.as_default():

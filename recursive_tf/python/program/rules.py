@@ -1,8 +1,7 @@
 """What becomes of each op of a traced body when its program is closed."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -20,6 +19,7 @@ from recursive_tf.python.graph_copy import (
     branch_graphs,
 )
 from recursive_tf.python.program.closed_graph import closed_graph_around
+from recursive_tf.python.program.definition import Definition
 from recursive_tf.python.program.effects import contains
 from recursive_tf.python.program.hoist import hoist
 from recursive_tf.python.signature import format_spec, spec_of
@@ -37,7 +37,7 @@ class PushedTable:
     size: tf.Tensor
     name: str
 
-    def size_in(self, place: Any) -> tf.Tensor:
+    def size_in(self, place: Callable[[tf.Tensor], tf.Tensor]) -> tf.Tensor:
         """Returns the number of rows, computed in the default graph.
 
         Args:
@@ -58,7 +58,7 @@ class ClosingRules:
 
     def __init__(
         self,
-        definitions: Sequence[Any],
+        definitions: Sequence[Definition],
         hidden: dict[int, list[tf.Tensor]],
         *,
         only_reads: bool,
@@ -196,7 +196,9 @@ def _visible(copy: GraphCopy, tensor: tf.Tensor) -> tf.Tensor:
     return around.resolve(tensor)
 
 
-def _check_call(callee: Any, arguments: list[tf.Tensor], op: tf.Operation) -> None:
+def _check_call(
+    callee: Definition, arguments: list[tf.Tensor], op: tf.Operation
+) -> None:
     """Checks a call that was traced before its callee's inputs were known."""
     specs = callee.signature.flat_inputs
     fits = len(specs) == len(arguments) and all(

@@ -1,0 +1,16 @@
+"""What a program needs of one SubGraph."""
+
+import dataclasses
+
+from recursive_tf.python.function_graph import BodyGraph
+from recursive_tf.python.signature import Signature
+
+
+@dataclasses.dataclass
+class Definition:
+    """A SubGraph's traced body and its signature; `id` is the process's own."""
+
+    id: int
+    name: str
+    body: BodyGraph
+    signature: Signature
