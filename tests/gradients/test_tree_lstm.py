@@ -94,7 +94,7 @@ def random_forest():
     rng = random.Random(0)
     trees = [grow(1, None), chain(CHAIN_LENGTH), grow(2, rng.randrange)]
     while len(trees) < NUM_TREES:
-        trees.append(grow(rng.randint(1, 30), rng.randrange))
+        trees.append(grow(rng.randint(1, rng.randint(1, 30)), rng.randrange))
     rng.shuffle(trees)
     return plant(trees)
 
@@ -174,8 +174,7 @@ def oracle_graph(forest, weights):
     return tree_lstm
 
 
-def leaf_state(weights, token, value):
-    x = tf.gather(weights["embedding"], token)
+def leaf_state(weights, x, value):
     gates = tf.linalg.matvec(weights["leaf"], x, transpose_a=True)
     i, o, u = tf.split(gates + weights["leaf_bias"], 3)
     c = tf.sigmoid(i) * tf.tanh(u + value)
@@ -198,7 +197,8 @@ def recursive(forest, weights):
         value = tf.gather(weights["node_values"], node)
 
         def leaf():
-            return leaf_state(weights, tf.gather(forest.tokens, node), value)
+            x = tf.gather(weights["embedding"], tf.gather(forest.tokens, node))
+            return leaf_state(weights, x, value)
 
         def internal():
             left = tree_lstm(tf.gather(forest.left, node))
@@ -213,28 +213,31 @@ def recursive(forest, weights):
 
 
 def iterative(forest, weights):
+    """Does one node after the other, and writes their states into two tables."""
+
     def step(node, h, c):
         value = tf.gather(weights["node_values"], node)
         left, right = forest.left[node], forest.right[node]
-        state = tf.cond(
-            left < 0,
-            lambda: leaf_state(weights, forest.tokens[node], value),
-            lambda: internal_state(
-                weights,
-                (h.read(left), c.read(left)),
-                (h.read(right), c.read(right)),
-                value,
-            ),
-        )
-        return node + 1, h.write(node, state[0]), c.write(node, state[1])
 
-    size, dtype = tf.size(forest.tokens), weights["leaf"].dtype
-    array = functools.partial(
-        tf.TensorArray, dtype, size, element_shape=[HIDDEN], clear_after_read=False
-    )
-    _, h, c = tf.while_loop(lambda node, *_: node < size, step, (0, array(), array()))
-    h, c = h.stack(), c.stack()
+        def leaf():
+            x = tf.gather(weights["embedding"], forest.tokens[node])
+            return leaf_state(weights, x, value)
+
+        def internal():
+            children = [(tf.gather(h, k), tf.gather(c, k)) for k in (left, right)]
+            return internal_state(weights, *children, value)
+
+        state = tf.cond(left < 0, leaf, internal)
+        return node + 1, *map(functools.partial(write, node), (h, c), state)
+
+    size = tf.size(forest.tokens)
+    zeros = tf.zeros([size, HIDDEN], weights["leaf"].dtype)
+    _, h, c = tf.while_loop(lambda node, *_: node < size, step, (0, zeros, zeros))
     return [h, tf.gather(h, forest.roots), tf.gather(c, forest.roots)]
+
+
+def write(node, table, row):
+    return tf.tensor_scatter_nd_update(table, [[node]], row[tf.newaxis])
 
 
 def run_tensorflow(program, forest, arrays, cotangents, dtype=tf.float64):
@@ -333,7 +336,6 @@ def test_a_recursive_program_is_as_exact_as_float32_allows(
     assert_close(getattr(found, part), getattr(expected, part))
 
 
-@functools.cache
 def _float32_results():
     forest = random_forest()
     arrays = random_weights(forest.num_nodes)

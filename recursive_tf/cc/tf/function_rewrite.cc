@@ -1,6 +1,8 @@
 #include "recursive_tf/cc/tf/function_rewrite.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -59,6 +61,23 @@ absl::Status RunPostPartitioning(const std::string& device,
   return absl::OkStatus();
 }
 
+// Returns which nodes must run although no output depends on them, as `function`
+// says: a stateless call whose results nobody uses may still push or assert.
+// The passes keep the names of nodes; a lowered conditional leaves a NoOp.
+std::function<std::optional<std::string>(const tf::Node*)> ControlOutputsOf(
+    const tf::FunctionDef& function) {
+  std::unordered_map<std::string, std::string> output_of_node;
+  for (const auto& [output, node] : function.control_ret()) {
+    output_of_node[node] = output;
+  }
+  return [output_of_node = std::move(output_of_node)](
+             const tf::Node* node) -> std::optional<std::string> {
+    const auto found = output_of_node.find(node->name());
+    if (found == output_of_node.end()) return std::nullopt;
+    return found->second;
+  };
+}
+
 }  // namespace
 
 absl::Status RewriteForExecution(const std::string& name,
@@ -87,7 +106,8 @@ absl::Status RewriteForExecution(const std::string& name,
 
   *rewritten = absl::StrCat(name, "_rewritten");
   tf::FunctionDef definition;
-  TF_RETURN_IF_ERROR(tf::GraphToFunctionDef(*graph, *rewritten, &definition));
+  TF_RETURN_IF_ERROR(tf::GraphToFunctionDef(
+      *graph, *rewritten, ControlOutputsOf(*function), &definition));
   return library->AddFunctionDef(definition);
 }
 
