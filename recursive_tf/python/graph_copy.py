@@ -6,7 +6,7 @@ something of an enclosing graph is created with that tensor as an input, and the
 branch captures it as it would have while it was traced.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -111,24 +111,38 @@ class GraphCopy:
         """Copies all ops and the outputs."""
         self.copy_ops()
         self.target.copied_by = self
-        controls = [self._ops.get(op.name) for op in self.source.control_outputs]
-        self.target.control_outputs.extend(c for c in controls if c is not None)
+        self.target.control_outputs.extend(self._copies_of(self.source.control_outputs))
         with self.target.as_default():
             self.target.outputs = [
                 self.target.capture(self.resolve(output))
                 for output in self.source.outputs
             ]
 
-    def inline(self, source: FuncGraph, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        """Copies a called function's graph into this one; returns its outputs."""
+    def inline(self, op: tf.Operation, source: FuncGraph) -> list[tf.Tensor]:
+        """Copies the graph of the function that `op` calls in place of `op`.
+
+        What had to run before or after the call runs before or after its effects.
+        """
         inner = GraphCopy(source, self.target, self.rules, parent=self)
         inner.keeps_order = self.keeps_order
-        for placeholder, argument in zip(source.inputs, inputs, strict=True):
+        for placeholder, argument in zip(source.inputs, op.inputs, strict=True):
             inner.links[id(placeholder)] = argument
         inner.copy_ops()
         self.values.update(inner.values)
         self._alive.extend(inner._alive)
+        before = self._copies_of(
+            b for b in op.control_inputs if self.keeps_order(b, op)
+        )
+        for copied in inner._ops.values():
+            if before and copied.graph is self.target and tf_compat.is_stateful(copied):
+                tf_compat.add_control_inputs(copied, before)
+        with tf.control_dependencies(inner._copies_of(source.control_outputs)):
+            self.register(op, tf.no_op())
         return [inner.resolve(output) for output in source.outputs]
+
+    def _copies_of(self, ops: Iterable[tf.Operation]) -> list[tf.Operation]:
+        """Returns what was copied of `ops`."""
+        return [self._ops[op.name] for op in ops if op.name in self._ops]
 
     def branch(
         self, source: FuncGraph, inputs: Sequence[tf.Tensor], name: str
@@ -180,12 +194,8 @@ class GraphCopy:
         new = self._ops.get(op.name)
         if new is None or new.graph is not self.target:
             return
-        controls = [
-            self._ops[before.name]
-            for before in op.control_inputs
-            if before.name in self._ops and self.keeps_order(before, op)
-        ]
-        controls = [c for c in controls if c.graph is self.target and c is not new]
+        before = [b for b in op.control_inputs if self.keeps_order(b, op)]
+        controls = [c for c in self._copies_of(before) if c is not new]
         if controls:
             tf_compat.add_control_inputs(new, controls)
 

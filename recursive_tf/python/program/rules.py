@@ -175,7 +175,7 @@ class ClosingRules:
         if not contains(op, _TRACED):
             return None
         (graph,) = branch_graphs(op)
-        return copy.inline(graph, list(op.inputs))
+        return copy.inline(op, graph)
 
 
 def _hidden_ids(copy: GraphCopy) -> dict[int, tf.Tensor]:
