@@ -1,6 +1,5 @@
 #include "recursive_tf/ops/shapes.h"
 #include "tensorflow/core/framework/op.h"
-#include "tensorflow/core/framework/shape_inference.h"
 
 namespace recursive_tf {
 

@@ -1,10 +1,8 @@
 // Ops that stand in a body while it is traced. Closing a program replaces them,
 // so they have no kernels.
 
-#include "absl/status/status.h"
 #include "recursive_tf/ops/shapes.h"
 #include "tensorflow/core/framework/op.h"
-#include "tensorflow/core/framework/shape_inference.h"
 
 namespace recursive_tf {
 

@@ -8,7 +8,6 @@ declaration"; here nobody predeclares anything).
 """
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,13 +16,6 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import UnknownOutputsError
 from recursive_tf.python.signature import spec_of
-
-_trial = threading.local()
-
-
-def on_trial() -> bool:
-    """Says whether this thread traces a branch on trial."""
-    return getattr(_trial, "depth", 0) > 0
 
 
 class _Conditional:
@@ -48,9 +40,13 @@ class _Conditional:
 
 
 def _conditionals_being_traced() -> Iterator[_Conditional]:
-    """Yields the conditionals whose branches call us, from inside out."""
+    """Yields the conditionals whose branches call us, from inside out.
+
+    If a branch is traced on trial, only those within it: those around it are what the
+    trial is for, and go on when it fails.
+    """
     frame = sys._getframe(1)
-    while frame is not None:
+    while frame is not None and frame.f_code is not _trace_on_trial.__code__:
         if frame.f_code in tf_compat.CONDITIONAL_CODE:
             yield _Conditional(frame.f_locals)
         frame = frame.f_back  # type: ignore[assignment]
@@ -77,14 +73,11 @@ def outputs_of_sibling() -> Any:
 
 def _trace_on_trial(branch: Callable[[], Any], outer: tf.Graph) -> Any:
     """Returns what `branch` returns, or None if it needs what we look for."""
-    _trial.depth = getattr(_trial, "depth", 0) + 1
     try:
         with outer.as_default():
             return _specs_of(tf_compat.trace(branch, "trial").structured_outputs)
     except UnknownOutputsError:
         return None
-    finally:
-        _trial.depth -= 1
 
 
 def _specs_of(structure: Any) -> Any:

@@ -135,7 +135,7 @@ class RootCall:
             mapped=mapped,
             max_depth=self.options.max_depth or 0,
             max_activations=self.options.max_activations or 0,
-            name=self.signature.name,
+            name=tf_compat.op_name(self.signature.name),
         )
         if program.only_reads:
             tf_compat.mark_resources_read_only(results.activation.op)

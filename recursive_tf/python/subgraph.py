@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import gradient, tf_compat
-from recursive_tf.python.control_flow import on_trial, outputs_of_sibling
+from recursive_tf.python.control_flow import outputs_of_sibling
 from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
 from recursive_tf.python.function_graph import (
     BodyGraph,
@@ -306,8 +306,6 @@ class SubGraph:
             f'SubGraph is made, e.g.\n    SubGraph("{self.name}", '
             "output_signature=tf.TensorSpec([150], tf.float32))"
         )
-        if on_trial():
-            raise missing
         found = outputs_of_sibling()
         if found is None:
             raise missing

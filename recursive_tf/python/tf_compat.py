@@ -51,8 +51,13 @@ def unique_name(base: str) -> str:
     TensorFlow returns the old function when a name is used again in a context.
     """
     base = base.removeprefix(_PREFIX).rstrip("0123456789_")
-    safe = "".join(c if c.isalnum() or c == "_" else "_" for c in base)
-    return f"{_PREFIX}{safe}_{ops.uid()}"
+    return f"{_PREFIX}{op_name(base)}_{ops.uid()}"
+
+
+def op_name(text: str) -> str:
+    """Returns `text` with only what TensorFlow allows in names of ops."""
+    safe = "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
+    return safe.lstrip("_") or "unnamed"
 
 
 def graph_chain(graph: tf.Graph) -> Iterator[tf.Graph]:

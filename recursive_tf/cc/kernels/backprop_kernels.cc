@@ -61,7 +61,7 @@ class RecallOp : public tf::OpKernel {
                 absl::InternalError(
                     "The forward call kept no values for its gradient."));
     for (size_t i = 0; i < values->size(); ++i) {
-      ctx->set_output(i, (*values)[i]);
+      ctx->set_output(static_cast<int>(i), (*values)[i]);
     }
   }
 

@@ -197,7 +197,7 @@ class CallOp : public tf::AsyncOpKernel {
                                          std::vector<tf::Tensor> results) {
              ctx->SetStatus(status);
              for (size_t i = 0; i < results.size(); ++i) {
-               ctx->set_output(i, std::move(results[i]));
+               ctx->set_output(static_cast<int>(i), std::move(results[i]));
              }
              done();
            });

@@ -61,9 +61,10 @@ absl::Status RunPostPartitioning(const std::string& device,
   return absl::OkStatus();
 }
 
-// Returns which nodes must run although no output depends on them, as `function`
-// says: a stateless call whose results nobody uses may still push or assert.
-// The passes keep the names of nodes; a lowered conditional leaves a NoOp.
+// Returns which nodes must run although no output depends on them, as
+// `function` says: a stateless call whose results nobody uses may still push or
+// assert. The passes keep the names of nodes; a lowered conditional leaves a
+// NoOp.
 std::function<std::optional<std::string>(const tf::Node*)> ControlOutputsOf(
     const tf::FunctionDef& function) {
   std::unordered_map<std::string, std::string> output_of_node;

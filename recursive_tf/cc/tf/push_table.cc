@@ -71,6 +71,8 @@ absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
   }
   tf::Tensor table;
   TF_RETURN_IF_ERROR(TableFor(value.shape(), &table));
+  // TensorFlow's copy crashes on rows without elements.
+  if (value.NumElements() == 0) return absl::OkStatus();
   return tf::batch_util::CopyElementToSlice(value, &table, index);
 }
 

@@ -1,9 +1,8 @@
 #include "recursive_tf/cc/tf/rows.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/log/check.h"
 #include "absl/log/log.h"
@@ -27,6 +26,8 @@ absl::Status CopyRow(const tf::Tensor& rows, int64_t index,
   tf::TensorShape shape = rows.shape();
   shape.RemoveDim(0);
   *result = tf::Tensor(rows.dtype(), shape);
+  // TensorFlow's copy crashes on rows without elements.
+  if (result->NumElements() == 0) return absl::OkStatus();
   return tf::batch_util::CopySliceToElement(rows, result, index);
 }
 
@@ -52,6 +53,7 @@ absl::Status StackRows(absl::Span<const tf::Tensor> rows, tf::DataType dtype,
   }
   TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, rows.size()));
   *result = tf::Tensor(dtype, shape);
+  if (result->NumElements() == 0) return absl::OkStatus();
   for (size_t i = 0; i < rows.size(); ++i) {
     TF_RETURN_IF_ERROR(tf::batch_util::CopyElementToSlice(rows[i], result, i));
   }

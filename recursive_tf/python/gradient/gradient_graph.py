@@ -129,6 +129,8 @@ class GradientGraph(FuncGraph):
         """
         needed = _needed_ops(self)
         kept = [(v, p) for v, p in self._kept if p.op.name in needed]
+        # A branch may capture the handle only now, for this: before inputs are bound.
+        handle = self.handle if kept else None
         outer = self.parent
         if outer is None:
             final = FuncGraph(self.name)
@@ -138,7 +140,8 @@ class GradientGraph(FuncGraph):
         copy = GraphCopy(self, final, {})
         copy.skips = lambda op: op.name not in needed
         self._bind_inputs(copy)
-        self._bind_kept(copy, kept)
+        if handle is not None:
+            self._bind_kept(copy, kept, handle)
         copy.run()
         self.region.keep([value for value, _ in kept])
         return final
@@ -159,13 +162,14 @@ class GradientGraph(FuncGraph):
                 copy.bind(tensor, argument)
 
     def _bind_kept(
-        self, copy: GraphCopy, kept: list[tuple[tf.Tensor, tf.Tensor]]
+        self,
+        copy: GraphCopy,
+        kept: list[tuple[tf.Tensor, tf.Tensor]],
+        handle: tf.Tensor,
     ) -> None:
-        if not kept:
-            return
         with copy.target.as_default():
             values = library.recursive_recall(
-                handle=copy.resolve(self.handle),
+                handle=copy.resolve(handle),
                 region=self.region.index,
                 T=[value.dtype for value, _ in kept],
             )

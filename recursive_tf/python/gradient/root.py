@@ -51,8 +51,8 @@ def refuse_second_order(op: tf.Operation, *_gradients: Any) -> list[Any]:
     name = op.get_attr("names")[0].decode()
     raise NotImplementedError(
         f"The gradient of a gradient of SubGraph '{name}' is not supported yet. If it "
-        "is not meant, stop it: wrap the first gradient in tf.stop_gradient, or take "
-        "the loss out of the outer tape."
+        "is not meant, take the first gradient where no outer tape records: after the "
+        "tape's `with` block, or in `with outer_tape.stop_recording():`."
     )
 
 
