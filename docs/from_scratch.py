@@ -1,10 +1,10 @@
 """Recursive dataflow from scratch, in plain Python and numpy.
 
-Read this file from top to bottom: it builds, in some 300 lines of code, the idea on
-which the whole library stands (Jeong et al., EuroSys 2018, sections 3 to 5). A
-*SubGraph* is a dataflow graph that may contain calls of itself. Every call that runs
-is an *invocation*, and its *path*, the call sites that lead to it from the root, names
-it. Forward values stay in a *backprop cache* under that path. The gradient is the
+Read this file from top to bottom: it builds, in some 200 lines of code and 30 of
+example, the idea on which the library stands (Jeong et al., EuroSys 2018, sections 3 to
+5). A *SubGraph* is a dataflow graph that may contain calls of itself. Every call that
+runs is an *invocation*, and its *path*, the call sites that lead to it from the root,
+names it. Forward values stay in a *backprop cache* under that path. The gradient is the
 mirrored recursion: it visits the same paths and reads the cache.
 
     with SubGraph("fib") as fib:
@@ -20,144 +20,114 @@ sequential and slow on purpose: one obvious meaning, to which the fast ones are 
 
 from __future__ import annotations
 
-import dataclasses
+import itertools
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
 Path = tuple[int, ...]
-# Work that may have to wait for invocations: a generator that yields each of them, is
-# sent its result, and returns a result of its own. `_drive` in section 6 runs it.
-Running = Generator[Any, Any, list[Any]]
+Running = Generator[Any, Any, list[Any]]  # Work to do: see `_drive` in section 5.
 
 
 # --- 1. Operations -------------------------------------------------------------------
 #
 # An operation is a pair of numpy functions: the value, and the vector-Jacobian product
-# that turns the cotangent of the result into those of the arguments. Applying it to
-# nodes computes nothing. It appends a step to the body that is being traced.
+# that turns the result's cotangent, and the arguments, into the arguments' cotangents.
+# Applied to nodes it computes nothing: `_step` (section 3) notes it down for later.
 
 
-def operation(
-    forward: Callable[..., Any], backward: Callable[..., Iterable[Any]] | None = None
-) -> Callable[..., Node]:
-    """Returns a function from nodes to a node.
+def operation(function: Function, vjp: Function | None = None) -> Function:
+    """Returns a function from nodes to a node, e.g. `tanh` below.
 
-    >>> cosine = operation(np.cos, lambda g, y, x: (-g * np.sin(x),))
-
-    Args:
-        forward: From the arguments' values to the result's.
-        backward: From the result's cotangent, the result's value and the arguments'
-            values to one cotangent, or None, an argument. It may ignore broadcasting,
-            and that integers have no gradient: `GradientActivation.add` sees to both.
+    The vector-Jacobian product may ignore broadcasting, and that integers have no
+    gradient: `Activation.add` sees to both. Piecewise constants need none.
     """
 
-    def apply(*arguments: Any) -> Node:
-        inputs, output = [_node(x) for x in arguments], Node(_body().owner)
-        _body().steps.append(_Compute(forward, backward, inputs, output))
-        return output
+    def forward(_: Activation, *values: Array) -> list[Any]:
+        return [function(*values)]
 
-    return apply
+    def backward(_: Activation, cotangents: list[Any], *values: Array) -> Any:
+        (g,) = cotangents
+        return [None] * len(values) if g is None or vjp is None else vjp(g, *values)
+
+    return lambda *arguments: _step(arguments, 1, forward, backward)
 
 
-def _swapped(binary: Callable[..., Node]) -> Callable[..., Node]:
+def _swapped(binary: Function) -> Function:
     return lambda x, y: binary(y, x)
 
 
-def _matmul_backward(g: Array, _: Array, x: Array, y: Array) -> tuple[Array, Array]:
-    rows, columns = np.atleast_2d(x), y[:, None] if y.ndim == 1 else y
-    g = g[..., None] if y.ndim == 1 else g
-    g = g[..., None, :] if x.ndim == 1 else g
-    dx = _unbroadcast(g @ np.swapaxes(columns, -1, -2), rows.shape)
-    dy = _unbroadcast(np.swapaxes(rows, -1, -2) @ g, columns.shape)
-    return dx.reshape(x.shape), dy.reshape(y.shape)
+def _matmul_vjp(g: Array, x: Array, y: Array) -> list[Array]:
+    rows, columns = np.atleast_2d(x), y.reshape(len(y), -1)
+    g = g.reshape(len(rows), -1)
+    return [(g @ columns.T).reshape(x.shape), (rows.T @ g).reshape(y.shape)]
 
 
-def _scatter(g: Any, x: Array, key: Any) -> Array:
-    result = np.zeros_like(x)
-    np.add.at(result, key, g)
-    return result
+def _gather_vjp(g: Array, table: Array, index: Array) -> list[Any]:
+    result = np.zeros_like(table)
+    np.add.at(result, index, g)
+    return [result, None]
 
 
-add = operation(np.add, lambda g, z, x, y: (g, g))
-subtract = operation(np.subtract, lambda g, z, x, y: (g, -g))
-multiply = operation(np.multiply, lambda g, z, x, y: (g * y, g * x))
-divide = operation(np.true_divide, lambda g, z, x, y: (g / y, -g * z / y))
-matmul = operation(np.matmul, _matmul_backward)
-negative = operation(np.negative, lambda g, y, x: (-g,))
-tanh = operation(np.tanh, lambda g, y, x: (g * (1.0 - y * y),))
-sigmoid = operation(  # Never overflows, as 1 / (1 + exp(-x)) can.
-    lambda x: 0.5 * (1.0 + np.tanh(0.5 * x)), lambda g, y, x: (g * y * (1.0 - y),)
-)
-exp = operation(np.exp, lambda g, y, x: (g * y,))
-log = operation(np.log, lambda g, y, x: (g / x,))
-floor_divide, modulo = operation(np.floor_divide), operation(np.mod)
+add = operation(np.add, lambda g, x, y: [g, g])
+subtract = operation(np.subtract, lambda g, x, y: [g, -g])
+multiply = operation(np.multiply, lambda g, x, y: [g * y, g * x])
+matmul = operation(np.matmul, _matmul_vjp)  # Of vectors and matrices.
+negative = operation(np.negative, lambda g, x: [-g])
+tanh = operation(np.tanh, lambda g, x: [g * (1.0 - np.tanh(x) ** 2)])
+reduce_sum = operation(np.sum, lambda g, x: [np.full(x.shape, g)])
+modulo = operation(np.mod, lambda g, x, y: [g, -g * (x // y)])
+floor_divide = operation(np.floor_divide)
 less, less_equal, equal = map(operation, (np.less, np.less_equal, np.equal))
 # gather(table, index): the row of `table`, or the rows, at the integers `index`.
-gather = operation(lambda x, i: x[i], lambda g, y, x, i: (_scatter(g, x, i), None))
+gather = operation(lambda table, index: table[index], _gather_vjp)
 
 
-def item(x: Any, key: Any) -> Node:
-    """Returns `x[key]`, for a key that is known while tracing, e.g. `slice(0, 3)`."""
-    return operation(lambda x: x[key], lambda g, y, x: (_scatter(g, x, key),))(x)
+def sigmoid(x: Any) -> Any:
+    """Returns 1 / (1 + exp(-x)), and does not overflow."""
+    return 0.5 * tanh(0.5 * x) + 0.5
 
 
 def split(x: Any, count: int) -> list[Node]:
     """Cuts the last axis into equal parts."""
-    parts = operation(
-        lambda x: np.stack(np.split(x, count, -1)),
-        lambda g, y, x: (np.concatenate(list(g), -1),),
-    )(x)
-    return [item(parts, k) for k in range(count)]
+
+    def vjp(g: Array, _: Array) -> list[Array]:
+        return [np.concatenate(g, -1)]
+
+    parts = operation(lambda x: np.split(x, count, -1), vjp)(x)
+    return [gather(parts, k) for k in range(count)]
 
 
-def concat(parts: Sequence[Any], axis: int = -1) -> Node:
+def concat(parts: Sequence[Any], axis: int = -1) -> Any:
     """Joins arrays along an axis."""
 
-    def backward(g: Array, _: Array, *parts: Array) -> list[Array]:
+    def vjp(g: Array, *parts: Array) -> list[Array]:
         return np.split(g, np.cumsum([x.shape[axis] for x in parts])[:-1], axis)
 
-    return operation(lambda *parts: np.concatenate(parts, axis), backward)(*parts)
-
-
-def reduce_sum(x: Any, axis: int | None = None) -> Node:
-    """Sums over one axis, or over all."""
-
-    def backward(g: Array, _: Array, x: Array) -> tuple[Array]:
-        g = g if axis is None else np.expand_dims(g, axis)
-        return (np.broadcast_to(g, x.shape),)
-
-    return operation(lambda x: np.sum(x, axis), backward)(x)
+    return operation(lambda *parts: np.concatenate(parts, axis), vjp)(*parts)
 
 
 # --- 2. Nodes and captures -----------------------------------------------------------
 #
 # A node stands for a value that each invocation will have. A capture is an outer array
-# that a body uses without its being an input (the paper's outer reference): it belongs
-# to no SubGraph, is not handed from call to call, and has one value for the whole run.
+# that is used without being an input (the paper's outer reference): it belongs to no
+# SubGraph, is not handed from call to call, and has one value for the whole run.
 
 
 class Node:
-    """A value in a SubGraph. Operators on it append steps to the body being traced."""
+    """A value in a SubGraph."""
 
     __array_ufunc__ = None  # So that `array * node` is ours, not numpy's.
-    __iter__ = None
     __add__, __radd__ = add, _swapped(add)
     __sub__, __rsub__ = subtract, _swapped(subtract)
     __mul__, __rmul__ = multiply, _swapped(multiply)
-    __truediv__, __rtruediv__ = divide, _swapped(divide)
     __matmul__, __rmatmul__ = matmul, _swapped(matmul)
-    __floordiv__, __rfloordiv__ = floor_divide, _swapped(floor_divide)
-    __mod__, __rmod__ = modulo, _swapped(modulo)
-    __lt__, __le__ = less, less_equal
-    __gt__, __ge__ = _swapped(less), _swapped(less_equal)
-    __neg__, __getitem__ = negative, item
-
-    def __init__(self, owner: SubGraph | None):
-        self.owner = owner
+    __floordiv__, __mod__, __neg__ = floor_divide, modulo, negative
+    __lt__, __gt__ = less, _swapped(less)
+    __le__, __ge__ = less_equal, _swapped(less_equal)
 
     def __bool__(self) -> bool:
         raise TypeError("A node has no value while tracing: branch on it with cond().")
@@ -166,11 +136,10 @@ class Node:
 class Capture(Node):
     """An outer array: a weight, or data. Bare arrays and numbers become one too.
 
-    A run takes a copy of `value`, which may be changed between runs.
+    From a run to the last of its gradients, leave `value` as it is.
     """
 
     def __init__(self, value: Any):
-        super().__init__(owner=None)
         self.value = _array(value)
 
 
@@ -179,428 +148,267 @@ def _array(value: Any) -> Array:
     return array.astype(np.float64, copy=False) if array.dtype.kind == "f" else array
 
 
-def _node(value: Any) -> Node:
-    node = value if isinstance(value, Node) else Capture(value)
-    user = _body().owner
-    if node.owner not in (None, user):
-        raise ValueError(f"{user.name!r} uses another's node: make it an input.")
-    return node
-
-
-# --- 3. SubGraphs: tracing -----------------------------------------------------------
+# --- 3. SubGraphs --------------------------------------------------------------------
 #
 # Tracing runs the user's Python once, and what remains is a list of steps. A recursive
 # call is one of the steps and *names* its callee, so tracing ends although the callee
-# has no body yet: that is all a forward declaration is. The branches of a conditional
-# are bodies of their own, which see the nodes of the enclosing one.
+# has no outputs yet: that is all a forward declaration is. A step has inputs, outputs,
+# and two functions that are mirror images:
+#
+#     forward(activation, *input values) -> output values
+#     backward(activation, output cotangents, *input values) -> input cotangents
+#
+# A step that calls a SubGraph returns a `Running` instead, which will return the same.
+# `SubGraph.forward` and `.backward`, which run the steps, are the heart of it all.
+
+Step = tuple[list[Node], list[Node], Function, Function]
+_tracing: list[SubGraph] = []
 
 
-class Body:
-    """Steps in an order in which they can run, and the nodes that are the result."""
+class SubGraph:
+    """A dataflow graph that may be called, and may contain such calls.
 
-    def __init__(self, owner: SubGraph):
-        self.owner, self.outputs = owner, list[Node]()
-        self.steps: list[_Compute | _Call | _Conditional | _Push] = []
+    A call returns `num_outputs` values: one node, or a tuple of several. The branches
+    of a conditional are SubGraphs too. They run in the activation of their `owner`.
+    """
 
-    def __enter__(self) -> Any:
+    def __init__(self, name: str = "subgraph", num_outputs: int = 1, owner: Any = None):
+        self.name, self.num_outputs, self.owner = name, num_outputs, owner or self
+        self.inputs, self.outputs = list[Node](), list[Node]()
+        self.steps, self.sites = list[Step](), itertools.count()
+
+    def __enter__(self) -> SubGraph:
         _tracing.append(self)
         return self
 
     def __exit__(self, *error: object) -> None:
         _tracing.pop()
 
-    def forward(self, here: Activation) -> Running:
-        """Runs the steps for one activation; returns the outputs' values."""
-        for step in self.steps:
-            yield from step.forward(here)
-        return [here[node] for node in self.outputs]
+    def input(self) -> Node:
+        """Declares the next input."""
+        self.inputs.append(Node())
+        return self.inputs[-1]
 
-    def backward(self, here: GradientActivation, cotangents: list[Any]) -> Running:
-        """The mirror: from the outputs' cotangents, the steps in reverse."""
+    def output(self, *values: Any) -> None:
+        """Defines the outputs. `output(a, b)` is `output((a, b))`."""
+        self.outputs = _nodes(values[0] if isinstance(values[0], tuple) else values)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Calls it from the SubGraph that is being traced."""
+        site = next(_tracing[-1].owner.sites)
+
+        def forward(here: Activation, *values: Array) -> Running:
+            return self.forward(here.callee(site), values)
+
+        def backward(here: Activation, cotangents: list[Any], *_: Array) -> Running:
+            return self.backward(here.callee(site), cotangents)
+
+        return _step(arguments, self.num_outputs, forward, backward)
+
+    def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
+        """Makes `value` row `index` of the run's array `name`, of `size` rows."""
+
+        def forward(here: Activation, value: Array, row: Any, size: Any) -> list[Any]:
+            rows = here.tape.pushed.setdefault(name, np.zeros((size, *value.shape)))
+            if (name, int(row)) in here.tape.taken or not 0 <= row < len(rows):
+                raise IndexError(f"Row {row} of {name!r} is taken or does not exist.")
+            here.tape.taken.add((name, int(row)))
+            rows[row] = value
+            return []
+
+        def backward(here: Activation, _: Any, *values: Array) -> list[Any]:
+            rows = here.gradients.pushed.get(name)
+            return [None if rows is None else rows[values[1]], None, None]
+
+        _step([value, index, size], 0, forward, backward)
+
+    def forward(self, here: Activation, arguments: Iterable[Any]) -> Running:
+        """One invocation: from the inputs' values to the outputs'."""
+        if not self.outputs:
+            raise ValueError(f"{self.name!r} is called but output() was never given.")
+        here.put(self.inputs, arguments)
+        for inputs, outputs, forward, _ in self.steps:
+            here.put(outputs, (yield forward(here, *here[inputs])))
+        return here[self.outputs]
+
+    def backward(self, here: Activation, cotangents: list[Any]) -> Running:
+        """The mirror: from the outputs' cotangents to the inputs', in reverse."""
         here.add(self.outputs, cotangents)
-        for step in reversed(self.steps):
-            yield from step.backward(here)
-        return []
+        for inputs, outputs, _, backward in reversed(self.steps):
+            cotangents = [here.cotangents.get(node) for node in outputs]
+            here.add(inputs, (yield backward(here, cotangents, *here[inputs])))
+        return [here.cotangents.get(node) for node in self.inputs]
+
+    def run(self, *arguments: Any, mapped: bool = False) -> tuple[Any, Tape]:
+        """Calls it, if mapped once a row; returns the outputs' values and the tape."""
+        tape = Tape(self, [_array(x) for x in arguments], mapped)
+        return _structure(tape.outputs), tape
 
 
-_tracing: list[Body] = []
-
-
-def _body() -> Body:
-    if not _tracing:
-        raise RuntimeError("Nodes are made inside `with SubGraph()`; run() runs one.")
-    return _tracing[-1]
-
-
-def _nodes(values: Any) -> list[Node]:
-    return [_node(x) for x in (values if isinstance(values, tuple) else (values,))]
+def _nodes(values: Iterable[Any]) -> list[Node]:
+    return [x if isinstance(x, Node) else Capture(x) for x in values]
 
 
 def _structure(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else tuple(values)
 
 
-def cond(
-    predicate: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]
-) -> Any:
-    """Returns what one of two functions returns: a node, or a tuple of nodes."""
-    owner, branches = _body().owner, []
-    for branch_fn in (true_fn, false_fn):
-        with Body(owner) as branch:
-            branch.outputs = _nodes(branch_fn())
-        branches.append(branch)
-    if len(branches[0].outputs) != len(branches[1].outputs):
-        raise ValueError("The branches of cond() must return equally many values.")
-    outputs = [Node(owner) for _ in branches[0].outputs]
-    _body().steps.append(_Conditional(_node(predicate), branches, outputs))
+def _step(inputs: Any, count: int, forward: Function, backward: Function) -> Any:
+    outputs = [Node() for _ in range(count)]
+    _tracing[-1].steps.append((_nodes(inputs), outputs, forward, backward))
     return _structure(outputs)
 
 
-class SubGraph(Body):
-    """A body with inputs, which bodies may call.
+def cond(predicate: Any, true_fn: Function, false_fn: Function) -> Any:
+    """Returns what one of two functions returns: a node, or a tuple of nodes."""
+    branches = list[SubGraph]()
+    for function in (false_fn, true_fn):
+        with SubGraph("branch", owner=_tracing[-1].owner) as branch:
+            branch.input()  # The predicate.
+            branch.output(function())
+        branches.append(branch)
 
-    Args:
-        name: For error texts.
-        num_outputs: How many values a call returns: one node, or a tuple of several.
-    """
+    def forward(here: Activation, taken: Array) -> Running:
+        return branches[bool(taken)].forward(here, [taken])
 
-    def __init__(self, name: str = "subgraph", num_outputs: int = 1):
-        super().__init__(owner=self)
-        self.name, self.inputs = name, list[Node]()
-        self.num_outputs, self.num_sites = num_outputs, 0
+    def backward(here: Activation, cotangents: list[Any], taken: Array) -> Running:
+        return branches[bool(taken)].backward(here, cotangents)
 
-    def input(self) -> Node:
-        """Declares the next input."""
-        self.inputs.append(Node(self))
-        return self.inputs[-1]
-
-    def output(self, *values: Any) -> None:
-        """Defines the outputs. `output(a, b)` is `output((a, b))`."""
-        self.outputs = _nodes(_structure(values))
-        if len(self.outputs) != self.num_outputs:
-            raise ValueError(f"{self.name!r} promised {self.num_outputs} output(s).")
-
-    def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
-        """Makes `value` row `index` of the run's array `name`, of `size` rows."""
-        _body().steps.append(_Push(name, _node(value), _node(index), _node(size)))
-
-    def __call__(self, *arguments: Any, mapped: bool = False) -> Any:
-        """Calls this SubGraph from the body being traced."""
-        caller = _body().owner
-        outputs = [Node(caller) for _ in range(self.num_outputs)]
-        inputs, site = [_node(x) for x in arguments], (caller.num_sites,)
-        _body().steps.append(_Call(self, site, mapped, inputs, outputs))
-        caller.num_sites += 1
-        return _structure(outputs)
-
-    def map(self, *columns: Any) -> Any:
-        """Calls it once a row of `columns`, and stacks the results."""
-        return self(*columns, mapped=True)
-
-    def run(self, *arguments: Any, mapped: bool = False) -> tuple[Any, Tape]:
-        """Calls it from outside: returns the outputs' values, and the tape.
-
-        Args:
-            *arguments: Numbers and arrays.
-            mapped: Whether to call once a row of the arguments, as `map` does.
-        """
-        outputs = [Node(self) for _ in range(self.num_outputs)]
-        tape = Tape(_Call(self, (), mapped, [Capture(x) for x in arguments], outputs))
-        return _structure(tape.outputs), tape
+    return _step([predicate], len(branch.outputs), forward, backward)
 
 
 # --- 4. Invocations ------------------------------------------------------------------
 #
-# The root invocation has the path (). Call site s of the invocation p makes p + (s,). A
-# mapped site makes one for each row i, p + (s, i); those of a mapped root are (i,).
-#
-# The two functions at the end are the heart of it all. They are mirror images: the same
-# path, and in `Body` the same steps in the opposite order. What the second needs of the
-# first it finds under the path, so neither has to know when the other ran.
+# The root invocation has the path (), and those of a mapped root have (row,). Call site
+# s of the invocation p makes p + (s,). The gradient of an invocation has the same path,
+# and finds there what it needs, so that neither has to know when the other ran.
+
+MAX_DEPTH = 5_000  # A runaway recursion stops here.
 
 
 class Activation:
-    """The run-time state of one invocation: its place in the backprop cache."""
+    """The run-time state of one invocation, or of its gradient.
 
-    def __init__(self, tape: Tape, path: Path):
-        self.tape, self.path = tape, path
+    Its values are in the backprop cache. Only a gradient has cotangents; that of a
+    capture is not handed from callee to caller, but added to one sum at the root.
+    """
+
+    def __init__(self, path: Path, tape: Tape, gradients: Any = None):
+        if len(path) > MAX_DEPTH:
+            raise RecursionError(f"The recursion is deeper than {MAX_DEPTH}.")
+        self.path, self.tape, self.gradients = path, tape, gradients
         self.values = tape.cache.setdefault(path, {})
+        self.cotangents: dict[Node, Array] = {}
 
-    def __getitem__(self, node: Node) -> Array:
-        if isinstance(node, Capture):
-            return self.tape.capture(node)
-        return self.values[node]
+    def callee(self, site: int) -> Activation:
+        """Returns the activation of what a call site here invokes."""
+        return Activation((*self.path, site), self.tape, self.gradients)
+
+    def __getitem__(self, nodes: Iterable[Node]) -> list[Array]:
+        return [x.value if isinstance(x, Capture) else self.values[x] for x in nodes]
 
     def put(self, nodes: Iterable[Node], values: Iterable[Any]) -> None:
         """Stores values that this invocation has computed or was given."""
         self.values.update(zip(nodes, map(_array, values), strict=True))
 
-
-class GradientActivation(Activation):
-    """The same invocation on the way back: values are read, cotangents are summed.
-
-    The cotangent of a capture does not stay here, to be handed from callee to caller:
-    it is added to the one sum that belongs to the root.
-    """
-
-    def __init__(self, root: Gradients, path: Path):
-        super().__init__(root.tape, path)
-        self.root, self.cotangents = root, dict[Node, Array]()
-
-    def add(self, nodes: Iterable[Node], cotangents: Iterable[Any]) -> None:
+    def add(self, nodes: list[Node], cotangents: Iterable[Any]) -> None:
         """Adds to the nodes' cotangents; None is zero, and integers have none."""
-        for node, cotangent in zip(nodes, cotangents, strict=True):
-            if cotangent is not None and self[node].dtype.kind == "f":
-                outer = isinstance(node, Capture)
-                sums = self.root.captures if outer else self.cotangents
-                more = _unbroadcast(np.asarray(cotangent), self[node].shape)
-                sums[node] = sums.get(node, 0.0) + more
+        for node, value, g in zip(nodes, self[nodes], cotangents, strict=True):
+            if g is not None and value.dtype.kind == "f":
+                capture = isinstance(node, Capture)
+                sums = self.gradients.captures if capture else self.cotangents
+                sums[node] = sums.get(node, 0.0) + _unbroadcast(g, value.shape)
 
 
-def _unbroadcast(cotangent: Array, shape: tuple[int, ...]) -> Array:
+def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sums over the axes along which an argument of this shape was repeated."""
-    cotangent = cotangent.sum(tuple(range(cotangent.ndim - len(shape))))
-    repeated = (k for k, n in enumerate(shape) if n == 1 != cotangent.shape[k])
-    summed: Array = cotangent.sum(tuple(repeated), keepdims=True)
-    return summed
+    g = np.sum(g, tuple(range(np.ndim(g) - len(shape))))
+    axes = tuple(k for k, n in enumerate(shape) if n != g.shape[k])
+    return g.sum(axes, keepdims=True)
 
 
-def _invoke(callee: SubGraph, tape: Tape, path: Path, arguments: list[Any]) -> Running:
-    """One invocation: from the inputs' values to the outputs'."""
-    if not callee.outputs:
-        raise ValueError(f"{callee.name!r} is called but output() was never given.")
-    here = Activation(tape, path)
-    here.put(callee.inputs, arguments)
-    return (yield from callee.forward(here))
-
-
-def _invoke_gradient(
-    callee: SubGraph, root: Gradients, path: Path, cotangents: list[Any]
-) -> Running:
-    """Its gradient: from the outputs' cotangents to the inputs'."""
-    here = GradientActivation(root, path)
-    yield from callee.backward(here, cotangents)
-    return [here.cotangents.get(node) for node in callee.inputs]
-
-
-# --- 5. Steps ------------------------------------------------------------------------
-#
-# Each kind of step has a forward and its mirror. Either may yield invocations and wait;
-# those that need not return nothing to wait for.
-
-
-@dataclasses.dataclass(frozen=True)
-class _Compute:
-    """An operation, applied."""
-
-    rule: Callable[..., Any]
-    backward_rule: Callable[..., Iterable[Any]] | None
-    inputs: list[Node]
-    output: Node
-
-    def forward(self, here: Activation) -> Iterable[Any]:
-        here.put([self.output], [self.rule(*(here[node] for node in self.inputs))])
-        return ()
-
-    def backward(self, here: GradientActivation) -> Iterable[Any]:
-        if self.output in here.cotangents:
-            if self.backward_rule is None:
-                raise TypeError(f"A gradient reached {self.rule}, which has none.")
-            values = (here[node] for node in (self.output, *self.inputs))
-            cotangent = here.cotangents[self.output]
-            here.add(self.inputs, self.backward_rule(cotangent, *values))
-        return ()
-
-
-@dataclasses.dataclass(frozen=True)
-class _Conditional:
-    """One of two bodies, run in the activation of the enclosing one.
-
-    The mirror finds the predicate in the cache, and so takes the branch that was taken.
-    """
-
-    predicate: Node
-    branches: list[Body]
-    outputs: list[Node]
-
-    def forward(self, here: Activation) -> Running:
-        here.put(self.outputs, (yield from self._taken(here).forward(here)))
-        return []
-
-    def backward(self, here: GradientActivation) -> Running:
-        cotangents = [here.cotangents.get(node) for node in self.outputs]
-        return (yield from self._taken(here).backward(here, cotangents))
-
-    def _taken(self, here: Activation) -> Body:
-        return self.branches[0 if here[self.predicate] else 1]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Call:
-    """A call site: one invocation, or if mapped one for each row of the inputs.
-
-    The mirror calls the gradient of the callee, at the same paths.
-    """
-
-    callee: SubGraph
-    site: Path
-    mapped: bool
-    inputs: list[Node]
-    outputs: list[Node]
-
-    def forward(self, here: Activation) -> Running:
-        columns, results = [here[node] for node in self.inputs], []
-        for path, row in self._invocations(here):
-            arguments = [column[row] for column in columns]
-            results.append((yield _invoke(self.callee, here.tape, path, arguments)))
-        stacked = [[result[k] for result in results] for k in range(len(self.outputs))]
-        here.put(self.outputs, stacked if self.mapped else results[0])
-        return []
-
-    def backward(self, here: GradientActivation) -> Running:
-        columns = [here[node] for node in self.inputs]
-        stacked = [here.cotangents.get(node) for node in self.outputs]
-        for path, row in reversed(self._invocations(here)):
-            cotangents = [None if g is None else g[row] for g in stacked]
-            grads = yield _invoke_gradient(self.callee, here.root, path, cotangents)
-            for node, column, g in zip(self.inputs, columns, grads, strict=True):
-                here.add([node], [None if g is None else _scatter(g, column, row)])
-        return []
-
-    def _invocations(self, here: Activation) -> list[tuple[Path, Any]]:
-        """Returns their paths, and where in the inputs and outputs their values are."""
-        path = (*here.path, *self.site)
-        if not self.mapped:
-            return [(path, ...)]
-        (count,) = {len(here[node]) for node in self.inputs}
-        return [((*path, row), row) for row in range(count)]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Push:
-    """A value of this invocation that becomes a row of an array of the run.
-
-    The mirror takes the cotangent of that row.
-    """
-
-    name: str
-    value: Node
-    index: Node
-    size: Node
-
-    def forward(self, here: Activation) -> Iterable[Any]:
-        value, row, size = here[self.value], int(here[self.index]), int(here[self.size])
-        zeros = np.zeros((size, *value.shape), value.dtype)
-        rows = here.tape.pushed.setdefault(self.name, zeros)
-        taken = here.tape.pushed_rows.setdefault(self.name, set())
-        if not 0 <= row < size or row in taken or rows.shape != zeros.shape:
-            raise IndexError(f"Row {row} of {self.name!r} is taken or does not fit.")
-        rows[row] = value
-        taken.add(row)
-        return ()
-
-    def backward(self, here: GradientActivation) -> Iterable[Any]:
-        if self.name in here.root.pushed:
-            here.add([self.value], [here.root.pushed[self.name][here[self.index]]])
-        return ()
-
-
-# --- 6. The root: one run forward, any number of times back --------------------------
+# --- 5. The root: one run forward, any number of times back --------------------------
 #
 # Invocations that ran their callees on Python's own stack would end at depth 1,000. So
-# a caller only yields them and rests, and `_drive` keeps the stack in a list.
-
-# A runaway recursion stops here. The paths of a chain of depth d, being plain tuples,
-# take d^2 / 2 words together.
-MAX_DEPTH = 5_000
+# each yields what its steps return. If that is work, `_drive` puts it on a stack that is
+# a list, and sends back what it comes to; if it is a list of values, just that.
 
 
-def _drive(running: Running) -> None:
+def _drive(running: Running) -> Any:
     stack, result = [running], None
     while stack:
-        if len(stack) > MAX_DEPTH:
-            raise RecursionError(f"The recursion is deeper than {MAX_DEPTH}.")
         try:
-            stack.append(stack[-1].send(result))
-            result = None
+            result = stack[-1].send(result)
         except StopIteration as returned:
             stack.pop()
             result = returned.value
+        if isinstance(result, Generator):
+            stack.append(result)
+            result = None
+    return result
 
 
 class Tape:
     """One root call, with all that its gradient needs.
 
-    Attributes:
-        outputs: The values of the root's outputs.
-        cache: The backprop cache: for the path of every invocation, the values of its
-            nodes. Gradients only read it. Under () are also the outputs of the root
-            call, and if it is mapped only those.
-        pushed: By name, the arrays of which a row was pushed; the other rows are zeros.
+    `outputs` are the root's, `cache` is the backprop cache, and `pushed` has the pushed
+    arrays by name. Rows that no invocation pushed are zeros.
     """
 
-    def __init__(self, call: _Call):
-        self.call, self.cache = call, dict[Path, dict[Node, Array]]()
-        self.pushed: dict[str, Array] = {}
-        self.pushed_rows: dict[str, set[int]] = {}
-        self._captures: dict[Capture, Array] = {}
-        outside = Activation(self, ())
-        _drive(call.forward(outside))
-        self.outputs = [outside[node] for node in call.outputs]
+    def __init__(self, callee: SubGraph, arguments: list[Array], mapped: bool):
+        self.callee, self.arguments, self.paths = callee, arguments, list[Path]([()])
+        self.cache: dict[Path, dict[Node, Array]] = {}
+        self.pushed, self.taken = dict[str, Array](), set[tuple[str, int]]()
+        if mapped:
+            (count,) = {len(column) for column in arguments}
+            self.paths = [(row,) for row in range(count)]
+        results = []
+        for path in self.paths:  # It is an index, too: x[(row,)] is x[row], x[()] is x.
+            row = [column[path] for column in arguments]
+            results.append(_drive(callee.forward(Activation(path, self), row)))
+        columns = map(np.array, zip(*results, strict=True))
+        self.outputs = list(columns) if mapped else results[0]
 
-    def capture(self, node: Capture) -> Array:
-        """Returns an outer value: read once, however many invocations use it."""
-        if node not in self._captures:
-            self._captures[node] = node.value.copy()
-        return self._captures[node]
+    def gradient(self, *cotangents: Any, pushed: Any = None) -> Gradients:
+        """Runs the gradient recursion from cotangents of the outputs; None is zeros.
 
-    def gradient(
-        self, *cotangents: Any, pushed: dict[str, Any] | None = None
-    ) -> Gradients:
-        """Runs the gradient recursion.
-
-        Args:
-            *cotangents: One for each output, broadcast to its shape, or None for zeros.
-                None at all if only pushed values enter the loss.
-            pushed: The same for pushed arrays, by name, e.g. `{"h": np.ones([n, d])}`.
+        `pushed` has those of pushed arrays, e.g. `{"h": np.ones([n, d])}`.
         """
-        return Gradients(self, cotangents, pushed or {})
+        return Gradients(self, cotangents or [None] * len(self.outputs), pushed or {})
 
 
 class Gradients:
-    """One run backward.
+    """One run backward: `inputs` are the gradients of the root's inputs."""
 
-    Attributes:
-        inputs: The gradients of the root's inputs; those of integers are zeros.
-        captures: The gradients of all captures that one reached.
-    """
-
-    def __init__(self, tape: Tape, cotangents: Sequence[Any], pushed: dict[str, Any]):
-        self.tape, self.captures = tape, dict[Node, Array]()
-        shapes = {name: tape.pushed[name].shape for name in pushed}
-        self.pushed = {k: np.broadcast_to(g, shapes[k]) for k, g in pushed.items()}
-        call, outside = tape.call, GradientActivation(self, ())
-        for node, g in zip(call.outputs, cotangents, strict=bool(cotangents)):
-            shape = outside[node].shape
-            outside.add([node], [None if g is None else np.broadcast_to(g, shape)])
-        _drive(call.backward(outside))
-        self.inputs = [self[node] for node in call.inputs if isinstance(node, Capture)]
+    def __init__(self, tape: Tape, cotangents: Iterable[Any], pushed: dict[str, Any]):
+        self.captures = dict[Node, Array]()
+        self.inputs = [np.zeros(x.shape) for x in tape.arguments]
+        self.pushed = {name: _full(g, tape.pushed[name]) for name, g in pushed.items()}
+        columns = [_full(g, y) for g, y in zip(cotangents, tape.outputs, strict=True)]
+        for path in tape.paths:
+            row = [g[path] for g in columns]
+            running = tape.callee.backward(Activation(path, tape, self), row)
+            for gradient, g in zip(self.inputs, _drive(running), strict=True):
+                gradient[path] = 0.0 if g is None else g
 
     def __getitem__(self, capture: Capture) -> Array:
         """Returns the gradient of a capture: zeros if none reached it."""
         return self.captures.get(capture, np.zeros(capture.value.shape))
 
 
-# --- 7. A demonstration: a binary TreeLSTM (Tai et al. 2015, eqs 9-14, N = 2) --------
+def _full(cotangent: Any, value: Array) -> Array:
+    return np.broadcast_to(0.0 if cotangent is None else cotangent, value.shape)
+
+
+# --- 6. A demonstration: a binary TreeLSTM (Tai et al. 2015, eqs 9-14, N = 2) --------
 
 
 def tree_lstm(tree: dict[str, Any], weights: dict[str, Capture]) -> SubGraph:
     """Returns the SubGraph from a node of a tree to its (h, c). It pushes every h.
 
-    Args:
-        tree: "left", "right" and "tokens" [n]. A leaf's left and right are -1.
-        weights: "embedding" [v, e]; "leaf" [e, 3h] and "leaf_bias" for the gates i, o,
-            u; "internal" [2h, 5h] and "internal_bias" for i, fl, fr, o, u.
+    The tree is "left", "right" and "tokens" [n]; a leaf has left and right -1. The
+    weights: "embedding" [v, e]; "leaf" [e, 3h] and "leaf_bias" for the gates i, o, u;
+    "internal" [2h, 5h] and "internal_bias" for the gates i, fl, fr, o, u.
     """
     cell = SubGraph("tree_lstm", num_outputs=2)
     with cell:
@@ -627,37 +435,14 @@ def tree_lstm(tree: dict[str, Any], weights: dict[str, Capture]) -> SubGraph:
 
 
 def main() -> None:
-    """Prints fib, and a gradient of a TreeLSTM beside a finite difference."""
-    base = 2
-    with SubGraph("fib") as fib:
-        n = fib.input()
-        fib.output(cond(n < base, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
-    value, tape = fib.run(10)
-    print(f"fib(10) = {value}, in {len(tape.cache)} invocations")
-
-    rng = np.random.default_rng(seed=0)
-    shapes = [("embedding", (5, 3)), ("leaf", (3, 6)), ("leaf_bias", (6,))]
-    shapes += [("internal", (4, 10)), ("internal_bias", (10,))]
-    weights = {name: Capture(rng.normal(size=shape)) for name, shape in shapes}
-    # ((4 0) 4): node 4 is the root, and 3 its left child.
-    tree = {"left": [-1, -1, -1, 0, 3], "right": [-1, -1, -1, 1, 2]}
-    tree["tokens"] = [4, 0, 4, 0, 0]
-    cell, root = tree_lstm(tree, weights), 4
-
-    (_, _), tape = cell.run(root)
-    print(f"the TreeLSTM's invocations: {sorted(tape.cache)}")
-    # The loss is the sum of the root's h, and of the h of all nodes.
-    gradients = tape.gradient(1.0, None, pushed={"h": 1.0})
-
-    def loss(step: float) -> float:
-        weights["internal"].value[1, 2] += step
-        (h, _), tape = cell.run(root)
-        weights["internal"].value[1, 2] -= step
-        return float(h.sum() + tape.pushed["h"].sum())
-
-    difference = (loss(1e-6) - loss(-1e-6)) / 2e-6
-    exact = gradients[weights["internal"]][1, 2]
-    print(f"a gradient: {exact:.8f}, by finite difference: {difference:.8f}")
+    """Prints a power, by halves, and its derivative."""
+    with SubGraph("power") as power:
+        x, n = power.input(), power.input()
+        k = n // 2
+        power.output(cond(n <= 1, lambda: x, lambda: power(x, k) * power(x, n - k)))
+    value, tape = power.run(2.0, 3)
+    print(f"2^3 = {value}, by the invocations {sorted(tape.cache)}")
+    print(f"d x^3 / dx = {tape.gradient(1.0).inputs[0]} at 2")
 
 
 if __name__ == "__main__":

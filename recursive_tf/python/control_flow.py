@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import UnknownOutputsError
+from recursive_tf.python.function_graph import enclosing_body
 from recursive_tf.python.signature import spec_of
 
 
@@ -24,6 +25,8 @@ class _Conditional:
     Attributes:
         traced: The graphs of the branches that are done.
         waiting: The functions of the branches after the one being traced.
+        is_autographs: It is an `if` statement that AutoGraph converted, whose branches
+            return bookkeeping.
     """
 
     def __init__(self, local_variables: dict[str, Any]) -> None:
@@ -37,6 +40,7 @@ class _Conditional:
                 local_variables[name] for name in names if name in local_variables
             ]
         self.waiting: list[Callable[[], Any]] = functions[len(self.traced) + 1 :]
+        self.is_autographs = tf_compat.is_autographs_branch(functions[0])
 
 
 def _conditionals_being_traced() -> Iterator[_Conditional]:
@@ -62,6 +66,10 @@ def outputs_of_sibling() -> Any:
     graph = tf_compat.default_graph()
     for conditional in _conditionals_being_traced():
         graph = getattr(graph, "outer_graph", None) or graph
+        if enclosing_body(graph) is None:
+            return None  # It is around the definition, and shows nothing of it.
+        if conditional.is_autographs:
+            continue
         for traced in conditional.traced:
             return _specs_of(traced.structured_outputs)
         for branch in conditional.waiting:

@@ -4,6 +4,10 @@
 class SubGraphError(ValueError):
     """A SubGraph is defined or called wrongly; the message says how to mend it."""
 
+    # AutoGraph raises an error again as its own type only where it sees that a message
+    # is enough to make one.
+    __init__ = Exception.__init__
+
 
 class UnknownOutputsError(SubGraphError):
     """A SubGraph is called whose outputs are not known yet.

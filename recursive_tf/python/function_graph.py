@@ -91,8 +91,15 @@ def add_push(
     """Adds a push to the graph being traced, within `body`."""
     library.traced_recursive_push(
         handle=body.handle,
-        index=tf.cast(index, tf.int64),
+        index=_as_integer(index, f"index= of push '{name}'"),
         value=value,
-        size=tf.cast(size, tf.int64),
+        size=_as_integer(size, f"size= of push '{name}'"),
         table=name,
     )
+
+
+def _as_integer(value: Any, what: str) -> tf.Tensor:
+    tensor = tf.convert_to_tensor(value)
+    if not tensor.dtype.is_integer:
+        raise SubGraphError(f"{what} is {tensor.dtype.name}: it must be an integer.")
+    return tf.cast(tensor, tf.int64)

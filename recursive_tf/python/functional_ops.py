@@ -1,11 +1,11 @@
 """Adds conditionals and loops whose branches are function graphs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.graph_copy import GraphCopy, branch_graphs, match_inputs
+from recursive_tf.python.graph_copy import GraphCopy, Rule, branch_graphs, match_inputs
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -38,6 +38,7 @@ def add_conditional(
             cond=selector, then_branch=names[0], else_branch=names[1], **arguments
         )
     op = _op_of(results)
+    tf_compat.set_branch_graphs(op, branches)
     tf_compat.set_attr(op, "_lower_using_switch_merge", tf_compat.AttrValue(b=True))
     for result, tensors in zip(op.outputs, outputs, strict=True):
         tf_compat.copy_static_info(tensors[0], result)
@@ -59,15 +60,22 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
     return list(new.outputs)
 
 
-def copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+def copy_loop(
+    copy: GraphCopy, op: tf.Operation, rules: Mapping[str, Rule] | None = None
+) -> list[tf.Tensor]:
     """Copies a While whose body is to be copied too.
 
     What the copies of the condition and the body capture in addition is handed
     through the loop unchanged.
+
+    Args:
+        copy: Of the graph around.
+        op: The While.
+        rules: For the ops of the condition and the body; those of `copy` if None.
     """
     variables = list(op.inputs)
     condition, body = (
-        _copy_loop_part(copy, graph, variables)
+        _copy_loop_part(copy, graph, variables, copy.rules if rules is None else rules)
         for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
     )
     extra = _append_captures((condition, body))
@@ -81,6 +89,7 @@ def copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
+    tf_compat.set_loop_graphs(new, condition, body)
     tf_compat.set_attr(new, "_lower_using_switch_merge", tf_compat.AttrValue(b=True))
     copy.register(op, new)
     return list(new.outputs)[: len(op.outputs)]
@@ -92,12 +101,16 @@ def _loop_graph(op: tf.Operation, attr: str) -> FuncGraph:
 
 
 def _copy_loop_part(
-    copy: GraphCopy, source: FuncGraph, variables: Sequence[tf.Tensor]
+    copy: GraphCopy,
+    source: FuncGraph,
+    variables: Sequence[tf.Tensor],
+    rules: Mapping[str, Rule],
 ) -> FuncGraph:
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
-    part = GraphCopy(source, target, copy.rules, parent=copy)
+    part = GraphCopy(source, target, rules, parent=copy)
     part.keeps_order = copy.keeps_order
+    part.orders = copy.orders
     part.repeated = True
     with target.as_default():
         for placeholder, variable in zip(source.inputs, variables, strict=True):
@@ -105,6 +118,8 @@ def _copy_loop_part(
                 dtype=variable.dtype, shape=placeholder.shape
             )
             tf_compat.copy_static_info(placeholder, value)
+            if variable.dtype == tf.resource:
+                tf_compat.copy_static_info(variable, value)
             target.inputs.append(value)
             part.bind(placeholder, value)
     part.run()

@@ -53,6 +53,8 @@ class GraphCopy:
         self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
             lambda _before, _after: True
         )
+        # Called with the target after its ops are copied.
+        self.orders: Callable[[FuncGraph], None] = lambda _graph: None
         # By the name of the source op.
         self._ops: dict[str, tf.Operation] = {}
         # Keeps what `values` names by id.
@@ -110,6 +112,7 @@ class GraphCopy:
     def run(self) -> None:
         """Copies all ops and the outputs."""
         self.copy_ops()
+        self.orders(self.target)
         self.target.copied_by = self
         self.target.control_outputs.extend(self._copies_of(self.source.control_outputs))
         with self.target.as_default():
@@ -152,6 +155,7 @@ class GraphCopy:
             target = FuncGraph(tf_compat.unique_name(name))
         copy = GraphCopy(source, target, self.rules, parent=self)
         copy.keeps_order = self.keeps_order
+        copy.orders = self.orders
         for placeholder, argument in zip(source.inputs, inputs, strict=True):
             copy.links[id(placeholder)] = argument
         return copy

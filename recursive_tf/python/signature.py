@@ -67,6 +67,16 @@ def as_spec(value: Any, shape: Any = ()) -> tf.TensorSpec:
     return tf.TensorSpec(shape, tf.as_dtype(value))
 
 
+def as_declared(tensor: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
+    """Returns `tensor`, with its shape checked when it runs if it is not known before.
+
+    A body is built on what its inputs declare, so another shape would be folded away.
+    """
+    if _covers(spec.shape, tensor.shape):
+        return tensor
+    return tf.ensure_shape(tensor, spec.shape)
+
+
 class Signature:
     """The inputs and outputs of one SubGraph, as far as they are known.
 
@@ -150,7 +160,7 @@ class Signature:
                 f"Input {index} of SubGraph '{self.name}' is {format_spec(needed)}, "
                 f"but the argument is {format_spec(spec_of(tensor))}.{hint}"
             )
-        return tensor
+        return as_declared(tensor, needed)
 
     def check_outputs(self, observed: Any) -> None:
         """Takes the specs of the body's outputs, or checks them against earlier ones.

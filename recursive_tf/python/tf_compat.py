@@ -5,6 +5,8 @@ functions in op attributes, and the derivative of one graph within another.
 """
 
 import contextlib
+import os
+import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.python.eager import record
+from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import auto_control_deps_utils, func_graph, ops
@@ -38,6 +41,16 @@ __all__ = [
 # locals hold the branch functions, and the graphs of those traced so far.
 CONDITIONAL_CODE = frozenset((cond_v2.cond_v2.__code__, cond_v2.indexed_case.__code__))
 _PREFIX = "__recursive_"
+_NOT_USER_CODE = (
+    f"{pathlib.Path(tf.__file__).parent}{os.sep}",
+    f"{pathlib.Path(__file__).parents[1]}{os.sep}",
+    "<string>",  # Generated functions that add ops.
+)
+
+
+def is_autographs_branch(function: Callable[[], Any]) -> bool:
+    """Says whether AutoGraph made this branch of an `if` statement."""
+    return getattr(function, "__module__", "") == autograph_control_flow.__name__
 
 
 def default_graph() -> tf.Graph:
@@ -182,6 +195,33 @@ def set_function(op: tf.Operation, attr: str, function: AtomicFunction) -> None:
     op._set_func_attr(attr, tf.compat.as_str(function.name))
 
 
+def set_loop_graphs(op: tf.Operation, condition: FuncGraph, body: FuncGraph) -> None:
+    """Tells the gradient of a While the graphs that its functions were made of.
+
+    Without, it makes graphs of the functions, and these lack the shapes of variables:
+    in a loop in a loop, a variable then has no gradient.
+    """
+    op._cond_graph = condition
+    op._body_graph = body
+
+
+def set_branch_graphs(op: tf.Operation, branches: Sequence[FuncGraph]) -> None:
+    """Tells the gradient of an If or a Case the same."""
+    names = ["_true_graph", "_false_graph"]
+    if "Case" in op.type:
+        names = [f"_branch_graph_{i}" for i in range(len(branches))]
+    for name, branch in zip(names, branches, strict=True):
+        setattr(op, name, branch)
+
+
+def set_gradient(op: tf.Operation, name: str) -> None:
+    """Makes the gradient registered as `name` that of `op`.
+
+    An attribute would do it too, but what has it is differentiated when it is saved.
+    """
+    op._gradient_function = ops.gradient_registry.lookup(name)
+
+
 def set_attr(op: tf.Operation, name: str, value: AttrValue) -> None:
     """Sets an attribute of `op` after it was made."""
     op._set_attr(name, value)
@@ -213,6 +253,21 @@ def capture_placeholder(
     return captures._create_placeholder_helper(graph, tensor, name or "capture")
 
 
+def capture_stepwise(tensor: tf.Tensor) -> tf.Tensor:
+    """Returns the default graph's tensor for one of a graph around it.
+
+    Every graph in between captures it too, as gradients of conditionals need.
+    """
+    inside = []
+    for graph in graph_chain(default_graph()):
+        if graph is tensor.graph:
+            break
+        inside.append(graph)
+    for graph in reversed(inside):
+        tensor = graph.capture(tensor)
+    return tensor
+
+
 def set_captures(graph: FuncGraph, externals: list[tf.Tensor]) -> None:
     """Makes the inputs of `graph` stand for `externals`, in order."""
     graph._function_captures.reset_captures(externals, graph.inputs)
@@ -230,10 +285,12 @@ def variable_accessed(variable: tf.Variable) -> None:
 
 def op_traceback(op: tf.Operation) -> str:
     """Returns the line of user code that made `op`, e.g. "model.py:12"."""
-    frames = op.traceback
+    frames = list(op.traceback or ())
     if not frames:
         return "an unknown place"
-    return f"{frames[-1].filename}:{frames[-1].lineno}"
+    users = [f for f in frames if not f.filename.startswith(_NOT_USER_CODE)]
+    frame = (users or frames)[-1]
+    return f"{frame.filename}:{frame.lineno}"
 
 
 def mark_resources_read_only(op: tf.Operation) -> None:

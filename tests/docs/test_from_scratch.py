@@ -3,7 +3,6 @@
 import ast
 import importlib.util
 import pathlib
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ SOURCE = pathlib.Path(__file__).parents[2] / "docs" / "from_scratch.py"
 def _load():
     spec = importlib.util.spec_from_file_location("from_scratch", SOURCE)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # Dataclasses look their module up by name.
     spec.loader.exec_module(module)
     return module
 
@@ -97,13 +95,13 @@ def test_list_fold_has_the_value_and_gradients_of_the_loop():
     np.testing.assert_allclose(gradients.inputs[1], slope)
 
 
-def test_a_chain_of_2000_invocations_has_value_and_gradient():
-    items = fs.Capture(np.full(2000, 1e-3))
+def test_a_chain_of_3000_invocations_has_value_and_gradient():
+    items = fs.Capture(np.full(3000, 1e-3))
     value, tape = fold_graph(items).run(0, 0.0)
-    assert len(tape.cache) == 2001
+    assert len(tape.cache) == 3001
     assert np.isfinite(value)
     slopes = tape.gradient(1.0)[items]
-    assert slopes.shape == (2000,)
+    assert slopes.shape == (3000,)
     assert (slopes > 0).all()
 
 
@@ -267,34 +265,6 @@ def test_a_mapped_root_is_one_run_over_several_trees():
     assert_gradients_match(loss, gradients, weights.values())
 
 
-def test_a_mapped_call_in_a_body_gives_a_node_any_number_of_children():
-    children = np.array([[1, 2, 3], [4, 5, 6]])  # Of node 0 and of node 1.
-    weight = fs.Capture([0.1, -0.3, 0.2, 0.5, -0.4, 0.7, 0.6])
-    with fs.SubGraph("tree") as tree:
-        node, x = tree.input(), tree.input()
-
-        def internal():
-            below = tree.map(fs.gather(children, node), np.ones(3) * x)
-            return fs.tanh(fs.reduce_sum(below) * fs.gather(weight, node))
-
-        def leaf():
-            return fs.gather(weight, node) * x
-
-        tree.output(fs.cond(node < 2, internal, leaf))
-
-    value, tape = tree.run(0, 1.5)
-    inner = np.tanh(weight.value[4:].sum() * 1.5 * -0.3)
-    np.testing.assert_allclose(value, np.tanh((inner + 0.7 * 1.5) * 0.1))
-    expected = {(), *((0, k) for k in range(3)), *((0, 0, 0, k) for k in range(3))}
-    assert set(tape.cache) == expected
-
-    x = np.array([1.5])
-    gradients = tape.gradient(1.0)
-    assert_gradients_match(lambda: tree.run(0, x[0])[0], gradients, [weight])
-    slope = central_difference(lambda: tree.run(0, x[0])[0], x)
-    np.testing.assert_allclose(gradients.inputs[1], slope[0], rtol=1e-6)
-
-
 def test_columns_of_a_mapped_call_have_gradients_by_row():
     with fs.SubGraph("square") as square:
         x, y = square.input(), square.input()
@@ -317,7 +287,7 @@ def test_the_cache_has_one_entry_for_each_path():
 def test_rows_of_a_mapped_root_are_told_apart_by_an_ordinal():
     weights = random_weights(np.random.default_rng(0))
     _, tape = fs.tree_lstm(TREE, weights).run([3, 2], mapped=True)
-    assert set(tape.cache) == {(), (0,), (0, 0), (0, 1), (1,)}
+    assert set(tape.cache) == {(0,), (0, 0), (0, 1), (1,)}
 
 
 def test_a_gradient_leaves_the_cache_as_it_is_and_can_run_again():
@@ -328,15 +298,6 @@ def test_a_gradient_leaves_the_cache_as_it_is_and_can_run_again():
     second = tape.gradient(1.0, 1.0)[weights["internal"]]
     np.testing.assert_array_equal(first, second)
     assert tape.cache == before
-
-
-def test_a_gradient_uses_the_captures_of_its_own_run():
-    weights = random_weights(np.random.default_rng(0))
-    _, tape = fs.tree_lstm(TREE, weights).run(4)
-    before = tape.gradient(1.0, 1.0)[weights["internal"]]
-    weights["internal"].value[:] = 0.0
-    after = tape.gradient(1.0, 1.0)[weights["internal"]]
-    np.testing.assert_array_equal(before, after)
 
 
 def test_a_capture_in_the_branch_not_taken_has_zeros():
@@ -358,24 +319,21 @@ VECTOR = np.array([0.5, -1.0, 2.0, 0.3])
         (lambda x, y: x + y, (A, VECTOR)),
         (lambda x, y: x - y, (VECTOR, A)),
         (lambda x, y: x * y, (A, A[:, :1])),
-        (lambda x, y: x / y, (A, VECTOR)),
+        (lambda x, y: x % y, (A, VECTOR)),
+        (lambda x, y: x - x // y * y, (A, VECTOR)),
         (lambda x, y: x @ y, (A, VECTOR)),
         (lambda x, y: x @ y, (A[0], VECTOR)),
         (lambda x, y: x @ y, (VECTOR, A.T)),
         (lambda x, y: x @ y, (A, B.T)),
-        (lambda x, y: x @ y, (np.stack([A, B]), VECTOR)),
+        (lambda x: A.T @ x, (B,)),
         (lambda x: 2.0 - (-x) * 3.0, (A,)),
         (fs.tanh, (A,)),
         (fs.sigmoid, (A,)),
-        (fs.exp, (A,)),
-        (fs.log, (A * A + 1.0,)),
         (lambda x: fs.gather(x, np.array([2, 0, 2])), (A,)),
-        (lambda x: x[1:, 2], (A,)),
         (lambda x: fs.split(x, 2)[1], (A,)),
         (lambda x, y: fs.concat([x, y]), (A, B)),
         (lambda x, y: fs.concat([x, y], axis=0), (A, B[:1])),
-        (lambda x: fs.reduce_sum(x), (A,)),
-        (lambda x: fs.reduce_sum(x, axis=1), (A,)),
+        (fs.reduce_sum, (A,)),
         (lambda x: fs.cond(fs.reduce_sum(x) < 99, lambda: x * x, lambda: x), (A,)),
     ],
 )
@@ -411,24 +369,34 @@ def test_a_node_has_no_truth_value_while_tracing():
         bool(graph.input() < 2)
 
 
-def test_a_node_of_another_subgraph_is_refused():
-    with fs.SubGraph("outer") as outer:
-        n = outer.input()
-        with fs.SubGraph("inner"), pytest.raises(ValueError, match="'inner' uses"):
-            n + 1
-
-
 def test_a_subgraph_that_never_got_its_outputs_is_refused():
     with pytest.raises(ValueError, match=r"'empty' is called but output\(\)"):
         fs.SubGraph("empty").run()
 
 
 def test_another_number_of_outputs_than_promised_is_refused():
-    with (
-        fs.SubGraph("pair", num_outputs=2) as pair,
-        pytest.raises(ValueError, match=r"promised 2 output"),
-    ):
-        pair.output(1)
+    with fs.SubGraph("one") as one:
+        one.output(1, 2)
+    with fs.SubGraph() as caller:
+        caller.output(one())
+    with pytest.raises(ValueError, match=r"zip\(\)"):
+        caller.run()
+
+
+def test_branches_of_unequally_many_values_are_refused():
+    with fs.SubGraph() as graph:
+        n = graph.input()
+        graph.output(fs.cond(n < 0, lambda: (n, n), lambda: n))
+    with pytest.raises(ValueError, match=r"zip\(\)"):
+        graph.run(1)
+
+
+def test_cotangents_of_what_the_run_does_not_have_are_refused():
+    _, tape = fib_graph().run(1)
+    with pytest.raises(ValueError, match=r"zip\(\)"):
+        tape.gradient(1.0, 1.0)
+    with pytest.raises(KeyError, match="h"):
+        tape.gradient(pushed={"h": 1.0})
 
 
 def test_columns_of_unequal_lengths_are_refused():
@@ -449,13 +417,12 @@ def test_it_imports_neither_tensorflow_nor_the_library():
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
             imported.add(node.module.split(".")[0])
-    assert imported <= {"__future__", "collections", "dataclasses", "numpy", "typing"}
+    assert imported <= {"__future__", "collections", "itertools", "numpy", "typing"}
 
 
-def test_the_demonstration_prints_equal_gradients(capsys):
+def test_the_demonstration_prints_a_power_and_its_derivative(capsys):
     fs.main()
-    first, second, third = capsys.readouterr().out.splitlines()
-    assert first == "fib(10) = 55, in 177 invocations"
-    assert second.endswith("[(), (0,), (0, 0), (0, 1), (1,)]")
-    exact, difference = (float(word.split()[-1]) for word in third.split(","))
-    assert exact == pytest.approx(difference, rel=1e-6)
+    first, second = capsys.readouterr().out.splitlines()
+    paths = [(), (0,), (1,), (1, 0), (1, 1)]
+    assert first == f"2^3 = 8.0, by the invocations {paths}"
+    assert second == "d x^3 / dx = 12.0 at 2"

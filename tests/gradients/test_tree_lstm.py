@@ -240,78 +240,91 @@ def write(node, table, row):
     return tf.tensor_scatter_nd_update(table, [[node]], row[tf.newaxis])
 
 
-def run_tensorflow(program, forest, arrays, cotangents, dtype=tf.float64):
-    """Runs a program with its gradients as one `tf.function`."""
-    weights = {k: tf.Variable(v, dtype=dtype) for k, v in arrays.items()}
-    nodes, *roots = (tf.constant(cotangent, dtype) for cotangent in cotangents)
-
-    @tf.function(input_signature=[FOREST_SPEC])
-    def run(forest):
-        with tf.GradientTape(persistent=True) as tape:
-            values = program(forest, weights)
-            over_nodes = tf.reduce_sum(values[0] * nodes)
-            over_roots = sum(
-                tf.reduce_sum(x * g) for x, g in zip(values[1:], roots, strict=True)
-            )
-        by_nodes = dense(tape.gradient(over_nodes, weights))
-        return values, by_nodes, dense(tape.gradient(over_roots, weights))
-
-    return Results(*run(forest))
+def differentiate(program, forest, weights, cotangents):
+    """Runs a program and the gradients of both losses."""
+    nodes, *roots = cotangents
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([w for w in weights.values() if isinstance(w, tf.Tensor)])
+        values = program(forest, weights)
+        over_nodes = tf.reduce_sum(values[0] * nodes)
+        over_roots = sum(
+            tf.reduce_sum(x * g) for x, g in zip(values[1:], roots, strict=True)
+        )
+    by_nodes = dense(tape.gradient(over_nodes, weights))
+    return Results(values, by_nodes, dense(tape.gradient(over_roots, weights)))
 
 
 def dense(gradients):
     return {name: tf.convert_to_tensor(g) for name, g in gradients.items()}
 
 
-# --- The comparison
+def run_on_variables(program, forest, arrays, cotangents, dtype=tf.float64):
+    weights = {name: tf.Variable(array, dtype=dtype) for name, array in arrays.items()}
+    cotangents = [tf.constant(cotangent, dtype) for cotangent in cotangents]
 
-EQUAL = {"rtol": 1e-8, "atol": 1e-10}
+    @tf.function(input_signature=[FOREST_SPEC])
+    def run(forest):
+        return differentiate(program, forest, weights, cotangents)
+
+    return run(forest)
+
+
+TABLE_SPEC = tf.TensorSpec([None, HIDDEN], tf.float64)
+WEIGHT_SPECS = {
+    name: tf.TensorSpec(array.shape, tf.float64)
+    for name, array in random_weights(1).items()
+} | {"node_values": TABLE_SPEC}
+
+
+@tf.function(input_signature=[FOREST_SPEC, WEIGHT_SPECS, [TABLE_SPEC] * 3])
+def run_on_tensors(forest, weights, cotangents):
+    """The recursive program, with weights that are tensors of the function's graph."""
+    return differentiate(recursive, forest, weights, cotangents)
+
+
+# --- The comparison
 
 
 def assert_equal(ours, theirs):
     """Element by element, for float64."""
     for a, b in zip(tf.nest.flatten(ours), tf.nest.flatten(theirs), strict=True):
-        np.testing.assert_allclose(a, b, **EQUAL)
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
 
 
-def assert_close(ours, theirs, relative=1e-4):
+def assert_close(ours, theirs):
     """Relative to the largest element, for sums in which float32 terms cancel."""
     for a, b in zip(tf.nest.flatten(ours), tf.nest.flatten(theirs), strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=relative * np.abs(b).max())
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-4 * np.abs(b).max())
 
 
 @pytest.fixture(scope="module")
-def forest():
-    return random_forest()
+def problem():
+    forest = random_forest()
+    return forest, random_weights(forest.num_nodes), random_cotangents(forest)
 
 
 @pytest.fixture(scope="module")
-def arrays(forest):
-    return random_weights(forest.num_nodes)
+def expected(problem):
+    return run_oracle(*problem)
 
 
 @pytest.fixture(scope="module")
-def cotangents(forest):
-    return random_cotangents(forest)
+def found(problem):
+    return run_on_variables(recursive, *problem)
 
 
 @pytest.fixture(scope="module")
-def expected(forest, arrays, cotangents):
-    return run_oracle(forest, arrays, cotangents)
+def found_in_float32(problem):
+    return run_on_variables(recursive, *problem, tf.float32)
 
 
 @pytest.fixture(scope="module")
-def found(forest, arrays, cotangents):
-    return run_tensorflow(recursive, forest, arrays, cotangents)
+def looped(problem):
+    return run_on_variables(iterative, *problem)
 
 
-@pytest.fixture(scope="module")
-def looped(forest, arrays, cotangents):
-    return run_tensorflow(iterative, forest, arrays, cotangents)
-
-
-def test_the_forest_has_trees_of_dozens_of_sizes_and_a_deep_one(forest):
-    sizes = np.diff(forest.roots, prepend=-1)
+def test_the_trees_are_of_dozens_of_sizes_and_one_is_a_long_chain(problem):
+    sizes = np.diff(problem[0].roots, prepend=-1)
     assert len(sizes) == NUM_TREES
     assert len(set(sizes)) >= 24
     assert sizes.min() == 1
@@ -329,20 +342,60 @@ def test_a_recursive_program_computes_what_a_loop_computes(found, looped, part):
 
 
 @pytest.mark.parametrize("part", Results._fields)
-def test_a_recursive_program_is_as_exact_as_float32_allows(
-    forest, arrays, cotangents, expected, part
-):
-    found = run_in_float32(forest, arrays, cotangents)
-    assert_close(getattr(found, part), getattr(expected, part))
+def test_float32_is_as_exact_as_it_can_be(found_in_float32, expected, part):
+    assert_close(getattr(found_in_float32, part), getattr(expected, part))
 
 
-def _float32_results():
-    forest = random_forest()
-    arrays = random_weights(forest.num_nodes)
-    return run_tensorflow(
-        recursive, forest, arrays, random_cotangents(forest), tf.float32
-    )
+@st.composite
+def forests(draw):
+    """Up to four trees of up to twelve leaves, of any shape."""
+    joins = st.lists(st.integers(0, 10**6), max_size=11)
+    trees = []
+    for picks in draw(st.lists(joins, min_size=1, max_size=4)):
+        pick = iter(picks)
+        trees.append(grow(len(picks) + 1, lambda n, pick=pick: next(pick) % n))
+    return plant(trees, seed=draw(st.integers(0, 100)))
 
 
-def run_in_float32(*_):
-    return _float32_results()
+@hypothesis.settings(max_examples=50, deadline=None)
+@hypothesis.given(forests())
+def test_any_forest_has_the_values_and_gradients_of_the_oracle(forest):
+    problem = forest, random_weights(forest.num_nodes), random_cotangents(forest)
+    assert_equal(run_on_tensors(*problem), run_oracle(*problem))
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [grow(1, None), chain(4), grow(7, random.Random(3).randrange)],
+    ids=["one node", "a chain", "a random tree"],
+)
+def test_a_gradient_is_what_finite_differences_say(tree):
+    forest = plant([tree])
+    arrays, cotangents = random_weights(forest.num_nodes), random_cotangents(forest)
+
+    def losses():
+        values, *_ = run_on_tensors(forest, arrays, cotangents)
+        products = [
+            np.sum(v * g)
+            for v, g in zip(map(np.array, values), cotangents, strict=True)
+        ]
+        return np.array([products[0], products[1] + products[2]])
+
+    exact = run_on_tensors(forest, arrays, cotangents)
+    for name, array in arrays.items():
+        by_nodes, by_roots = slopes(losses, array)
+        np.testing.assert_allclose(exact.by_nodes[name], by_nodes, rtol=1e-5, atol=1e-8)
+        np.testing.assert_allclose(exact.by_roots[name], by_roots, rtol=1e-5, atol=1e-8)
+
+
+def slopes(losses, array, step=1e-5):
+    """Returns the central difference of each loss by each element of an array."""
+    result = np.zeros([*array.shape, 2])
+    for index in np.ndindex(*array.shape):
+        before = array[index]
+        array[index] = before + step
+        above = losses()
+        array[index] = before - step
+        result[index] = (above - losses()) / (2 * step)
+        array[index] = before
+    return np.moveaxis(result, -1, 0)

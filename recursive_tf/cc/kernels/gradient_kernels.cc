@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/procedures.h"
+#include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"

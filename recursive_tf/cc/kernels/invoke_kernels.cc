@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/procedures.h"
+#include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -98,11 +99,15 @@ class InvokeOp : public RootKernel {
     TF_RETURN_IF_ERROR(InputList(ctx, "args", &arguments));
     TF_RETURN_IF_ERROR(InputList(ctx, "captures", &captures));
     TF_RETURN_IF_ERROR(SplitRows(std::move(arguments), mapped(), rows));
+    std::vector<std::unique_ptr<PushTable>> pushes;
+    TF_RETURN_IF_ERROR(MakePushTables(ctx, &pushes));
+    // Last, because a run that is made must be closed before the op is done.
     *run = std::make_shared<ForwardRun>(
         procedures, std::move(captures), mapped(), ctx->cancellation_manager(),
         std::make_shared<ForwardRecord>(limits_, keep_));
     (*run)->record->roots.resize(rows->size());
-    return MakePushTables(ctx, &(*run)->pushes);
+    (*run)->pushes = std::move(pushes);
+    return absl::OkStatus();
   }
 
   absl::Status MakePushTables(tf::OpKernelContext* ctx,
@@ -230,15 +235,24 @@ class PushOp : public tf::OpKernel {
   void Compute(tf::OpKernelContext* ctx) override {
     const ActivationHandle* handle = nullptr;
     OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
-    const int64_t index = ctx->input(1).scalar<int64_t>()();
     const absl::Status status =
-        handle->run->pushes[slot_]->Push(index, ctx->input(2));
+        Push(handle->run->pushes[slot_].get(), ctx->input(1), ctx->input(2));
     if (!status.ok()) {
       ctx->SetStatus(handle->run->program.Fail(status, *handle->activation));
     }
   }
 
  private:
+  static absl::Status Push(PushTable* table, const tf::Tensor& index,
+                           const tf::Tensor& value) {
+    if (index.dims() != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("index= of a push must be a scalar; got the shape ",
+                       index.shape().DebugString(), "."));
+    }
+    return table->Push(index.scalar<int64_t>()(), value);
+  }
+
   int32_t slot_ = 0;
 };
 

@@ -22,7 +22,7 @@ def gradient_of_call(op: tf.Operation, *gradients: Any) -> list[Any]:
     trainable = [a for a in arguments if is_trainable(a.dtype)]
     outputs = list(op.outputs)[:-1]
     results = library.recursive_call_gradient(
-        handle=graph.handle,
+        handle=tf_compat.capture_stepwise(graph.handle),
         activation=op.outputs[-1],
         output_gradients=[
             _dense(dy, y)

@@ -11,8 +11,19 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.functional_ops import add_conditional
-from recursive_tf.python.graph_copy import CONDITIONALS, LOOPS, GraphCopy, branch_graphs
+from recursive_tf.python.functional_ops import (
+    add_conditional,
+    copy_conditional,
+    copy_loop,
+)
+from recursive_tf.python.graph_copy import (
+    CONDITIONALS,
+    FUNCTION_CALLS,
+    LOOPS,
+    GraphCopy,
+    Rule,
+    branch_graphs,
+)
 from recursive_tf.python.program.effects import contains
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -20,6 +31,21 @@ CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall"))
 PUSHES = frozenset(("RecursivePush",))
 CONDITIONAL_GRADIENT = "RecursiveConditional"
 PRODUCT_GRADIENT = "RecursiveCaptureProduct"
+
+
+def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies what a function does: a copied call would have lost its gradient."""
+    (graph,) = branch_graphs(op)
+    return copy.inline(op, graph)
+
+
+# TensorFlow differentiates loops. What is in them is copied all the same, because it
+# changes their graphs, and knows too little of those that it makes of functions.
+_RULES_IN_LOOPS: dict[str, Rule] = {
+    **dict.fromkeys(CONDITIONALS, copy_conditional),
+    **dict.fromkeys(LOOPS, copy_loop),
+    **dict.fromkeys(FUNCTION_CALLS, _inline),
+}
 
 
 class Region:
@@ -103,6 +129,7 @@ class TrainingForm:
             **dict.fromkeys(CONDITIONALS, self._copy_conditional),
             **dict.fromkeys(LOOPS, self._copy_loop),
             **dict.fromkeys(CALLS, self._copy_call),
+            **dict.fromkeys(FUNCTION_CALLS, _inline),
             "RecursivePush": self._copy_push,
             "MatMul": self._copy_product,
         }
@@ -150,7 +177,7 @@ class TrainingForm:
                 [child.graph for child in children],
                 by_index="Case" in op.type,
             )
-        set_gradient(new, CONDITIONAL_GRADIENT)
+        tf_compat.set_gradient(new, CONDITIONAL_GRADIENT)
         copy.register(op, new)
         region.branches[new.name] = children
         if pushes:
@@ -178,14 +205,14 @@ class TrainingForm:
             branch.target.outputs.append(region.handle)
         return region
 
-    def _copy_loop(self, _copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+    def _copy_loop(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         if self._pushes(op):
             raise NotImplementedError(
                 f"The loop '{op.name}' in a SubGraph pushes, and a push in a loop has "
                 "no gradient yet. Push outside of the loop, or stop the gradient of "
                 "the pushed table with tf.stop_gradient."
             )
-        return None
+        return copy_loop(copy, op, _RULES_IN_LOOPS)
 
     def _copy_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         new = copy.copy_as_is(op)
@@ -213,18 +240,12 @@ class TrainingForm:
         if sum(weight is not None for weight in weights) != 1:
             return None
         new = copy.copy_as_is(op)
-        set_gradient(new, PRODUCT_GRADIENT)
+        tf_compat.set_gradient(new, PRODUCT_GRADIENT)
         copy.register(op, new)
         return list(new.outputs)
 
     def _pushes(self, op: tf.Operation) -> bool:
         return contains(op, PUSHES) or any(map(self._may_push, callees_within(op)))
-
-
-def set_gradient(op: tf.Operation, name: str) -> None:
-    """Makes the gradient registered as `name` that of `op`."""
-    value = tf_compat.AttrValue(s=name.encode())
-    tf_compat.set_attr(op, "_gradient_op_type", value)
 
 
 def callees_within(op: tf.Operation) -> Iterator[int]:

@@ -113,6 +113,7 @@ def _close_one(
     target = ClosedGraph(tf_compat.unique_name(definition.name))
     copy = GraphCopy(definition.body, target, rules.by_op_type)
     copy.keeps_order = rules.keeps_order
+    copy.orders = rules.orders
     captured = {id(inner) for _, inner in definition.body.captures}
     for tensor in definition.body.inputs:
         if id(tensor) not in captured:

@@ -1,4 +1,4 @@
-"""Whether a program only reads, so that its calls need no order among them."""
+"""Whether a program only reads; and if not, in what order its effects happen."""
 
 from collections.abc import Iterator
 
@@ -28,6 +28,8 @@ _ONLY_READS = frozenset(
     )
 )
 
+_CLOSED_CALLS = frozenset(("RecursiveCall",))
+
 
 def ops_within(graph: tf_compat.FuncGraph) -> Iterator[tf.Operation]:
     """Yields the ops of a graph and of the functions that they name."""
@@ -45,6 +47,26 @@ def _ops_of_functions(op: tf.Operation) -> Iterator[tf.Operation]:
 def contains(op: tf.Operation, types: frozenset[str]) -> bool:
     """Says whether `op`, or an op of a function that it names, is one of `types`."""
     return op.type in types or any(o.type in types for o in _ops_of_functions(op))
+
+
+def order_around_calls(graph: tf_compat.FuncGraph) -> None:
+    """Makes effects and reads in a closed graph wait for the calls before them.
+
+    And calls for what is before them. Automatic control dependencies do not: they
+    order ops by the resources that are their inputs, and a call changes what its
+    callees capture without taking it.
+    """
+    last_call: list[tf.Operation] = []
+    since: list[tf.Operation] = []
+    for op in graph.get_operations():
+        if not tf_compat.is_stateful(op):
+            continue
+        is_call = contains(op, _CLOSED_CALLS)
+        tf_compat.add_control_inputs(op, last_call + (since if is_call else []))
+        if is_call:
+            last_call, since = [op], []
+        else:
+            since.append(op)
 
 
 def only_reads(graphs: list[tf_compat.FuncGraph]) -> bool:

@@ -20,9 +20,9 @@ from recursive_tf.python.graph_copy import (
 )
 from recursive_tf.python.program.closed_graph import closed_graph_around
 from recursive_tf.python.program.definition import Definition
-from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.effects import contains, order_around_calls
 from recursive_tf.python.program.hoist import hoist
-from recursive_tf.python.signature import format_spec, spec_of
+from recursive_tf.python.signature import as_declared, format_spec, spec_of
 
 CALLS = frozenset((CALL,))
 _TRACED = frozenset((CALL, PUSH))
@@ -76,7 +76,7 @@ class ClosingRules:
             "ReadVariableOp": self._read_once,
             **dict.fromkeys(CONDITIONALS, copy_conditional),
             **dict.fromkeys(LOOPS, self._copy_loop_with_calls),
-            **dict.fromkeys(FUNCTION_CALLS, self._inline_with_calls),
+            **dict.fromkeys(FUNCTION_CALLS, _inline),
         }
 
     def index_of(
@@ -104,11 +104,18 @@ class ClosingRules:
         del after
         return not (self._only_reads and contains(before, CALLS))
 
+    def orders(self, graph: tf_compat.FuncGraph) -> None:
+        """Orders what is in a closed graph, if the program has effects."""
+        if not self._only_reads:
+            order_around_calls(graph)
+
     def _close_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         procedure = closed_graph_around(copy.target)
         callee = self._definitions[op.get_attr("subgraph")]
         arguments = [copy.resolve(tensor) for tensor in list(op.inputs)[1:]]
         _check_call(callee, arguments, op)
+        specs = callee.signature.flat_inputs
+        arguments = [as_declared(a, s) for a, s in zip(arguments, specs, strict=True)]
         for tensor in self._hidden[callee.id]:
             arguments.append(_visible(copy, tensor))
         add = (
@@ -141,6 +148,7 @@ class ClosingRules:
                 f" and {format_spec(table.row)} elsewhere. The names of pushes are one "
                 "space a program: rename one of them, or cast it."
             )
+        _check_size(table, size)
         shape = table.row.shape.most_specific_compatible_shape(row.shape)
         table.row = tf.TensorSpec(shape, row.dtype)
         push = library.recursive_push(
@@ -169,13 +177,13 @@ class ClosingRules:
     ) -> list[tf.Tensor] | None:
         return copy_loop(copy, op) if contains(op, _TRACED) else None
 
-    def _inline_with_calls(
-        self, copy: GraphCopy, op: tf.Operation
-    ) -> list[tf.Tensor] | None:
-        if not contains(op, _TRACED):
-            return None
-        (graph,) = branch_graphs(op)
-        return copy.inline(op, graph)
+
+def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+    """Copies what a function does, so that reads of variables in it are seen."""
+    if op.node_def.attr["_XlaMustCompile"].b and not contains(op, _TRACED):
+        return None
+    (graph,) = branch_graphs(op)
+    return copy.inline(op, graph)
 
 
 def _hidden_ids(copy: GraphCopy) -> dict[int, tf.Tensor]:
@@ -194,6 +202,15 @@ def _visible(copy: GraphCopy, tensor: tf.Tensor) -> tf.Tensor:
             "exist. Call it in the branch that defines it."
         )
     return around.resolve(tensor)
+
+
+def _check_size(table: PushedTable, size: tf.Tensor) -> None:
+    sizes = [tf.get_static_value(s) for s in (table.size, size)]
+    if None not in sizes and sizes[0] != sizes[1]:
+        raise SubGraphError(
+            f"push '{table.name}' has size={sizes[0]} in one place and size={sizes[1]} "
+            "in another. It is one table: give all of its pushes one size."
+        )
 
 
 def _check_call(

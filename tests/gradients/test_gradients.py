@@ -1,0 +1,674 @@
+"""Gradients of root calls, however they are asked for.
+
+Most tests use a power, whose derivatives are known: f(x, n) = (w x)^n by recursion.
+"""
+
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+
+W, X, N = 1.5, 0.8, 4
+BY_X = N * W**N * X ** (N - 1)
+BY_W = N * X**N * W ** (N - 1)
+
+
+def power(w, dtype=tf.float32):
+    """Returns the SubGraph (x, n) -> (w x)^n."""
+    with rtf.SubGraph("power") as f:
+        x = f.input(dtype)
+        n = f.input(tf.int32)
+        f.output(
+            tf.cond(n < 1, lambda: tf.ones([], x.dtype), lambda: w * x * f(x, n - 1))
+        )
+    return f
+
+
+@pytest.fixture
+def w():
+    return tf.Variable(W)
+
+
+@pytest.fixture
+def x():
+    return tf.constant(X)
+
+
+def eagerly(function):
+    return function
+
+
+BOTH_WAYS = pytest.mark.parametrize("way", [eagerly, tf.function])
+
+
+# --- Tapes
+
+
+@BOTH_WAYS
+def test_a_tape_around_a_call(way, w, x):
+    f = power(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x, N)
+        return tape.gradient(y, [x, w])
+
+    np.testing.assert_allclose(step(x), [BY_X, BY_W], rtol=1e-5)
+
+
+@BOTH_WAYS
+def test_a_tape_around_the_definition_too(way, w, x):
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = power(w)(x, N)
+        return tape.gradient(y, [x, w])
+
+    np.testing.assert_allclose(step(x), [BY_X, BY_W], rtol=1e-5)
+
+
+def test_a_tape_outside_of_a_function(w, x):
+    call = tf.function(power(w))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = call(x, N)
+    np.testing.assert_allclose(tape.gradient(y, [x, w]), [BY_X, BY_W], rtol=1e-5)
+
+
+def test_a_tape_outside_of_a_function_that_defines_the_subgraph(w, x):
+    call = tf.function(lambda x: power(w)(x, N))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = call(x)
+    np.testing.assert_allclose(tape.gradient(y, [x, w]), [BY_X, BY_W], rtol=1e-5)
+
+
+@BOTH_WAYS
+def test_a_persistent_tape_gives_a_gradient_of_each_target(way, w, x):
+    @way
+    def step(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = power(w)(x, N)
+            z = y * y
+        return tape.gradient(y, x), tape.gradient(z, x), tape.gradient(y, w)
+
+    y = (W * X) ** N
+    np.testing.assert_allclose(step(x), [BY_X, 2 * y * BY_X, BY_W], rtol=1e-5)
+
+
+def test_a_persistent_tape_gives_the_same_gradient_twice(w, x):
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = power(w)(x, N)
+    first, second = tape.gradient(y, [x, w]), tape.gradient(y, [x, w])
+    assert [float(g) for g in first] == [float(g) for g in second]
+
+
+def test_a_persistent_tape_outside_of_a_function(w, x):
+    call = tf.function(lambda x: power(w)(x, N))
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = call(x)
+    np.testing.assert_allclose(tape.gradient(y, x), BY_X, rtol=1e-5)
+    np.testing.assert_allclose(tape.gradient(y, w), BY_W, rtol=1e-5)
+
+
+def test_tf_gradients(w, x):
+    @tf.function
+    def step(x):
+        return tf.gradients(power(w)(x, N), [x, w])
+
+    np.testing.assert_allclose(step(x), [BY_X, BY_W], rtol=1e-5)
+
+
+def test_tf_gradients_with_a_gradient_of_the_output(w, x):
+    @tf.function
+    def step(x):
+        return tf.gradients(power(w)(x, N), [x], grad_ys=tf.constant(3.0))
+
+    np.testing.assert_allclose(step(x), [3 * BY_X], rtol=1e-5)
+
+
+@BOTH_WAYS
+def test_a_tape_with_an_output_gradient(way, w, x):
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            y = power(w)(x, N)
+        return tape.gradient(y, w, output_gradients=tf.constant(-2.0))
+
+    np.testing.assert_allclose(step(x), -2 * BY_W, rtol=1e-5)
+
+
+def test_what_a_tape_does_not_watch_has_no_gradient(w, x):
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(x)
+        y = power(w)(x, N)
+    by_x, by_w = tape.gradient(y, [x, w])
+    np.testing.assert_allclose(by_x, BY_X, rtol=1e-5)
+    assert by_w is None
+
+
+def test_a_tape_watches_the_variables_of_a_body(w, x):
+    with tf.GradientTape() as tape:
+        power(w)(x, N)
+    assert [v is w for v in tape.watched_variables()] == [True]
+
+
+def test_a_jacobian_by_a_loop(w):
+    with tf.GradientTape(persistent=True) as tape:
+        xs = tf.constant([0.5, X])
+        tape.watch(xs)
+        y = power(w).map(xs, [2, N])
+    jacobian = tape.jacobian(y, xs, experimental_use_pfor=False)
+    np.testing.assert_allclose(jacobian, [[2 * W**2 * 0.5, 0], [0, BY_X]], rtol=1e-5)
+
+
+# --- Several calls
+
+
+@BOTH_WAYS
+def test_several_calls_under_one_tape_add_up(way, w, x):
+    f = power(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x, N) + 10.0 * f(x, 2) + f(2.0 * x, 1)
+        return tape.gradient(y, [x, w])
+
+    by_x = BY_X + 10 * 2 * W**2 * X + 2 * W
+    by_w = BY_W + 10 * 2 * W * X**2 + 2 * X
+    np.testing.assert_allclose(step(x), [by_x, by_w], rtol=1e-5)
+
+
+@BOTH_WAYS
+def test_the_result_of_a_call_goes_into_the_next(way, w, x):
+    f = power(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(f(x, 2), 3)
+        return tape.gradient(y, [x, w])
+
+    by_x = 6 * W**9 * X**5
+    np.testing.assert_allclose(step(x), [by_x, 9 * W**8 * X**6], rtol=1e-5)
+
+
+def test_a_call_without_a_gradient_beside_one_with(w, x):
+    f = power(w)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.stop_gradient(f(x, 2)) * f(x, N)
+    np.testing.assert_allclose(tape.gradient(y, x), (W * X) ** 2 * BY_X, rtol=1e-5)
+
+
+def test_depth_is_a_value_of_the_run_not_of_the_trace(w, x):
+    f = power(w)
+
+    @tf.function
+    def slope(x, n):
+        return tf.gradients(f(x, n), x)[0]
+
+    found = [slope(x, tf.constant(n)) for n in (0, 1, 7)]
+    np.testing.assert_allclose(found, [0, W, 7 * W**7 * X**6], rtol=1e-5)
+
+
+def test_steps_in_flight_in_threads_do_not_meet(w):
+    f = power(w)
+
+    @tf.function
+    def slopes(x, n):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x, n)
+        return tape.gradient(y, [x, w])
+
+    found = run_in_threads(
+        lambda i: [slopes(tf.constant(0.1 * i), tf.constant(i)) for _ in range(20)]
+    )
+    for i, results in enumerate(found):
+        x = 0.1 * i
+        by_x = i * W**i * x ** (i - 1) if i else 0
+        by_w = i * x**i * W ** (i - 1) if i else 0
+        np.testing.assert_allclose(results, [[by_x, by_w]] * 20, rtol=1e-4)
+
+
+def run_in_threads(work, count=8):
+    """Returns `work(i)` for each of `count` threads."""
+    found = [None] * count
+
+    def run(i):
+        found[i] = work(i)
+
+    threads = [threading.Thread(target=run, args=[i]) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_gradients_wait_until_all_forward_steps_are_done(w):
+    """Each root call has a backprop cache of its own."""
+    f = power(w)
+    xs = [tf.constant(value) for value in (0.5, 0.7, 0.9)]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(xs)
+        ys = [f(x, N) for x in xs]
+    for x, y in reversed(list(zip(xs, ys, strict=True))):
+        expected = N * W**N * float(x) ** (N - 1)
+        np.testing.assert_allclose(tape.gradient(y, x), expected, rtol=1e-5)
+
+
+# --- Map
+
+
+@BOTH_WAYS
+def test_map_gives_every_row_its_gradient(way, w):
+    f = power(w)
+    xs, ns = np.array([0.5, 0.7, 0.9, 1.1], np.float32), np.array([3, 0, 1, 5])
+
+    @way
+    def step(xs):
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = f.map(xs, tf.constant(ns, tf.int32))
+        return tape.gradient(y, [xs, w], output_gradients=tf.constant([1.0, 2, 3, 4]))
+
+    by_xs, by_w = step(tf.constant(xs))
+    scale = np.array([1, 2, 3, 4])
+    expected = scale * ns * W**ns * xs ** np.maximum(ns - 1, 0)
+    np.testing.assert_allclose(by_xs, expected, rtol=1e-5)
+    np.testing.assert_allclose(by_w, np.sum(expected * xs / W), rtol=1e-5)
+
+
+@BOTH_WAYS
+def test_map_of_no_rows_has_gradients_of_no_rows_and_zeros(way, w):
+    f = power(w)
+
+    @way
+    def step(xs):
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = tf.reduce_sum(f.map(xs, tf.zeros([0], tf.int32)))
+        return tape.gradient(y, [xs, w])
+
+    by_xs, by_w = step(tf.zeros([0]))
+    assert by_xs.shape == [0]
+    assert float(by_w) == 0
+
+
+def test_map_of_no_rows_has_zeros_for_a_matrix_and_an_embedding():
+    table, matrix = tf.Variable(tf.ones([5, 3])), tf.Variable(tf.ones([3, 2]))
+    with rtf.SubGraph("row") as row:
+        i = row.input(tf.int32)
+        row.output(tf.linalg.matvec(matrix, tf.gather(table, i), transpose_a=True))
+    with tf.GradientTape() as tape:
+        y = row.map(tf.zeros([0], tf.int32))
+    by_table, by_matrix = tape.gradient(y, [table, matrix])
+    np.testing.assert_array_equal(tf.convert_to_tensor(by_table), np.zeros([5, 3]))
+    np.testing.assert_array_equal(by_matrix, np.zeros([3, 2]))
+
+
+# --- Inside of the user's own control flow
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_root_call_in_a_branch(way, w, x, taken):
+    f = power(w)
+
+    @way
+    def step(x, taken):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.cond(taken, lambda: f(x, N), lambda: 3.0 * x)
+        return tape.gradient(y, x)
+
+    found = step(x, tf.constant(taken))
+    np.testing.assert_allclose(found, BY_X if taken else 3.0, rtol=1e-5)
+
+
+@BOTH_WAYS
+def test_a_root_call_in_each_step_of_a_loop(way, w, x):
+    f = power(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(
+                lambda i, _: i < 3,
+                lambda i, y: (i + 1, y + f(x, i + 1)),
+                (0, tf.constant(0.0)),
+            )[1]
+        return tape.gradient(y, [x, w])
+
+    by_x = W + 2 * W**2 * X + 3 * W**3 * X**2
+    np.testing.assert_allclose(step(x), [by_x, by_x * X / W], rtol=1e-5)
+
+
+@BOTH_WAYS
+def test_a_loop_that_feeds_a_root_call_its_own_result(way, w, x):
+    f = power(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(
+                lambda i, _: i < 3, lambda i, y: (i + 1, f(y, 2)), (0, x)
+            )[1]
+        return tape.gradient(y, [x, w])
+
+    expected = [8 * W**14 * X**7, 14 * W**13 * X**8]
+    np.testing.assert_allclose(step(x), expected, rtol=1e-4)
+
+
+def test_a_root_call_in_a_function_in_a_function(w, x):
+    inner = tf.function(power(w))
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = 2.0 * inner(x, N)
+        return tape.gradient(y, [x, w])
+
+    np.testing.assert_allclose(step(x), [2 * BY_X, 2 * BY_W], rtol=1e-5)
+
+
+def test_a_root_call_under_recompute_grad(w, x):
+    f = power(w)
+    recomputed = tf.recompute_grad(lambda x: f(x, N))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = recomputed(x)
+    np.testing.assert_allclose(tape.gradient(y, x), BY_X, rtol=1e-5)
+
+
+# --- What has no gradient
+
+
+def test_a_program_of_integers_has_none(w):
+    with rtf.SubGraph("count") as count:
+        n = count.input(tf.int32)
+        step = tf.cast(w, tf.int32)
+        count.output(tf.cond(n < 1, lambda: 0, lambda: step + count(n - 1)))
+    with tf.GradientTape() as tape:
+        y = tf.cast(count(3), tf.float32)
+    assert tape.gradient(y, w) is None
+
+
+def test_a_program_of_integers_lets_the_rest_have_one(x):
+    with rtf.SubGraph("fib") as fib:
+        n = fib.input(tf.int32)
+        fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * tf.cast(fib(10), tf.float32)
+    np.testing.assert_allclose(tape.gradient(y, x), 55)
+
+
+def test_a_capture_that_outputs_do_not_depend_on_has_none(w, x):
+    unused = tf.Variable(1.0)
+    with rtf.SubGraph("gated") as gated:
+        y, n = gated.input(tf.float32), gated.input(tf.int32)
+        n = n + tf.cast(unused * 0.0, tf.int32)
+        gated.output(tf.cond(n < 1, lambda: y, lambda: w * gated(y, n - 1)))
+    with tf.GradientTape() as tape:
+        y = gated(x, 2)
+    by_unused, by_w = tape.gradient(y, [unused, w])
+    assert by_unused is None
+    np.testing.assert_allclose(by_w, 2 * W * X, rtol=1e-5)
+
+
+def test_a_capture_behind_stop_gradient_has_none(w, x):
+    with rtf.SubGraph("frozen") as frozen:
+        y, n = frozen.input(tf.float32), frozen.input(tf.int32)
+        factor = tf.stop_gradient(w)
+        frozen.output(tf.cond(n < 1, lambda: y, lambda: factor * frozen(y, n - 1)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = frozen(x, 2)
+    by_x, by_w = tape.gradient(y, [x, w])
+    np.testing.assert_allclose(by_x, W**2, rtol=1e-5)
+    assert by_w is None
+
+
+def test_a_branch_that_is_not_taken_gives_zero(w, x):
+    with tf.GradientTape() as tape:
+        y = power(w)(x, 0)
+    assert float(tape.gradient(y, w)) == 0
+
+
+# --- Structured outputs
+
+
+def statistics(w):
+    """Returns x, n -> a dict of the sum and the product of x, w x, ..., and n."""
+    with rtf.SubGraph("statistics") as f:
+        x, n = f.input(tf.float32), f.input(tf.int32)
+
+        def more():
+            rest = f(w * x, n - 1)
+            total, (product, count) = rest["sum"], rest["rest"]
+            return {"sum": x + total, "rest": (x * product, count + 1)}
+
+        def none():
+            return {"sum": tf.constant(0.0), "rest": (tf.constant(1.0), 0)}
+
+        f.output(tf.cond(n < 1, none, more))
+    return f
+
+
+@pytest.mark.parametrize(
+    ("use", "by_x", "by_w"),
+    [
+        (lambda y: y["sum"], 1 + W + W**2, X + 2 * W * X),
+        (lambda y: y["rest"][0], 3 * X**2 * W**3, X**3 * 3 * W**2),
+        (
+            lambda y: y["sum"] * tf.cast(y["rest"][1], tf.float32),
+            3 * (1 + W + W**2),
+            3 * (X + 2 * W * X),
+        ),
+    ],
+    ids=["the first", "the second", "the first and an integer"],
+)
+@BOTH_WAYS
+def test_some_of_structured_outputs_may_be_unused(way, w, x, use, by_x, by_w):
+    f = statistics(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = use(f(x, 3))
+        return tape.gradient(y, [x, w])
+
+    np.testing.assert_allclose(step(x), [by_x, by_w], rtol=1e-5)
+
+
+def test_inputs_may_be_a_structure(w):
+    point = {"a": tf.TensorSpec([], tf.float32), "b": tf.TensorSpec([2], tf.float32)}
+    with rtf.SubGraph("walk") as walk:
+        p, n = walk.input(point), walk.input(tf.int32)
+        walk.output(
+            tf.cond(
+                n < 1,
+                lambda: p["a"] * tf.reduce_sum(p["b"] ** 2),
+                lambda: walk({"a": w * p["a"], "b": p["b"]}, n - 1),
+            )
+        )
+    start = {"a": tf.constant(2.0), "b": tf.constant([1.0, 3.0])}
+    with tf.GradientTape() as tape:
+        tape.watch(start)
+        y = walk(start, 2)
+    found = tape.gradient(y, start)
+    np.testing.assert_allclose(found["a"], 10 * W**2, rtol=1e-5)
+    np.testing.assert_allclose(found["b"], [4 * W**2, 12 * W**2], rtol=1e-5)
+
+
+# --- Dtypes
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [
+        (tf.float16, 1e-2),
+        (tf.bfloat16, 5e-2),
+        (tf.float32, 1e-5),
+        (tf.float64, 1e-12),
+        (tf.complex64, 1e-5),
+        (tf.complex128, 1e-12),
+    ],
+)
+def test_every_dtype_that_has_gradients(dtype, tolerance):
+    w, x = tf.Variable(W, dtype=dtype), tf.constant(X, dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = power(w, dtype)(x, N)
+    found = [tf.cast(g, tf.complex128) for g in tape.gradient(y, [x, w])]
+    np.testing.assert_allclose(found, [BY_X, BY_W], rtol=tolerance)
+
+
+def test_complex_gradients_are_conjugated_as_tensorflow_does():
+    w, x = tf.Variable(1 + 2j, dtype=tf.complex64), tf.constant(0.5 - 1j, tf.complex64)
+
+    def slopes(f):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, [x, w])
+
+    found = slopes(lambda x: power(w, tf.complex64)(x, 3))
+    expected = slopes(lambda x: (w * x) * (w * x) * (w * x))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float64, tf.complex64])
+def test_a_matrix_of_every_dtype_has_a_gradient(dtype):
+    w = tf.Variable(tf.cast([[1.0, 2.0], [0.5, -1.0]], dtype))
+    x = tf.cast([[1.0, 2.0]], dtype)
+    with rtf.SubGraph("apply") as apply:
+        n = apply.input(tf.int32)
+        apply.output(tf.cond(n < 1, lambda: x, lambda: apply(n - 1) @ w))
+
+    def slope(f):
+        with tf.GradientTape() as tape:
+            y = f()
+        return tf.cast(tape.gradient(y, w), tf.complex128)
+
+    expected = slope(lambda: x @ w @ w)
+    np.testing.assert_allclose(slope(lambda: apply(2)), expected, rtol=1e-2)
+
+
+# --- Gradients of gradients
+
+
+def slope_of_slope(f, x):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        slope = inner.gradient(y, x)
+    return outer.gradient(slope, x)
+
+
+SECOND_ORDER = r"gradient of a gradient of SubGraph 'power' is not supported"
+
+
+def test_a_gradient_of_a_gradient_is_refused_eagerly(w, x):
+    f = power(w)
+    with pytest.raises(NotImplementedError, match=SECOND_ORDER):
+        slope_of_slope(lambda x: f(x, N), x)
+
+
+def test_a_gradient_of_a_gradient_is_refused_in_a_function(w, x):
+    f = power(w)
+    with pytest.raises(NotImplementedError, match=SECOND_ORDER):
+        tf.function(lambda x: slope_of_slope(lambda x: f(x, N), x))(x)
+
+
+def test_a_gradient_of_a_gradient_is_refused_outside_of_a_function(w, x):
+    call = tf.function(lambda x: power(w)(x, N))
+    with pytest.raises(NotImplementedError, match=SECOND_ORDER):
+        slope_of_slope(call, x)
+
+
+def test_a_gradient_of_a_gradient_is_refused_where_the_subgraph_is_defined(w, x):
+    with pytest.raises(NotImplementedError, match=SECOND_ORDER):
+        slope_of_slope(lambda x: power(w)(x, N), x)
+
+
+def slope_by_a_weight(f, x, w):
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x, N)
+        slope = inner.gradient(y, x)
+    return outer.gradient(slope, w)
+
+
+@BOTH_WAYS
+def test_a_gradient_of_a_gradient_by_a_weight_is_refused(way, w, x):
+    f = power(w)
+    with pytest.raises(NotImplementedError, match=SECOND_ORDER):
+        way(lambda x: slope_by_a_weight(f, x, w))(x)
+
+
+@pytest.mark.filterwarnings("ignore:Calling GradientTape.gradient on a persistent")
+@BOTH_WAYS
+def test_a_gradient_of_a_gradient_from_a_persistent_tape_is_refused(way, w, x):
+    f = power(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = f(x, N)
+            slope = tape.gradient(y, x)
+        return tape.gradient(slope, x)
+
+    with pytest.raises(NotImplementedError, match=SECOND_ORDER):
+        step(x)
+
+
+def test_tf_gradients_of_tf_gradients_are_refused(w, x):
+    @tf.function
+    def step(x):
+        return tf.gradients(tf.gradients(power(w)(x, N), x), x)
+
+    with pytest.raises(NotImplementedError, match=SECOND_ORDER):
+        step(x)
+
+
+@BOTH_WAYS
+def test_a_first_gradient_may_be_taken_while_an_outer_tape_does_not_record(way, w, x):
+    f = power(w)
+
+    @way
+    def step(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = f(x, N)
+            with outer.stop_recording():
+                slope = inner.gradient(y, x)
+            z = y * slope
+        return outer.gradient(z, x)
+
+    np.testing.assert_allclose(step(x), BY_X**2, rtol=1e-5)
