@@ -330,8 +330,8 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 # --- 5. The root: one run forward, any number of times back --------------------------
 #
 # Invocations that ran their callees on Python's own stack would end at depth 1,000. So
-# each yields what its steps return. If that is work, `_drive` puts it on a stack that is
-# a list, and sends back what it comes to; if it is a list of values, just that.
+# each yields what its steps return. If that is work, `_drive` puts it on a stack of its
+# own, and sends back what comes of it. If it is values, it sends them back.
 
 
 def _drive(running: Running) -> Any:

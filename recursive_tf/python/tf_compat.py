@@ -13,8 +13,8 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
-from tensorflow.python.eager import record
 from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
+from tensorflow.python.eager import record
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import auto_control_deps_utils, func_graph, ops
@@ -50,7 +50,8 @@ _NOT_USER_CODE = (
 
 def is_autographs_branch(function: Callable[[], Any]) -> bool:
     """Says whether AutoGraph made this branch of an `if` statement."""
-    return getattr(function, "__module__", "") == autograph_control_flow.__name__
+    module = getattr(function, "__module__", None)
+    return bool(module == autograph_control_flow.__name__)
 
 
 def default_graph() -> tf.Graph:

@@ -180,9 +180,8 @@ def run_with_an_if_statement(n, output_signature):
     def run(n):
         with rtf.SubGraph("fib", output_signature=output_signature) as fib:
             m = fib.input(tf.int32)
-            if m < 2:
-                found = m
-            else:
+            found = m
+            if m > 1:
                 found = fib(m - 1) + fib(m - 2)
             fib.output(found)
         return fib(n)

@@ -113,11 +113,15 @@ class InvokeGradientOp : public RootKernel {
           absl::StrCat("The forward call mapped over ", forward->roots.size(),
                        " rows, but its gradient got ", rows->size(), "."));
     }
+    std::vector<tf::Tensor> push_gradients;
+    TF_RETURN_IF_ERROR(InputList(ctx, "pushed_gradients", &push_gradients));
+    // Last, because a run that is made must be closed before the op is done.
     *run =
         std::make_shared<BackwardRun>(procedures, std::move(captures), mapped(),
                                       ctx->cancellation_manager(), forward);
     (*run)->sinks = std::make_unique<Sinks>(kinds_, &AddTensors);
-    return InputList(ctx, "pushed_gradients", &(*run)->push_gradients);
+    (*run)->push_gradients = std::move(push_gradients);
+    return absl::OkStatus();
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, BackwardRun* run,

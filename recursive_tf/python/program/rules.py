@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from recursive_tf.ops import library
@@ -205,12 +206,13 @@ def _visible(copy: GraphCopy, tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _check_size(table: PushedTable, size: tf.Tensor) -> None:
-    sizes = [tf.get_static_value(s) for s in (table.size, size)]
-    if None not in sizes and sizes[0] != sizes[1]:
-        raise SubGraphError(
-            f"push '{table.name}' has size={sizes[0]} in one place and size={sizes[1]} "
-            "in another. It is one table: give all of its pushes one size."
-        )
+    one, other = (tf.get_static_value(s) for s in (table.size, size))
+    if one is None or other is None or np.array_equal(one, other):
+        return
+    raise SubGraphError(
+        f"push '{table.name}' has size={one} in one place and size={other} in another. "
+        "It is one table: give all of its pushes one size."
+    )
 
 
 def _check_call(
