@@ -32,10 +32,9 @@ def slopes(function, x, weights):
 
 
 def assert_same(recursive, unrolled, x, *weights):
-    expected = slopes(unrolled, x, weights)
-    for way in (recursive, tf.function(recursive)):
-        for ours, theirs in zip(slopes(way, x, weights), expected, strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    found = slopes(tf.function(recursive), x, weights)
+    for ours, theirs in zip(found, slopes(unrolled, x, weights), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
 def recursion(base, step, **signature):
@@ -158,6 +157,27 @@ STEPS = {
     ),
     "a custom gradient in a loop": lambda w, x, n, f: repeat(
         2, lambda _, y: doubled_gradient(w * y), f(x, n - 1)
+    ),
+    "a custom gradient that uses values": lambda w, x, n, f: tf.nn.swish(
+        w * f(x, n - 1)
+    ),
+    "a custom gradient that uses values of a branch": lambda w, x, n, f: tf.cond(
+        n < 2, lambda: tf.nn.swish(w * x), lambda: f(tf.nn.swish(w * x), n - 1)
+    ),
+    "a custom gradient that uses values of a loop": lambda w, x, n, f: repeat(
+        2, lambda _, y: tf.nn.swish(w * y), f(x, n - 1)
+    ),
+    "a custom gradient that uses values of a loop with a call": lambda w, x, n, f: (
+        repeat(2, lambda _, y: tf.nn.swish(w * f(y, n - 1)), x)
+    ),
+    "a custom gradient that uses values of a function": lambda w, x, n, f: function(
+        lambda y: tf.nn.swish(w * y)
+    )(f(x, n - 1)),
+    "a custom gradient that uses values of a function called twice": lambda w, x, n, f: (
+        twice(function(lambda y: tf.nn.swish(w * y)), f(x, n - 1))
+    ),
+    "a custom gradient that uses values of the outside": lambda w, x, n, f: (
+        tf.nn.swish(w) * f(tf.nn.swish(x), n - 1)
     ),
     "grad_pass_through": lambda w, x, n, f: tf.grad_pass_through(tf.round)(
         w * f(x, n - 1)

@@ -36,10 +36,17 @@ def slopes(function, sources):
 
 
 def assert_same(recursive, unrolled, *sources):
+    found = slopes(tf.function(recursive), sources)
+    for ours, theirs in zip(found, slopes(unrolled, sources), strict=True):
+        assert_equal(ours, theirs)
+
+
+def assert_same_both_ways(recursive, unrolled, *sources):
+    """Eagerly too."""
+    assert_same(recursive, unrolled, *sources)
     expected = slopes(unrolled, sources)
-    for way in (recursive, tf.function(recursive)):
-        for ours, theirs in zip(slopes(way, sources), expected, strict=True):
-            assert_equal(ours, theirs)
+    for ours, theirs in zip(slopes(recursive, sources), expected, strict=True):
+        assert_equal(ours, theirs)
 
 
 def assert_equal(ours, theirs):
@@ -176,7 +183,7 @@ def test_a_small_and_a_big_eager_tensor_have_gradients():
         return x * small + tf.reduce_mean(big, 0)
 
     f = chain(step)
-    assert_same(lambda x: f(x, DEPTH), lambda x: unroll(step, x), small, big)
+    assert_same_both_ways(lambda x: f(x, DEPTH), lambda x: unroll(step, x), small, big)
 
 
 def test_a_tensor_that_the_function_computed_has_a_gradient(w):
@@ -184,34 +191,36 @@ def test_a_tensor_that_the_function_computed_has_a_gradient(w):
         product = w @ w
         return chain(lambda y: y @ product)(x, DEPTH)
 
-    assert_same(tf.function(recursive), lambda x: unroll(lambda y: y @ (w @ w), x), w)
+    assert_same(recursive, lambda x: unroll(lambda y: y @ (w @ w), x), w)
 
 
 def test_an_argument_of_the_function_that_a_body_uses_has_a_gradient():
     def recursive(x):
         return chain(lambda y: y * x)(x, DEPTH)
 
-    assert_same(tf.function(recursive), lambda x: x ** (DEPTH + 1))
+    assert_same(recursive, lambda x: x ** (DEPTH + 1))
 
 
 def test_an_eager_tensor_that_the_function_uses_too_has_a_gradient():
     outer = tf.constant([[0.5, 2.0]])
     f = chain(lambda y: y * outer)
-    assert_same(lambda x: f(x, DEPTH) * outer, lambda x: x * outer**4, outer)
+    assert_same_both_ways(lambda x: f(x, DEPTH) * outer, lambda x: x * outer**4, outer)
 
 
 def test_an_outer_tensor_that_is_watched_after_the_definition_has_a_gradient():
     outer = tf.constant([[0.5, 2.0]])
     f = chain(lambda y: y * outer)
     f(tf.constant(X), DEPTH)
-    assert_same(lambda x: f(x, DEPTH), lambda x: x * outer**DEPTH, outer)
+    assert_same_both_ways(lambda x: f(x, DEPTH), lambda x: x * outer**DEPTH, outer)
 
 
 def test_a_variable_that_changes_between_steps_is_read_anew(w):
     f = tf.function(chain(lambda x: x @ w))
     for scale in (1.0, -2.0):
         w.assign(scale * MATRIX)
-        assert_same(lambda x: f(x, DEPTH), lambda x: unroll(lambda y: y @ w, x), w)
+        assert_same_both_ways(
+            lambda x: f(x, DEPTH), lambda x: unroll(lambda y: y @ w, x), w
+        )
 
 
 def test_a_variable_that_changes_after_the_call_does_not_change_its_gradient(w):
@@ -242,7 +251,7 @@ def test_integers_of_the_outside_have_none():
 
     f = chain(step)
     assert slopes(lambda x: f(x, DEPTH), [rows])[1] is None
-    assert_same(lambda x: f(x, DEPTH), lambda x: unroll(step, x), w)
+    assert_same_both_ways(lambda x: f(x, DEPTH), lambda x: unroll(step, x), w)
 
 
 # --- Sparse gradients

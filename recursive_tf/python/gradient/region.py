@@ -208,9 +208,8 @@ class TrainingForm:
     def _copy_loop(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         if self._pushes(op):
             raise NotImplementedError(
-                f"The loop '{op.name}' in a SubGraph pushes, and a push in a loop has "
-                "no gradient yet. Push outside of the loop, or stop the gradient of "
-                "the pushed table with tf.stop_gradient."
+                f"The loop '{op.name}' in a SubGraph pushes, or what it calls does, "
+                "and a push in a loop has no gradient yet. Push outside of the loop."
             )
         return copy_loop(copy, op, _RULES_IN_LOOPS)
 
