@@ -48,12 +48,12 @@ wheel: $(VENV)/.build ## Build a wheel into dist/
 .PHONY: test
 test: static core-tests $(VENV)/.dev build ## Every check and every test
 	$(STEP) "Python tests"
-	@$(IN_VENV)/python -m pytest
+	@$(IN_VENV)/python -m pytest --numprocesses=auto
 
 .PHONY: check
 check: static core-tests $(VENV)/.dev build ## The same without the slow tests: before every commit
 	$(STEP) "fast Python tests"
-	@$(IN_VENV)/python -m pytest -m "not slow and not stress"
+	@$(IN_VENV)/python -m pytest --numprocesses=auto -m "not slow and not stress"
 
 .PHONY: static
 static: $(VENV)/.dev

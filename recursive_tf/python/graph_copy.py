@@ -49,6 +49,8 @@ class GraphCopy:
         # How the outermost graph's captures are copied, and what they stand for.
         self.fallback: Callable[[tf.Tensor], tf.Tensor] | None = None
         self.external_of: Callable[[tf.Tensor], tf.Tensor | None] = lambda _: None
+        # What an outer tensor is in the outermost graph, by its id.
+        self.inside: dict[int, tf.Tensor] = {}
         self.skips: Callable[[tf.Operation], bool] = lambda _: False
         self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
             lambda _before, _after: True
@@ -85,6 +87,17 @@ class GraphCopy:
         earlier = getattr(self.source, "copied_by", None)
         found = None if earlier is None else earlier.find(tensor)
         return None if found is None else self.values.get(id(found))
+
+    def locate(self, tensor: tf.Tensor) -> tf.Tensor | None:
+        """Returns the copy of what a closure of the traced program may hold.
+
+        That is a tensor of `source`, of a graph around it, or an outer one.
+        """
+        tensor = self.inside.get(id(tensor), tensor)
+        try:
+            return self.resolve(tensor)
+        except KeyError:
+            return None if self.parent is None else self.parent.locate(tensor)
 
     def origin(self, tensor: tf.Tensor) -> tuple["GraphCopy", tf.Tensor]:
         """Follows inputs of branches outward to the graph that has the tensor."""
@@ -126,10 +139,8 @@ class GraphCopy:
 
         What had to run before or after the call runs before or after its effects.
         """
-        inner = GraphCopy(source, self.target, self.rules, parent=self)
-        inner.keeps_order = self.keeps_order
-        for placeholder, argument in zip(source.inputs, op.inputs, strict=True):
-            inner.links[id(placeholder)] = argument
+        inner = self.part(source, self.target)
+        inner.link(op.inputs)
         inner.copy_ops()
         self.values.update(inner.values)
         self._alive.extend(inner._alive)
@@ -147,18 +158,27 @@ class GraphCopy:
         """Returns what was copied of `ops`."""
         return [self._ops[op.name] for op in ops if op.name in self._ops]
 
+    def part(self, source: FuncGraph, target: FuncGraph) -> "GraphCopy":
+        """Returns a copy, not run yet, of a graph within this one, by its rules."""
+        copy = GraphCopy(source, target, self.rules, parent=self)
+        copy.keeps_order = self.keeps_order
+        copy.orders = self.orders
+        return copy
+
     def branch(
         self, source: FuncGraph, inputs: Sequence[tf.Tensor], name: str
     ) -> "GraphCopy":
         """Returns a copy, not run yet, of a branch whose inputs are `inputs` here."""
         with self.target.as_default():
             target = FuncGraph(tf_compat.unique_name(name))
-        copy = GraphCopy(source, target, self.rules, parent=self)
-        copy.keeps_order = self.keeps_order
-        copy.orders = self.orders
-        for placeholder, argument in zip(source.inputs, inputs, strict=True):
-            copy.links[id(placeholder)] = argument
+        copy = self.part(source, target)
+        copy.link(inputs)
         return copy
+
+    def link(self, arguments: Sequence[tf.Tensor]) -> None:
+        """Makes the inputs of `source` stand for tensors of the graph around it."""
+        for placeholder, argument in zip(self.source.inputs, arguments, strict=True):
+            self.links[id(placeholder)] = argument
 
     def copy_as_is(
         self, op: tf.Operation, attrs: dict[str, Any] | None = None
@@ -168,7 +188,11 @@ class GraphCopy:
             function = tf_compat.find_function(op.graph, name)
             tf_compat.add_function(self.target, function)
         inputs = [self.resolve(tensor) for tensor in op.inputs]
-        return tf_compat.create_op(self.target, op, inputs, attrs)
+        new = tf_compat.create_op(self.target, op, inputs, attrs)
+        gradient = tf_compat.custom_gradient_of(op)
+        if gradient is not None:
+            tf_compat.set_custom_gradient(new, _redirect(gradient, self))
+        return new
 
     def register(self, source: tf.Operation, target: tf.Operation) -> None:
         """Makes what waits for `source` wait for `target`."""
@@ -202,6 +226,32 @@ class GraphCopy:
         controls = [c for c in self._copies_of(before) if c is not new]
         if controls:
             tf_compat.add_control_inputs(new, controls)
+
+
+def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., Any]:
+    """Returns a custom gradient for the copy of the op that has it.
+
+    The function that the user wrote holds tensors of the graph that it was traced in.
+    So it is traced, and what it captures is replaced by copies.
+    """
+
+    def redirected(op: tf.Operation | None, *gradients: Any) -> Any:
+        target = tf_compat.default_graph()
+        traced = FuncGraph(tf_compat.unique_name("custom_gradient"))
+        with traced.as_default():
+            results = gradient(op, *gradients)
+        inlined = GraphCopy(traced, target, {})
+        for outer, inner in traced.captures:
+            located = copy.locate(outer)
+            inlined.bind(inner, target.capture(outer if located is None else located))
+        inlined.copy_ops()
+
+        def placed(tensor: tf.Tensor) -> tf.Tensor:
+            return inlined.resolve(tensor) if tensor.graph is traced else tensor
+
+        return tf_compat.map_gradients(placed, results)
+
+    return redirected
 
 
 def branch_graphs(op: tf.Operation) -> list[FuncGraph]:

@@ -223,6 +223,32 @@ def set_gradient(op: tf.Operation, name: str) -> None:
     op._gradient_function = ops.gradient_registry.lookup(name)
 
 
+def custom_gradient_of(op: tf.Operation) -> Callable[..., Any] | None:
+    """Returns the gradient that `op`, other than the rest of its type, has."""
+    name = op.node_def.attr["_gradient_op_type"].s.decode()
+    try:
+        gradient: Callable[..., Any] = ops.gradient_registry.lookup(name)
+    except LookupError:
+        return None
+    return gradient
+
+
+def set_custom_gradient(op: tf.Operation, gradient: Callable[..., Any]) -> None:
+    """Gives `op` a gradient of its own, which is saved with it."""
+    name = f"RecursiveCustomGradient-{ops.uid()}"
+    RegisterGradient(name)(gradient)
+    set_attr(op, "_gradient_op_type", AttrValue(s=name.encode()))
+
+
+def map_gradients(function: Callable[[tf.Tensor], tf.Tensor], gradients: Any) -> Any:
+    """Applies `function` to the tensors of what a gradient function returned."""
+    return tf.nest.map_structure(
+        lambda g: function(g) if isinstance(g, tf.Tensor) else g,
+        gradients,
+        expand_composites=True,
+    )
+
+
 def set_attr(op: tf.Operation, name: str, value: AttrValue) -> None:
     """Sets an attribute of `op` after it was made."""
     op._set_attr(name, value)

@@ -173,8 +173,8 @@ STEPS = {
     "a custom gradient that uses values of a function": lambda w, x, n, f: function(
         lambda y: tf.nn.swish(w * y)
     )(f(x, n - 1)),
-    "a custom gradient that uses values of a function called twice": lambda w, x, n, f: (
-        twice(function(lambda y: tf.nn.swish(w * y)), f(x, n - 1))
+    "a custom gradient in a function that is called twice": lambda w, x, n, f: twice(
+        function(lambda y: tf.nn.swish(w * y)), f(x, n - 1)
     ),
     "a custom gradient that uses values of the outside": lambda w, x, n, f: (
         tf.nn.swish(w) * f(tf.nn.swish(x), n - 1)
@@ -390,6 +390,27 @@ def test_a_recursion_of_ten_thousand_levels_has_a_gradient():
     with tf.GradientTape() as tape:
         y = deep(depth)
     assert float(tape.gradient(y, w)) == depth
+
+
+def test_a_custom_gradient_may_use_a_constant_of_the_outside(w, x):
+    big = tf.range(1000.0)
+
+    @tf.custom_gradient
+    def scaled(y):
+        return tf.identity(y), lambda dy: dy * big[2]
+
+    f = recursion(tf.sin, lambda x, n, f: scaled(w * f(x, n - 1)))
+    assert_same(lambda x: f(x, 2), lambda x: scaled(w * scaled(w * tf.sin(x))), x, w)
+
+
+def test_a_custom_gradient_that_uses_a_variable_of_its_own_is_refused(w, x):
+    @tf.custom_gradient
+    def scaled(y):
+        return tf.identity(y), lambda dy: dy * w
+
+    f = recursion(tf.sin, lambda x, n, f: scaled(f(x, n - 1)))
+    with pytest.raises(NotImplementedError, match="Make it an argument"):
+        slopes(lambda x: f(x, 2), x, [w])
 
 
 def test_a_body_may_use_a_gradient_of_its_own_ops(w, x):

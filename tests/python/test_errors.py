@@ -486,6 +486,23 @@ def test_pushes_of_different_dtypes_are_an_error():
     assert "and int32[] elsewhere" in message
 
 
+def test_sizes_of_one_table_that_differ_only_at_run_time_are_an_error():
+    size = tf.TensorSpec([], tf.int32)
+
+    @tf.function(input_signature=[size, size])
+    def push(one, other):
+        with rtf.SubGraph("f") as f:
+            n = f.input(tf.int32)
+            f.push("n", n, index=0, size=one)
+            f.push("n", n, index=1, size=other)
+            f.output(n)
+        return f(7, with_pushed=True)[1]["n"]
+
+    assert push(2, 2).numpy().tolist() == [7, 7]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not the same at all"):
+        push(2, 3)
+
+
 def test_pushes_to_one_table_with_different_sizes_are_refused():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)

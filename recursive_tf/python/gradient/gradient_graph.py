@@ -1,6 +1,6 @@
 """The backward side: a graph that computes the gradient of one region."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
@@ -54,12 +54,16 @@ class GradientGraph(FuncGraph):
 
     def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> Any:
         """Returns this graph's tensor for a forward value, or for an outer one."""
-        if isinstance(tensor, tf_compat.EagerTensor) or tensor.graph is self:
-            return super().capture(tensor, name)
+        if isinstance(tensor, tf_compat.EagerTensor):
+            return self._constant(tensor)
+        if tensor.graph is self:
+            return tensor
         found = self.region.find(tensor)
         if found is not None:
             return self._recall(found)
-        if self.parent is not None and tensor.graph is not self.parent:
+        if self.parent is None:
+            _refuse(tensor)
+        elif tensor.graph is not self.parent:
             tensor = self.parent.capture(tensor)
         return super().capture(tensor, name)
 
@@ -177,6 +181,12 @@ class GradientGraph(FuncGraph):
             tf_compat.copy_static_info(placeholder, value)
             copy.bind(placeholder, value)
 
+    def _constant(self, tensor: tf_compat.EagerTensor) -> tf.Tensor:
+        if tensor.dtype in (tf.resource, tf.variant):
+            _refuse(tensor)
+        with self.as_default():
+            return tf.constant(tensor.numpy(), tensor.dtype)
+
     def _recall(self, value: tf.Tensor) -> tf.Tensor:
         if id(value) not in self._recalled:
             self._recalled[id(value)] = self._make_recalled(value)
@@ -198,6 +208,14 @@ class GradientGraph(FuncGraph):
         if isinstance(like, tf.Tensor):
             tf_compat.copy_static_info(like, tensor)
         return tensor
+
+
+def _refuse(tensor: tf.Tensor) -> NoReturn:
+    raise NotImplementedError(
+        f"A custom gradient in a SubGraph uses {tensor}, which the op that has the "
+        "gradient does not. Make it an argument of the function with the custom "
+        "gradient."
+    )
 
 
 def enclosing_gradient(graph: tf.Graph) -> GradientGraph | None:

@@ -121,16 +121,20 @@ def _close_one(
     lifted = {id(t): target.add_input(t) for t in hidden}
     target.hidden = lifted
     outer = {id(inner): t for t, inner in definition.body.captures}
+    copy.inside = {id(t): inner for t, inner in definition.body.captures}
 
     def resolve_capture(tensor: tf.Tensor) -> tf.Tensor:
         external = outer[id(tensor)]
-        if id(external) in lifted:
-            return lifted[id(external)]
-        return target.capture_argument(rules.index_of(external), external)
+        found = lifted.get(id(external))
+        if found is None:
+            found = target.capture_argument(rules.index_of(external), external)
+        copy.bind(tensor, found)
+        return found
 
     copy.fallback = resolve_capture
     copy.external_of = lambda tensor: outer.get(id(tensor))
     copy.run()
+    copy.fallback = None  # A gradient may look for what is there, and no more.
     target.seal()
     return target
 

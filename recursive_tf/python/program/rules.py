@@ -31,12 +31,14 @@ _TRACED = frozenset((CALL, PUSH))
 
 @dataclasses.dataclass
 class PushedTable:
-    """A table that a program pushes to: its row, and where its size comes from."""
+    """A table that a program pushes to: its row, and what each push says of its size.
 
-    row: tf.TensorSpec
-    copy: GraphCopy
-    size: tf.Tensor
+    A size is a tensor of a traced graph, with the copy of that graph.
+    """
+
     name: str
+    row: tf.TensorSpec
+    sizes: list[tuple[GraphCopy, tf.Tensor]]
 
     def size_in(self, place: Callable[[tf.Tensor], tf.Tensor]) -> tf.Tensor:
         """Returns the number of rows, computed in the default graph.
@@ -44,7 +46,12 @@ class PushedTable:
         Args:
             place: Returns what an outer tensor is there.
         """
-        return hoist(self.copy, self.size, place, f"size= of push '{self.name}'")
+        what = f"size= of push '{self.name}'"
+        first, *others = [hoist(copy, size, place, what) for copy, size in self.sizes]
+        message = f"{what} is not the same at all pushes to that table"
+        checks = [tf.debugging.assert_equal(first, o, message) for o in others]
+        with tf.control_dependencies(checks):
+            return tf.identity(first)
 
 
 class ClosingRules:
@@ -142,7 +149,7 @@ class ClosingRules:
         handle, index, value, size = op.inputs
         name = op.get_attr("table").decode()
         row = spec_of(value)
-        table = self.pushes.setdefault(name, PushedTable(row, copy, size, name))
+        table = self.pushes.setdefault(name, PushedTable(name, row, []))
         if table.row.dtype != row.dtype:
             raise SubGraphError(
                 f"push '{name}' gets {format_spec(row)} at {tf_compat.op_traceback(op)}"
@@ -150,6 +157,7 @@ class ClosingRules:
                 "space a program: rename one of them, or cast it."
             )
         _check_size(table, size)
+        table.sizes.append((copy, size))
         shape = table.row.shape.most_specific_compatible_shape(row.shape)
         table.row = tf.TensorSpec(shape, row.dtype)
         push = library.recursive_push(
@@ -206,13 +214,15 @@ def _visible(copy: GraphCopy, tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _check_size(table: PushedTable, size: tf.Tensor) -> None:
-    one, other = (tf.get_static_value(s) for s in (table.size, size))
-    if one is None or other is None or np.array_equal(one, other):
-        return
-    raise SubGraphError(
-        f"push '{table.name}' has size={one} in one place and size={other} in another. "
-        "It is one table: give all of its pushes one size."
-    )
+    """Checks what is known of sizes now; the rest when the program runs."""
+    other = tf.get_static_value(size)
+    for _, earlier in table.sizes:
+        one = tf.get_static_value(earlier)
+        if one is not None and other is not None and not np.array_equal(one, other):
+            raise SubGraphError(
+                f"push '{table.name}' has size={one} in one place and size={other} in "
+                "another. It is one table: give all of its pushes one size."
+            )
 
 
 def _check_call(
