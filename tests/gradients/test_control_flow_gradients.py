@@ -10,6 +10,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def w():

@@ -19,6 +19,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+pytestmark = pytest.mark.slow
+
 ORACLE = pathlib.Path(__file__).parents[2] / "docs" / "from_scratch.py"
 VOCABULARY, EMBEDDING, HIDDEN = 7, 3, 4
 CHAIN_LENGTH = 1_000

@@ -6,6 +6,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+pytestmark = pytest.mark.slow
+
 DEPTH = 3
 X = np.array([[0.5, -1.0]], np.float32)
 MATRIX = np.array([[0.5, 1.5], [-1.0, 0.8]], np.float32)

@@ -16,6 +16,8 @@ from models.recursive import encode
 from models.training import Trainer
 from models.trees import FOREST_SPEC, join
 
+pytestmark = pytest.mark.slow
+
 RESULT_KEYS = {
     "accuracy",
     "majority",
