@@ -75,7 +75,7 @@ def copy_loop(
     """
     variables = list(op.inputs)
     condition, body = (
-        _copy_loop_part(copy, graph, variables, copy.rules if rules is None else rules)
+        _copy_loop_part(copy, graph, variables, rules)
         for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
     )
     extra = _append_captures((condition, body))
@@ -104,24 +104,18 @@ def _copy_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
     variables: Sequence[tf.Tensor],
-    rules: Mapping[str, Rule],
+    rules: Mapping[str, Rule] | None,
 ) -> FuncGraph:
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
-    part = GraphCopy(source, target, rules, parent=copy)
-    part.keeps_order = copy.keeps_order
-    part.orders = copy.orders
+    part = copy.part(source, target, rules)
     part.repeated = True
-    with target.as_default():
-        for placeholder, variable in zip(source.inputs, variables, strict=True):
-            value = tf.raw_ops.Placeholder(
-                dtype=variable.dtype, shape=placeholder.shape
-            )
-            tf_compat.copy_static_info(placeholder, value)
-            if variable.dtype == tf.resource:
-                tf_compat.copy_static_info(variable, value)
-            target.inputs.append(value)
-            part.bind(placeholder, value)
+    for placeholder, variable in zip(source.inputs, variables, strict=True):
+        value = tf_compat.placeholder_like(target, placeholder)
+        if variable.dtype == tf.resource:
+            tf_compat.copy_static_info(variable, value)
+        target.inputs.append(value)
+        part.bind(placeholder, value)
     part.run()
     return target
 

@@ -67,6 +67,12 @@ class GraphCopy:
         self.values[id(source)] = target
         self._alive.append(source)
 
+    def bind_input(self, source: tf.Tensor) -> None:
+        """Makes a new input of the target the copy of `source`."""
+        argument = tf_compat.placeholder_like(self.target, source)
+        self.target.inputs.append(argument)
+        self.bind(source, argument)
+
     def resolve(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns the copy of a tensor of `source` or of a graph around it."""
         found = self.values.get(id(tensor))
@@ -158,9 +164,18 @@ class GraphCopy:
         """Returns what was copied of `ops`."""
         return [self._ops[op.name] for op in ops if op.name in self._ops]
 
-    def part(self, source: FuncGraph, target: FuncGraph) -> "GraphCopy":
-        """Returns a copy, not run yet, of a graph within this one, by its rules."""
-        copy = GraphCopy(source, target, self.rules, parent=self)
+    def part(
+        self,
+        source: FuncGraph,
+        target: FuncGraph,
+        rules: Mapping[str, Rule] | None = None,
+    ) -> "GraphCopy":
+        """Returns a copy, not run yet, of a graph within this one.
+
+        By the rules of this one, if `rules` is None.
+        """
+        rules = self.rules if rules is None else rules
+        copy = GraphCopy(source, target, rules, parent=self)
         copy.keeps_order = self.keeps_order
         copy.orders = self.orders
         return copy
@@ -180,18 +195,17 @@ class GraphCopy:
         for placeholder, argument in zip(self.source.inputs, arguments, strict=True):
             self.links[id(placeholder)] = argument
 
-    def copy_as_is(
-        self, op: tf.Operation, attrs: dict[str, Any] | None = None
-    ) -> tf.Operation:
+    def copy_as_is(self, op: tf.Operation) -> tf.Operation:
         """Copies one op, and the functions that its attributes name."""
         for name in tf_compat.function_names(op):
             function = tf_compat.find_function(op.graph, name)
             tf_compat.add_function(self.target, function)
         inputs = [self.resolve(tensor) for tensor in op.inputs]
-        new = tf_compat.create_op(self.target, op, inputs, attrs)
+        new = tf_compat.create_op(self.target, op, inputs)
         gradient = tf_compat.custom_gradient_of(op)
         if gradient is not None:
             tf_compat.set_custom_gradient(new, _redirect(gradient, self))
+        self.register(op, new)
         return new
 
     def register(self, source: tf.Operation, target: tf.Operation) -> None:
@@ -212,9 +226,7 @@ class GraphCopy:
         rule = self.rules.get(op.type)
         outputs = None if rule is None else rule(self, op)
         if outputs is None:
-            new = self.copy_as_is(op)
-            self.register(op, new)
-            outputs = new.outputs
+            outputs = self.copy_as_is(op).outputs
         for old, new_output in zip(op.outputs, outputs, strict=False):
             self.bind(old, new_output)
 
@@ -278,15 +290,8 @@ def match_inputs(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:
         graph.inputs = [
             internals[id(external)]
             if id(external) in internals
-            else _unused_input(graph, external)
+            else tf_compat.placeholder_like(graph, external)
             for external in externals
         ]
         tf_compat.set_captures(graph, externals)
     return externals
-
-
-def _unused_input(graph: FuncGraph, like: tf.Tensor) -> tf.Tensor:
-    with graph.as_default():
-        tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
-    tf_compat.copy_static_info(like, tensor)
-    return tensor

@@ -147,22 +147,28 @@ def create_op(
     graph: tf.Graph,
     source: tf.Operation,
     inputs: Sequence[tf.Tensor],
-    attrs: dict[str, AttrValue] | None = None,
 ) -> tf.Operation:
-    """Adds to `graph` an op like `source` with other inputs and changed attributes."""
-    merged = {k: v for k, v in source.node_def.attr.items() if k != "_class"}
-    merged.update(attrs or {})
+    """Adds to `graph` an op like `source` with other inputs."""
     op = graph._create_op_internal(
         source.type,
         list(inputs),
         [output.dtype for output in source.outputs],
         name=source.name,
-        attrs=merged,
+        attrs={k: v for k, v in source.node_def.attr.items() if k != "_class"},
         op_def=source.op_def,
     )
     for old, new in zip(source.outputs, op.outputs, strict=True):
         copy_static_info(old, new)
     return op
+
+
+def placeholder_like(graph: tf.Graph, like: tf.Tensor | tf.TensorSpec) -> tf.Tensor:
+    """Adds to `graph` a placeholder for what is known before run time about `like`."""
+    with graph.as_default():
+        tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
+    if isinstance(like, tf.Tensor):
+        copy_static_info(like, tensor)
+    return tensor
 
 
 def copy_static_info(old: tf.Tensor, new: tf.Tensor) -> None:

@@ -48,7 +48,7 @@ class GradientGraph(FuncGraph):
 
     def add_input(self, spec: Any) -> tf.Tensor:
         """Returns a new argument of a procedure's gradient."""
-        tensor = self._placeholder(spec)
+        tensor = tf_compat.placeholder_like(self, spec)
         self.inputs.append(tensor)
         return tensor
 
@@ -72,7 +72,7 @@ class GradientGraph(FuncGraph):
         if self.parent is not None:
             return super().capture(self.parent.capture_argument(index, like))
         if index not in self.capture_arguments:
-            self.capture_arguments[index] = self._placeholder(like)
+            self.capture_arguments[index] = tf_compat.placeholder_like(self, like)
         return self.capture_arguments[index]
 
     def differentiate(
@@ -156,14 +156,8 @@ class GradientGraph(FuncGraph):
         if self.parent is not None:
             return
         captures = [self.capture_arguments[i] for i in sorted(self.capture_arguments)]
-        with copy.target.as_default():
-            for tensor in [*self.inputs, *captures]:
-                argument = tf.raw_ops.Placeholder(
-                    dtype=tensor.dtype, shape=tensor.shape
-                )
-                tf_compat.copy_static_info(tensor, argument)
-                copy.target.inputs.append(argument)
-                copy.bind(tensor, argument)
+        for tensor in [*self.inputs, *captures]:
+            copy.bind_input(tensor)
 
     def _bind_kept(
         self,
@@ -198,16 +192,9 @@ class GradientGraph(FuncGraph):
         capture = self.region.captures.get(id(value))
         if capture is not None:
             return self.capture_argument(capture, value)
-        placeholder = self._placeholder(value)
+        placeholder = tf_compat.placeholder_like(self, value)
         self._kept.append((value, placeholder))
         return placeholder
-
-    def _placeholder(self, like: Any) -> tf.Tensor:
-        with self.as_default():
-            tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
-        if isinstance(like, tf.Tensor):
-            tf_compat.copy_static_info(like, tensor)
-        return tensor
 
 
 def _refuse(tensor: tf.Tensor) -> NoReturn:

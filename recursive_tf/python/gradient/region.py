@@ -143,14 +143,8 @@ class TrainingForm:
         """
         target = FuncGraph(tf_compat.unique_name("kept"))
         copy = GraphCopy(procedure, target, self._rules)
-        with target.as_default():
-            for source in procedure.inputs:
-                argument = tf.raw_ops.Placeholder(
-                    dtype=source.dtype, shape=source.shape
-                )
-                tf_compat.copy_static_info(source, argument)
-                target.inputs.append(argument)
-                copy.bind(source, argument)
+        for source in procedure.inputs:
+            copy.bind_input(source)
         region = self._new_region(copy, target.inputs[0])
         first = len(target.inputs) - len(capture_indices)
         for argument, index in zip(target.inputs[first:], capture_indices, strict=True):
@@ -215,14 +209,12 @@ class TrainingForm:
 
     def _copy_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         new = copy.copy_as_is(op)
-        copy.register(op, new)
         if self._pushes(op):
             self._regions[id(copy.target)].tokens.append(new.outputs[-1])
         return list(new.outputs)
 
     def _copy_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         new = copy.copy_as_is(op)
-        copy.register(op, new)
         _, index, value = new.inputs
         if is_trainable(value.dtype):
             push = (value, index, op.get_attr("slot"))
@@ -240,7 +232,6 @@ class TrainingForm:
             return None
         new = copy.copy_as_is(op)
         tf_compat.set_gradient(new, PRODUCT_GRADIENT)
-        copy.register(op, new)
         return list(new.outputs)
 
     def _pushes(self, op: tf.Operation) -> bool:

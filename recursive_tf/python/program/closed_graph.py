@@ -24,21 +24,16 @@ class ClosedGraph(tf_compat.FuncGraph):
         self.num_sites = 0
         self._arguments: dict[int, tf.Tensor] = {}
 
-    @property
-    def handle(self) -> tf.Tensor:
-        """The activation handle."""
-        return self.inputs[0]
-
     def add_input(self, like: tf.Tensor) -> tf.Tensor:
         """Returns a new argument with the type of `like`."""
-        argument = self._placeholder(like)
+        argument = tf_compat.placeholder_like(self, like)
         self.inputs.append(argument)
         return argument
 
     def capture_argument(self, index: int, like: tf.Tensor) -> tf.Tensor:
         """Returns the argument for a capture of the program."""
         if index not in self._arguments:
-            self._arguments[index] = self._placeholder(like)
+            self._arguments[index] = tf_compat.placeholder_like(self, like)
         return self._arguments[index]
 
     def seal(self) -> None:
@@ -46,12 +41,6 @@ class ClosedGraph(tf_compat.FuncGraph):
         assert not self.captures, "a closed procedure used an outer tensor"
         self.capture_indices = sorted(self._arguments)
         self.inputs.extend(self._arguments[i] for i in self.capture_indices)
-
-    def _placeholder(self, like: tf.Tensor) -> tf.Tensor:
-        with self.as_default():
-            tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
-        tf_compat.copy_static_info(like, tensor)
-        return tensor
 
 
 def closed_graph_around(graph: tf.Graph) -> ClosedGraph:
