@@ -20,7 +20,7 @@ PIP := $(IN_VENV)/python -m pip -qq --disable-pip-version-check
 STEP = @printf '== %s\n'
 
 LIBRARY := recursive_tf/ops/_recursive_tf.so
-LIBRARY_INPUTS := setup.py tools/cc_build.py recursive_tf/cc/sources.bzl \
+LIBRARY_INPUTS := setup.py tools/cc_build.py tools/package_copy.py recursive_tf/cc/sources.bzl \
   $(shell find recursive_tf -name '*.cc' -o -name '*.h')
 CC_FILES = $$(find recursive_tf tests -name '*.cc' -o -name '*.h')
 CC_UNITS = $$(find recursive_tf tests -name '*.cc')
@@ -80,6 +80,13 @@ sanitize: $(VENV)/.build ## The C++ core's tests under ASan, UBSan and TSan
 	$(STEP) "C++ core tests under ThreadSanitizer"
 	@$(IN_VENV)/python tools/core_tests.py --sanitize=thread
 
+.PHONY: sanitize-python
+sanitize-python: $(VENV)/.dev ## Python tests of the library under TSan, then ASan
+	$(STEP) "Python tests under ThreadSanitizer"
+	@$(IN_VENV)/python tools/sanitize_python.py thread
+	$(STEP) "Python tests under AddressSanitizer"
+	@$(IN_VENV)/python tools/sanitize_python.py address
+
 .PHONY: coverage
 coverage: $(VENV)/.build ## The lines of the C++ core that its tests run
 	$(STEP) "C++ core coverage"
@@ -90,6 +97,11 @@ tidy: $(VENV)/.dev ## clang-tidy, with Clang's thread-safety analysis
 	$(STEP) "clang-tidy"
 	@include=$(TF_INCLUDE); printf '%s\n' $(CC_UNITS) | xargs -P "$$(nproc)" -I{} \
 	  $(IN_VENV)/clang-tidy --quiet {} -- -std=c++17 -DNDEBUG -I. -isystem "$$include"
+
+.PHONY: bazel
+bazel: $(VENV)/.dev ## Build with Bazel, and test what it built
+	$(STEP) "Bazel"
+	@$(IN_VENV)/python tools/bazel_tests.py
 
 ##@ Change
 
@@ -108,7 +120,7 @@ clean: ## Remove what was built; the environment stays
 .PHONY: help
 help: ## This list
 	@awk -F ':.*## ' '/^##@/ { printf "%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 # The environment, in the order of what is in it. The library is built before the
 # project is installed, so that its progress shows; pip then finds it built.

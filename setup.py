@@ -1,14 +1,14 @@
 """Builds recursive_tf/ops/_recursive_tf.so against the installed TensorFlow.
 
 All that is not about C++ is in pyproject.toml. Environment: CXX, the compiler
-(g++); CXXFLAGS, further flags, e.g. `-Werror`.
+(g++); CXXFLAGS, further flags, e.g. `-Werror`. For a second library, with other flags
+and beside the first: `build_ext --build-temp=<objects> --build-lib=<package>`.
 """
 
 import json
 import os
 import pathlib
 import shlex
-import shutil
 import subprocess
 import sys
 from typing import NamedTuple
@@ -27,19 +27,17 @@ from cc_build import (  # noqa: E402
     compiler,
     tensorflow_folder,
 )
+from package_copy import BUILD_INFO, LIBRARY, OPS, place_library  # noqa: E402
 
 OBJECTS = pathlib.Path("build/library")
 TENSORFLOW = pathlib.Path("build/tensorflow")  # A link to the folder of the wheel.
-OPS = pathlib.Path("recursive_tf/ops")
-LIBRARY = "_recursive_tf.so"
-BUILD_INFO = "_build_info.py"
 
 
-def library_sources() -> list[str]:
-    """Returns the library's C++ files, from the list that Bazel reads too."""
+def shared_list(name: str) -> list[str]:
+    """Returns a list that Bazel reads too, e.g. `LIBRARY_SOURCES`."""
     lists: dict[str, list[str]] = {}
     exec((ROOT / "recursive_tf/cc/sources.bzl").read_text(), lists)
-    return lists["LIBRARY_SOURCES"]
+    return lists[name]
 
 
 class TensorFlow(NamedTuple):
@@ -94,17 +92,25 @@ def compile_flags(tensorflow_flags: list[str]) -> list[str]:
     Args:
         tensorflow_flags: From `tf.sysconfig`, e.g. `["-I/.../include", "-DX=1"]`.
     """
-    flags = ["-O2", "-fPIC", "-Wall", "-Wextra", "-I."]
+    flags = ["-O2", "-fPIC", *shared_list("WARNINGS"), "-I."]
     # As the wheel was built: Abseil's containers have another layout without it.
     flags.append("-DNDEBUG")
     for flag in tensorflow_flags:
         # As system headers: they would print thousands of warnings.
         flags += ["-isystem", flag[2:]] if flag.startswith("-I") else [flag]
-    return flags + shlex.split(os.environ.get("CXXFLAGS", ""))
+    return flags + further_flags()
 
 
-def build_library() -> tuple[pathlib.Path, str]:
+def further_flags() -> list[str]:
+    """Returns the flags to compile and to link with that the environment adds."""
+    return shlex.split(os.environ.get("CXXFLAGS", ""))
+
+
+def build_library(objects_folder: pathlib.Path) -> tuple[pathlib.Path, str]:
     """Compiles and links what has changed.
+
+    Args:
+        objects_folder: Where object files and the library go.
 
     Returns:
         The library, and the version of TensorFlow that it was built on.
@@ -115,11 +121,11 @@ def build_library() -> tuple[pathlib.Path, str]:
     jobs = [
         Job(
             inputs=(pathlib.Path(source),),
-            output=(OBJECTS / source).with_suffix(".o"),
+            output=(objects_folder / source).with_suffix(".o"),
             command=(compiler(), *flags, "-c", source),
             stamp=tensorflow.version,
         )
-        for source in library_sources()
+        for source in shared_list("LIBRARY_SOURCES")
     ]
     build(jobs)
     objects = [job.output for job in jobs]
@@ -127,9 +133,9 @@ def build_library() -> tuple[pathlib.Path, str]:
     # one is linked to, before it loads this one.
     link = Job(
         inputs=tuple(objects),
-        output=OBJECTS / LIBRARY,
+        output=objects_folder / LIBRARY,
         command=(
-            *(compiler(), "-shared", *map(str, objects)),
+            *(compiler(), "-shared", *further_flags(), *map(str, objects)),
             *tensorflow.link_flags,
         ),
         stamp=tensorflow.version,
@@ -141,22 +147,18 @@ def build_library() -> tuple[pathlib.Path, str]:
 class BuildLibrary(build_ext):
     """Puts the library and its build info into the package."""
 
+    def finalize_options(self) -> None:
+        """Keeps objects where the next build finds them, unless it is told where."""
+        self.build_temp = self.build_temp or str(OBJECTS)
+        super().finalize_options()
+
     def run(self) -> None:
         """Builds into the source folder if `inplace`, else into `build_lib`."""
         try:
-            library, version = build_library()
+            library, version = build_library(pathlib.Path(self.build_temp))
         except BuildError as error:
             sys.exit(f"recursive_tf: {error}")
-        folder = self.target_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        # Replaced, not rewritten: a running process may have the old one mapped.
-        copied = folder / (LIBRARY + ".partial")
-        shutil.copyfile(library, copied)
-        copied.replace(folder / LIBRARY)
-        (folder / BUILD_INFO).write_text(
-            '"""Written by setup.py: what the library beside it was built on."""\n\n'
-            f'TENSORFLOW_VERSION = "{version}"\n'
-        )
+        place_library(library, self.target_folder(), version)
 
     def target_folder(self) -> pathlib.Path:
         """Returns the folder that the library goes to."""
@@ -182,6 +184,8 @@ class PlatformWheel(bdist_wheel):
 
 setup(
     # Says that there is a library to build; how, is said above.
-    ext_modules=[Extension("recursive_tf.ops._recursive_tf", library_sources())],
+    ext_modules=[
+        Extension("recursive_tf.ops._recursive_tf", shared_list("LIBRARY_SOURCES"))
+    ],
     cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PlatformWheel},
 )

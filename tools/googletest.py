@@ -1,16 +1,13 @@
 """Finds GoogleTest, or installs the distribution's package, or says how to."""
 
-import os
 import pathlib
-import shutil
 import subprocess
 
+import debian_packages
 from cc_build import BuildError, compiler
 
 PACKAGE = "libgtest-dev"
 LIBRARIES = ("libgtest_main.a", "libgtest.a")
-UPDATE = ("apt-get", "update", "-q=2")
-INSTALL = ("apt-get", "install", "-q=2", "-y", PACKAGE)
 
 
 def ensure() -> None:
@@ -22,21 +19,12 @@ def ensure() -> None:
     """
     if is_installed():
         return
-    by_hand = f"apt-get update && apt-get install -y {PACKAGE}"
-    if os.geteuid() != 0:
-        raise BuildError(
-            "GoogleTest is not installed, and only root can do it. Run once:\n"
-            f"    sudo sh -c '{by_hand}'"
-        )
-    if shutil.which("apt-get") is None:
-        raise BuildError(
-            "GoogleTest is not installed, and this is no Debian: install its headers "
-            f"and static libraries ({', '.join(LIBRARIES)}) where {compiler()} "
-            "finds them."
-        )
-    print(f"  GoogleTest is not installed: apt-get install {PACKAGE}", flush=True)
-    for command in (UPDATE, INSTALL):
-        run_apt(command)
+    debian_packages.install(
+        "GoogleTest",
+        [PACKAGE],
+        f"install its headers and static libraries ({', '.join(LIBRARIES)}) where "
+        f"{compiler()} finds them.",
+    )
     if not is_installed():
         raise BuildError(f"{PACKAGE} is installed, but {compiler()} does not find it.")
 
@@ -64,18 +52,3 @@ def has_library(name: str) -> bool:
         check=True,
     ).stdout.strip()
     return pathlib.Path(found).is_absolute()
-
-
-def run_apt(command: tuple[str, ...]) -> None:
-    """Runs one apt-get command, which may ask nothing."""
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-        check=False,
-    )
-    if done.returncode:
-        raise BuildError(f"{done.stdout.strip()}\n`{' '.join(command)}` failed.")

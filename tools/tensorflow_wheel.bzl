@@ -4,7 +4,7 @@ Its targets: `headers`, the include folder with the flags the wheel was built
 with, and `framework`, the library that an op library links to.
 
 The Python to ask is PYTHON_BIN_PATH, or python3:
-    bazel test --repo_env=PYTHON_BIN_PATH=$PWD/.venv/bin/python //...
+    bazel test --repo_env=PYTHON_BIN_PATH=$PWD/.venv/bin/python //:all
 """
 
 _QUESTION = """
@@ -23,6 +23,7 @@ cc_library(
     name = "headers",
     hdrs = glob(["include/**"]),
     defines = {defines},
+    # System headers to the compiler: they would print thousands of warnings.
     includes = ["include"],
 )
 
@@ -40,8 +41,10 @@ def _tensorflow_wheel_impl(ctx):
     include, lib, flags = answer.stdout.strip().split("\n")
     ctx.symlink(include, "include")
     ctx.symlink(lib + "/" + _FRAMEWORK, _FRAMEWORK)
+    # As the wheel was built: Abseil's containers have another layout without it.
+    defines = [flag[len("-D"):] for flag in flags.split(" ")] + ["NDEBUG"]
     ctx.file("BUILD", _BUILD.format(
-        defines = repr([flag[len("-D"):] for flag in flags.split(" ")] + ["NDEBUG"]),
+        defines = repr(defines),
         framework = _FRAMEWORK,
     ))
 

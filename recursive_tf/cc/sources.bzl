@@ -1,4 +1,4 @@
-"""The C++ files of the library: one list for setup.py and for Bazel.
+"""The C++ files of the library and their warnings, for setup.py and for Bazel.
 
 Only list literals here, so that the file means the same in Python and Starlark.
 Headers are found by their folders; tests/tools/test_sources.py holds this list
@@ -31,3 +31,5 @@ CORE_FOLDERS = [
     "recursive_tf/cc/runtime",
     "recursive_tf/cc/testing",
 ]
+
+WARNINGS = ["-Wall", "-Wextra"]

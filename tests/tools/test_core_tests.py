@@ -8,7 +8,7 @@ import cc_build
 import core_coverage
 import core_tests
 import googletest
-from cc_build import BuildError, Job
+from cc_build import Job
 
 
 def program(folder: pathlib.Path, name: str, script: str) -> Job:
@@ -87,32 +87,6 @@ def test_a_line_of_a_template_ran_if_any_instantiation_ran_it():
     foreign = {"file": "/usr/include/vector", "lines": [{"line_number": 1, "count": 1}]}
     counts = core_coverage.merge([record(0), record(2), foreign])
     assert counts == {"recursive_tf/cc/base/mutex.h": {7: 2}}
-
-
-@pytest.fixture
-def no_googletest(monkeypatch) -> list[tuple[str, ...]]:
-    """A machine without GoogleTest; returns the apt-get commands that are run."""
-    commands: list[tuple[str, ...]] = []
-    monkeypatch.setattr(googletest, "is_installed", lambda: bool(commands))
-    monkeypatch.setattr(googletest, "run_apt", commands.append)
-    monkeypatch.setattr(googletest.shutil, "which", lambda name: f"/usr/bin/{name}")
-    return commands
-
-
-def test_root_installs_googletest_after_one_update(no_googletest, monkeypatch):
-    monkeypatch.setattr(googletest.os, "geteuid", lambda: 0)
-    googletest.ensure()
-    assert [command[:2] for command in no_googletest] == [
-        ("apt-get", "update"),
-        ("apt-get", "install"),
-    ]
-
-
-def test_anyone_else_is_told_what_to_run(no_googletest, monkeypatch):
-    monkeypatch.setattr(googletest.os, "geteuid", lambda: 1000)
-    with pytest.raises(BuildError, match="apt-get install -y libgtest-dev"):
-        googletest.ensure()
-    assert no_googletest == []
 
 
 def test_a_library_that_is_not_there_is_not_found():

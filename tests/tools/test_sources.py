@@ -3,8 +3,6 @@
 import pathlib
 from typing import Any
 
-import pytest
-
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -19,9 +17,12 @@ def files(*patterns: str) -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in paths)
 
 
-@pytest.fixture
-def bazel_targets() -> list[dict[str, Any]]:
-    """What BUILD declares; it is plain enough to be run as Python."""
+def bazel_targets(**other_lists: list[str]) -> list[dict[str, Any]]:
+    """What BUILD declares; it is plain enough to be run as Python.
+
+    Args:
+        **other_lists: In place of those of sources.bzl.
+    """
     targets: list[dict[str, Any]] = []
 
     def rule(**attributes: Any) -> None:
@@ -34,6 +35,7 @@ def bazel_targets() -> list[dict[str, Any]]:
         "glob": lambda patterns: files(*patterns),
         **dict.fromkeys(("cc_library", "cc_binary", "cc_test"), rule),
         **lists(),
+        **other_lists,
     }
     exec((ROOT / "BUILD").read_text(), names)
     return targets
@@ -56,10 +58,10 @@ def test_the_core_has_headers_only():
         assert files(f"{folder}/*.cc") == []
 
 
-def test_bazel_builds_every_file_that_is_there(bazel_targets):
+def test_bazel_builds_every_file_that_is_there():
     named = {
         path
-        for target in bazel_targets
+        for target in bazel_targets()
         for key in ("srcs", "hdrs")
         for path in target.get(key, [])
     }
@@ -71,3 +73,15 @@ def test_bazel_builds_every_file_that_is_there(bazel_targets):
             "tests/cc/**/*.h",
         )
     )
+
+
+def test_bazel_takes_the_library_the_core_and_the_warnings_from_the_lists():
+    core, *tests, library = bazel_targets(
+        LIBRARY_SOURCES=["listed.cc"],
+        CORE_FOLDERS=["recursive_tf/cc/base"],
+        WARNINGS=["-Wlisted"],
+    )
+    sources = [path for path in library["srcs"] if path.endswith(".cc")]
+    assert sources == ["listed.cc"]
+    assert core["hdrs"] == files("recursive_tf/cc/base/*.h")
+    assert all("-Wlisted" in target["copts"] for target in (*tests, library))
