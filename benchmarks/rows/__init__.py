@@ -1,0 +1,1 @@
+"""Rows of `python -m benchmarks.calls`: each a file with `measure(effort)`."""
