@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/graph.h"
 
 namespace recursive_tf {
 
@@ -26,42 +28,46 @@ struct ProgramSpec {
                            ProgramSpec* spec);
 };
 
-// The procedures of a program, instantiated once for a root kernel.
+// The procedures of a program, each with an executor of its own, made once for
+// a root kernel. They are not instantiated as functions: a call through the
+// function runtime copies its arguments and results and looks up locks that a
+// call site has no need of.
 //
-// A call site in a body sees another function runtime than its root (one whose
-// library lacks the procedures), so every call goes through this one.
-//
-// Thread safety: immutable after Create. The destructor releases the functions;
-// no call may be in flight.
+// Thread safety: immutable after Create. No call may be in flight when it dies.
 class Procedures {
  public:
   static absl::Status Create(const ProgramSpec& spec,
                              tensorflow::FunctionLibraryRuntime* runtime,
                              std::unique_ptr<Procedures>* procedures);
-  ~Procedures();
   Procedures(const Procedures&) = delete;
   Procedures& operator=(const Procedures&) = delete;
 
-  tensorflow::FunctionLibraryRuntime* runtime() const { return runtime_; }
-  tensorflow::FunctionLibraryRuntime::Handle handle(int procedure) const {
-    return handles_[procedure];
+  tensorflow::Executor* executor(int procedure) const {
+    return executors_[procedure].get();
   }
   const std::vector<int>& captures(int procedure) const {
     return spec_.captures[procedure];
   }
+  int num_results(int procedure) const { return num_results_[procedure]; }
   const std::shared_ptr<const std::vector<std::string>>& names() const {
     return spec_.names;
   }
 
+  // Says that no op but a call ever waits for anything: each just computes.
+  bool only_compute() const { return only_compute_; }
+
  private:
   Procedures(ProgramSpec spec, tensorflow::FunctionLibraryRuntime* runtime);
-  absl::Status Instantiate(const std::string& function);
+  absl::Status Add(const std::string& function);
+  absl::Status MakeExecutor(const tensorflow::Graph& graph);
 
   const ProgramSpec spec_;
   tensorflow::FunctionLibraryRuntime* const runtime_;
-  // The runtime's library and the rewritten functions; outlives the handles.
+  // The runtime's library; what the kernels know of their ops is in it.
   tensorflow::FunctionLibraryDefinition library_;
-  std::vector<tensorflow::FunctionLibraryRuntime::Handle> handles_;
+  std::vector<std::unique_ptr<tensorflow::Executor>> executors_;
+  std::vector<int> num_results_;
+  bool only_compute_ = true;
 };
 
 }  // namespace recursive_tf
