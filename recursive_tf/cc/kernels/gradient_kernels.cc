@@ -124,8 +124,32 @@ class InvokeGradientOp : public RootKernel {
   absl::Status SetOutputs(tf::OpKernelContext* ctx, BackwardRun* run,
                           const RowResults& results) {
     TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
-    TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", mapped(),
-                                          row_shapes_, results));
+    if (results.num_rows() == 0) {
+      TF_RETURN_IF_ERROR(SetGradientsOfNoRows(ctx, run->forward->no_rows));
+    } else {
+      TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", mapped(),
+                                            row_shapes_, results));
+    }
+    return SetSinks(ctx, run);
+  }
+
+  // The gradient of no rows is no rows: the argument itself will do. The
+  // arguments without a gradient have other types.
+  static absl::Status SetGradientsOfNoRows(
+      tf::OpKernelContext* ctx, const std::vector<tf::Tensor>& arguments) {
+    tf::OpOutputList gradients;
+    TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &gradients));
+    int next = 0;
+    for (const tf::Tensor& argument : arguments) {
+      if (next < gradients.size() &&
+          argument.dtype() == gradients.expected_output_dtype(next)) {
+        gradients.set(next++, argument);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetSinks(tf::OpKernelContext* ctx, BackwardRun* run) {
     tf::OpOutputList outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("sinks", &outputs));
     std::vector<tf::Tensor> sum_shapes;

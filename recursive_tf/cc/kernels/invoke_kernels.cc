@@ -89,7 +89,7 @@ class InvokeOp : public RootKernel {
     std::vector<tf::Tensor> captures;
     TF_RETURN_IF_ERROR(InputList(ctx, "args", &arguments));
     TF_RETURN_IF_ERROR(InputList(ctx, "captures", &captures));
-    TF_RETURN_IF_ERROR(SplitRows(std::move(arguments), mapped(), rows));
+    TF_RETURN_IF_ERROR(SplitRows(arguments, mapped(), rows));
     std::vector<std::unique_ptr<PushTable>> pushes;
     TF_RETURN_IF_ERROR(MakePushTables(ctx, &pushes));
     // Last, because a run that is made must be closed before the op is done.
@@ -97,6 +97,7 @@ class InvokeOp : public RootKernel {
         procedures, std::move(captures), mapped(), ctx,
         std::make_shared<ForwardRecord>(limits_, keep_));
     (*run)->record->roots.resize(rows->size());
+    if (rows->empty()) (*run)->record->no_rows = std::move(arguments);
     (*run)->pushes = std::move(pushes);
     return absl::OkStatus();
   }

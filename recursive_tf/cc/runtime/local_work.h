@@ -2,7 +2,9 @@
 #define RECURSIVE_TF_CC_RUNTIME_LOCAL_WORK_H_
 
 #include <functional>
+#include <typeinfo>
 #include <utility>
+#include <vector>
 
 namespace recursive_tf {
 
@@ -20,15 +22,29 @@ class LocalWork {
   using Work = std::function<void()>;
 
   // Runs `work`, and then what is left behind, until nothing is.
-  static void Run(Work work) {
+  //
+  // Within a Run, it is left for that one instead: a thread pool whose queue is
+  // full runs what it is given at once, in the stack of whoever gives it. With
+  // `nesting` it may still run at once, that many levels deep: for work that
+  // the current piece may wait for.
+  static void Run(Work work, int nesting = 0) {
     State& state = StateOfThread();
-    State outer = std::exchange(state, State{/*runs=*/true, /*in_scope=*/false,
-                                             /*next=*/nullptr});
-    while (work != nullptr) {
-      work();
-      work = std::exchange(state.next, nullptr);
+    if (state.depth > nesting) {
+      state.later.push_back(std::move(work));
+      return;
     }
-    state = std::move(outer);
+    const bool in_scope = std::exchange(state.in_scope, false);
+    Work next = std::exchange(state.next, nullptr);
+    const std::type_info* type = state.type;
+    ++state.depth;
+    for (; work != nullptr; work = TakeFrom(&state)) {
+      state.type = &work.target_type();
+      work();
+    }
+    --state.depth;
+    state.type = type;
+    state.next = std::move(next);
+    state.in_scope = in_scope;
   }
 
   // Leaves `work` for the Run that this thread is in. Returns what another
@@ -36,12 +52,12 @@ class LocalWork {
   // outside of any Run, or null if there is nothing.
   [[nodiscard]] static Work Leave(Work work) {
     State& state = StateOfThread();
-    if (!state.runs) return work;
+    if (state.depth == 0) return work;
     return std::exchange(state.next, std::move(work));
   }
 
   // While one lives, what its thread schedules should be left: it is the start
-  // or the end of a call, with which the current piece has done its work.
+  // of a call, or what comes after one, with which the current piece is done.
   class Scope {
    public:
     Scope() : outer_(std::exchange(StateOfThread().in_scope, true)) {}
@@ -55,16 +71,29 @@ class LocalWork {
 
   static bool InScope() { return StateOfThread().in_scope; }
 
+  // Returns the type of the piece that this thread runs, or null.
+  static const std::type_info* TypeOfPiece() { return StateOfThread().type; }
+
  private:
   struct State {
-    bool runs;
-    bool in_scope;
+    int depth = 0;
+    bool in_scope = false;
+    const std::type_info* type = nullptr;
     Work next;
+    // What came from a full pool.
+    std::vector<Work> later;
   };
 
+  static Work TakeFrom(State* state) {
+    if (state->next != nullptr) return std::exchange(state->next, nullptr);
+    if (state->depth > 1 || state->later.empty()) return nullptr;
+    Work work = std::move(state->later.back());
+    state->later.pop_back();
+    return work;
+  }
+
   static State& StateOfThread() {
-    static thread_local State state{/*runs=*/false, /*in_scope=*/false,
-                                    /*next=*/nullptr};
+    static thread_local State state;
     return state;
   }
 };

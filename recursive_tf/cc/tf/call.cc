@@ -23,39 +23,32 @@ Call::Call(ProgramRun* run, const Activation* activation, ActivationTree* tree,
     : run_(run),
       activation_(activation),
       tree_(tree),
-      handle_(std::move(handle)),
-      num_missing_(run->procedures().num_results(activation->procedure)) {}
+      procedure_(run->procedures()[activation->procedure]),
+      handle_(std::move(handle)) {}
 
 size_t Call::num_args() const {
-  return 1 + num_arguments() +
-         run_->procedures().captures(activation_->procedure).size();
+  return 1 + num_arguments() + procedure_.captures.size();
 }
 
-size_t Call::num_retvals() const {
-  return run_->procedures().num_results(activation_->procedure);
-}
+size_t Call::num_retvals() const { return procedure_.num_results; }
 
 absl::Status Call::GetArg(int index, const tf::Tensor** value) {
+  const int num_own = 1 + num_arguments();
   if (index == 0) {
     *value = &handle_;
-  } else if (index <= num_arguments()) {
+  } else if (index < num_own) {
     *value = &argument(index - 1);
+  } else if (static_cast<size_t>(index) < num_args()) {
+    *value = &run_->capture(procedure_.captures[index - num_own]);
   } else {
-    const std::vector<int>& captures =
-        run_->procedures().captures(activation_->procedure);
-    const size_t capture = index - 1 - num_arguments();
-    if (capture >= captures.size()) {
-      return absl::InternalError(
-          "A procedure takes more than it is called with.");
-    }
-    *value = &run_->capture(captures[capture]);
+    return absl::InternalError(
+        "A procedure takes more than it is called with.");
   }
   return absl::OkStatus();
 }
 
 absl::Status Call::SetRetval(int index, const tf::Tensor& value) {
   SetResult(index, value);
-  num_missing_.fetch_sub(1, std::memory_order_relaxed);
   return absl::OkStatus();
 }
 

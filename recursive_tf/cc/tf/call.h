@@ -1,7 +1,6 @@
 #ifndef RECURSIVE_TF_CC_TF_CALL_H_
 #define RECURSIVE_TF_CC_TF_CALL_H_
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -35,12 +35,7 @@ class Call : public tensorflow::CallFrameInterface {
   virtual void End(const absl::Status& status) = 0;
 
   const Activation& activation() const { return *activation_; }
-  const ProgramRun& run() const { return *run_; }
-
-  // Returns whether all results are there.
-  bool has_returned() const {
-    return num_missing_.load(std::memory_order_relaxed) == 0;
-  }
+  const Procedure& procedure() const { return procedure_; }
 
   size_t num_args() const final;
   size_t num_retvals() const final;
@@ -59,8 +54,8 @@ class Call : public tensorflow::CallFrameInterface {
   ProgramRun* const run_;
   const Activation* const activation_;
   ActivationTree* const tree_;
+  const Procedure& procedure_;
   const tensorflow::Tensor handle_;
-  std::atomic<int> num_missing_;
 };
 
 // The call of a call site: takes the inputs of an op, from `first_argument` on,

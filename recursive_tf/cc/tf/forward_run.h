@@ -29,6 +29,8 @@ struct ForwardRecord {
   BackpropCache<tensorflow::Tensor> cache;
   // The invocations that the root call made itself, one a row.
   std::vector<const Activation*> roots;
+  // The arguments of a map over no rows: what its gradient looks like.
+  std::vector<tensorflow::Tensor> no_rows;
 };
 
 // One forward root call while it runs. Inner handles point to it.

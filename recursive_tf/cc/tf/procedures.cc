@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/procedures.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -54,8 +55,9 @@ absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
   return absl::OkStatus();
 }
 
-Procedures::Procedures(ProgramSpec spec, tf::FunctionLibraryRuntime* runtime)
-    : spec_(std::move(spec)),
+Procedures::Procedures(const ProgramSpec& spec,
+                       tf::FunctionLibraryRuntime* runtime)
+    : names_(spec.names),
       runtime_(runtime),
       library_(*runtime->GetFunctionLibraryDefinition()) {}
 
@@ -63,23 +65,28 @@ absl::Status Procedures::Create(const ProgramSpec& spec,
                                 tf::FunctionLibraryRuntime* runtime,
                                 std::unique_ptr<Procedures>* procedures) {
   auto created = absl::WrapUnique(new Procedures(spec, runtime));
-  for (const std::string& function : spec.functions) {
-    TF_RETURN_IF_ERROR(created->Add(function));
+  for (size_t i = 0; i < spec.functions.size(); ++i) {
+    TF_RETURN_IF_ERROR(created->Add(spec.functions[i], spec.captures[i]));
   }
   *procedures = std::move(created);
   return absl::OkStatus();
 }
 
-absl::Status Procedures::Add(const std::string& function) {
+absl::Status Procedures::Add(const std::string& function,
+                             std::vector<int> captures) {
   std::unique_ptr<tf::Graph> graph;
   TF_RETURN_IF_ERROR(
       BuildProcedureGraph(function, runtime_, &library_, &graph));
-  num_results_.push_back(
-      static_cast<int>(library_.Find(function)->signature().output_arg_size()));
-  return MakeExecutor(*graph);
+  std::unique_ptr<tf::Executor> executor;
+  TF_RETURN_IF_ERROR(MakeExecutor(*graph, &executor));
+  procedures_.push_back(std::make_unique<Procedure>(
+      std::move(executor), std::move(captures),
+      library_.Find(function)->signature().output_arg_size()));
+  return absl::OkStatus();
 }
 
-absl::Status Procedures::MakeExecutor(const tf::Graph& graph) {
+absl::Status Procedures::MakeExecutor(const tf::Graph& graph,
+                                      std::unique_ptr<tf::Executor>* executor) {
   tf::LocalExecutorParams params;
   params.device = runtime_->device();
   params.function_library = runtime_;
@@ -98,9 +105,9 @@ absl::Status Procedures::MakeExecutor(const tf::Graph& graph) {
   params.delete_kernel = [](tf::OpKernel* kernel) {
     tf::DeleteNonCachedKernel(kernel);
   };
-  tf::Executor* executor = nullptr;
-  TF_RETURN_IF_ERROR(tf::NewLocalExecutor(params, graph, &executor));
-  executors_.emplace_back(executor);
+  tf::Executor* made = nullptr;
+  TF_RETURN_IF_ERROR(tf::NewLocalExecutor(params, graph, &made));
+  executor->reset(made);
   return absl::OkStatus();
 }
 

@@ -1,8 +1,11 @@
 #ifndef RECURSIVE_TF_CC_TF_PROCEDURES_H_
 #define RECURSIVE_TF_CC_TF_PROCEDURES_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -28,6 +31,23 @@ struct ProgramSpec {
                            ProgramSpec* spec);
 };
 
+// A body that is ready to run.
+struct Procedure {
+  Procedure(std::unique_ptr<tensorflow::Executor> executor,
+            std::vector<int> captures, int num_results)
+      : executor(std::move(executor)),
+        captures(std::move(captures)),
+        num_results(num_results) {}
+
+  const std::unique_ptr<tensorflow::Executor> executor;
+  // Which of the root's captures are its last arguments.
+  const std::vector<int> captures;
+  const int num_results;
+  // The type of the closure with which the executor ends a run, once one was
+  // seen: all that tells it from the others that the executor schedules.
+  mutable std::atomic<const std::type_info*> last_closure{nullptr};
+};
+
 // The procedures of a program, each with an executor of its own, made once for
 // a root kernel. They are not instantiated as functions: a call through the
 // function runtime copies its arguments and results and looks up locks that a
@@ -42,31 +62,24 @@ class Procedures {
   Procedures(const Procedures&) = delete;
   Procedures& operator=(const Procedures&) = delete;
 
-  tensorflow::Executor* executor(int procedure) const {
-    return executors_[procedure].get();
-  }
-  const std::vector<int>& captures(int procedure) const {
-    return spec_.captures[procedure];
-  }
-  int num_results(int procedure) const { return num_results_[procedure]; }
-  const std::shared_ptr<const std::vector<std::string>>& names() const {
-    return spec_.names;
-  }
+  const Procedure& operator[](int index) const { return *procedures_[index]; }
+  const std::vector<std::string>& names() const { return *names_; }
 
   // Says that no op but a call ever waits for anything: each just computes.
   bool only_compute() const { return only_compute_; }
 
  private:
-  Procedures(ProgramSpec spec, tensorflow::FunctionLibraryRuntime* runtime);
-  absl::Status Add(const std::string& function);
-  absl::Status MakeExecutor(const tensorflow::Graph& graph);
+  Procedures(const ProgramSpec& spec,
+             tensorflow::FunctionLibraryRuntime* runtime);
+  absl::Status Add(const std::string& function, std::vector<int> captures);
+  absl::Status MakeExecutor(const tensorflow::Graph& graph,
+                            std::unique_ptr<tensorflow::Executor>* executor);
 
-  const ProgramSpec spec_;
+  const std::shared_ptr<const std::vector<std::string>> names_;
   tensorflow::FunctionLibraryRuntime* const runtime_;
   // The runtime's library; what the kernels know of their ops is in it.
   tensorflow::FunctionLibraryDefinition library_;
-  std::vector<std::unique_ptr<tensorflow::Executor>> executors_;
-  std::vector<int> num_results_;
+  std::vector<std::unique_ptr<Procedure>> procedures_;
   bool only_compute_ = true;
 };
 

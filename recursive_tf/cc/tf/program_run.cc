@@ -44,14 +44,16 @@ tf::Executor::Args ArgsOf(tf::OpKernelContext* root) {
 }
 
 // Schedules what an executor has to do next. The start of a call, its end and
-// what the caller does then stay on the thread; calls that can run at the same
-// time go to the pool.
+// what its caller does then stay on the thread; what can run at the same time
+// goes to the pool.
 struct CallRunner {
-  const Call* call;
+  const Procedure* procedure;
   const Runner* pool;
 
   void operator()(std::function<void()> work) const {
-    if (LocalWork::InScope() || call->has_returned()) {
+    if (LocalWork::InScope() ||
+        &work.target_type() ==
+            procedure->last_closure.load(std::memory_order_relaxed)) {
       work = LocalWork::Leave(std::move(work));
     }
     if (work == nullptr) return;
@@ -60,6 +62,17 @@ struct CallRunner {
     });
   }
 };
+
+// The same for programs with ops that wait: such an op may wait for what it has
+// scheduled itself, and may keep the runner for longer than its step lives.
+Runner PatientRunner(Runner pool) {
+  return [pool = std::move(pool)](std::function<void()> work) {
+    pool([work = std::move(work)]() mutable {
+      constexpr int kNesting = 64;
+      LocalWork::Run(std::move(work), kNesting);
+    });
+  };
+}
 
 }  // namespace
 
@@ -73,9 +86,12 @@ ProgramRun::ProgramRun(const Procedures* procedures,
       args_(ArgsOf(root)),
       cancellation_(ChildOf(root->cancellation_manager())),
       kernel_cancellation_(ChildOf(cancellation_.get())) {
-  args_.cancellation_manager = procedures->only_compute()
-                                   ? kernel_cancellation_.get()
-                                   : cancellation_.get();
+  if (procedures->only_compute()) {
+    args_.cancellation_manager = kernel_cancellation_.get();
+  } else {
+    args_.cancellation_manager = cancellation_.get();
+    args_.runner = PatientRunner(*pool_);
+  }
 }
 
 void ProgramRun::Start(Call* call) {
@@ -85,19 +101,16 @@ void ProgramRun::Start(Call* call) {
     call->End(absl::CancelledError("The root call was cancelled."));
     return;
   }
+  const Procedure& procedure = call->procedure();
   tf::Executor::Args args = args_;
   args.call_frame = call;
-  // An op that waits may do so for what it has scheduled itself, or keep the
-  // runner for longer than the call lives.
-  if (procedures_->only_compute()) {
-    args.runner = CallRunner{call, pool_};
-  } else {
-    args.runner = *pool_;
-  }
+  if (procedures_->only_compute()) args.runner = CallRunner{&procedure, pool_};
   const LocalWork::Scope scope;
-  procedures_->executor(call->activation().procedure)
-      ->RunAsync(args,
-                 [call](const absl::Status& status) { call->End(status); });
+  procedure.executor->RunAsync(args, [call](const absl::Status& status) {
+    call->procedure().last_closure.store(LocalWork::TypeOfPiece(),
+                                         std::memory_order_relaxed);
+    call->End(status);
+  });
 }
 
 bool ProgramRun::MayRun(const Activation& activation) const {
@@ -108,7 +121,7 @@ absl::Status ProgramRun::Fail(const absl::Status& status,
                               const Activation& activation) {
   // What fails only because something else did is no failure of its own.
   if (!absl::IsCancelled(status)) {
-    const std::vector<std::string>& names = *procedures_->names();
+    const std::vector<std::string>& names = procedures_->names();
     failure_.Record(
         activation,
         tf::errors::CreateWithUpdatedMessage(

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -59,16 +60,72 @@ TEST(LocalWorkTest, AChainOfAMillionPiecesNeedsNoStack) {
   EXPECT_EQ(left, 0);
 }
 
-TEST(LocalWorkTest, ARunWithinARunKeepsToItsOwn) {
+// As a thread pool does that is full.
+TEST(LocalWorkTest, ARunWithinARunIsLeftForTheOuterOne) {
+  std::vector<int> order;
+  LocalWork::Run([&] {
+    LocalWork::Run([&] { order.push_back(3); });
+    LeaveAlone([&] { order.push_back(2); });
+    order.push_back(1);
+  });
+  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(LocalWorkTest, OfWhatAFullPoolGivesBackTheNewestRunsFirst) {
+  std::vector<int> order;
+  LocalWork::Run([&] {
+    for (int i = 0; i < 3; ++i) {
+      LocalWork::Run([&, i] { order.push_back(i); });
+    }
+  });
+  EXPECT_EQ(order, (std::vector<int>{2, 1, 0}));
+}
+
+TEST(LocalWorkTest, AFullPoolDoesNotNestAMillionRuns) {
+  int left = 1000000;
+  std::function<void()> piece = [&] {
+    if (--left > 0) LocalWork::Run(piece);
+  };
+  LocalWork::Run(piece);
+  EXPECT_EQ(left, 0);
+}
+
+TEST(LocalWorkTest, WorkThatMayBeWaitedForRunsAtOnceAsDeepAsAllowed) {
+  constexpr int kNesting = 3;
+  std::vector<int> order;
+  std::function<void(int)> dive = [&](int level) {
+    if (level < 6) {
+      LocalWork::Run([&dive, level] { dive(level + 1); }, kNesting);
+    }
+    order.push_back(level);
+  };
+  LocalWork::Run([&] { dive(0); }, kNesting);
+  // Level 3 is the third within the first; what it leaves waits for all.
+  EXPECT_EQ(order, (std::vector<int>{3, 2, 1, 0, 6, 5, 4}));
+}
+
+TEST(LocalWorkTest, ANestedRunKeepsToWhatItLeftItself) {
   std::vector<int> order;
   LocalWork::Run([&] {
     LeaveAlone([&] { order.push_back(3); });
-    LocalWork::Run([&] {
-      LeaveAlone([&] { order.push_back(2); });
-      order.push_back(1);
-    });
+    LocalWork::Run(
+        [&] {
+          LeaveAlone([&] { order.push_back(2); });
+          order.push_back(1);
+        },
+        /*nesting=*/1);
   });
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+}
+
+TEST(LocalWorkTest, KnowsTheTypeOfThePieceThatRuns) {
+  EXPECT_EQ(LocalWork::TypeOfPiece(), nullptr);
+  const std::type_info* seen = nullptr;
+  const auto piece = [&seen] { seen = LocalWork::TypeOfPiece(); };
+  LocalWork::Run(piece);
+  ASSERT_NE(seen, nullptr);
+  EXPECT_EQ(*seen, typeid(piece));
+  EXPECT_EQ(LocalWork::TypeOfPiece(), nullptr);
 }
 
 TEST(LocalWorkTest, APieceDiesBeforeTheNextButOneRuns) {
