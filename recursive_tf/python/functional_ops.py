@@ -28,7 +28,8 @@ def add_conditional(
         "Tout": [tensors[0].dtype for tensors in outputs],
         "output_shapes": [_join_shapes(tensors) for tensors in outputs],
     }
-    stateful = any(_has_effects(branch) for branch in branches)
+    # Without outputs it is there for its effects; a stateless one would be no op.
+    stateful = not outputs or any(_has_effects(branch) for branch in branches)
     if by_index:
         add = tf.raw_ops.Case if stateful else tf.raw_ops.StatelessCase
         results = add(branch_index=selector, branches=names, **arguments)

@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/kernels/root_kernel.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/backward_run.h"
+#include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
@@ -31,16 +32,11 @@ namespace {
 namespace tf = tensorflow;
 using Sinks = BackwardRun::Sinks;
 
-// Runs the gradient procedure of what `activation` ran.
-void InvokeGradient(tf::OpKernelContext* ctx, BackwardRun* run,
-                    const Activation* activation,
-                    std::vector<tf::Tensor> arguments, ProgramRun::Done done) {
+tf::Tensor HandleOf(BackwardRun* run, const Activation* activation) {
   GradientHandle handle;
   handle.run = run;
   handle.activation = activation;
-  arguments.insert(arguments.begin(), HandleTensor(handle));
-  run->program.Call(ctx, *activation, activation->procedure,
-                    std::move(arguments), std::move(done));
+  return HandleTensor(handle);
 }
 
 class InvokeGradientOp : public RootKernel {
@@ -67,15 +63,17 @@ class InvokeGradientOp : public RootKernel {
       return;
     }
     for (size_t row = 0; row < rows.size(); ++row) {
-      InvokeGradient(
-          ctx, run.get(), run->forward->roots[row], std::move(rows[row]),
+      const Activation* activation = run->forward->roots[row];
+      run->program.Start(new RootCall(
+          &run->program, activation, /*tree=*/nullptr,
+          HandleOf(run.get(), activation), std::move(rows[row]),
           [this, ctx, run, results, row, done](
               const absl::Status& status, std::vector<tf::Tensor> row_results) {
             if (!results->End(row, status, std::move(row_results))) {
               return;
             }
             End(ctx, run.get(), *results, done);
-          });
+          }));
     }
   }
 
@@ -116,9 +114,8 @@ class InvokeGradientOp : public RootKernel {
     std::vector<tf::Tensor> push_gradients;
     TF_RETURN_IF_ERROR(InputList(ctx, "pushed_gradients", &push_gradients));
     // Last, because a run that is made must be closed before the op is done.
-    *run =
-        std::make_shared<BackwardRun>(procedures, std::move(captures), mapped(),
-                                      ctx->cancellation_manager(), forward);
+    *run = std::make_shared<BackwardRun>(procedures, std::move(captures),
+                                         mapped(), ctx, forward);
     (*run)->sinks = std::make_unique<Sinks>(kinds_, &AddTensors);
     (*run)->push_gradients = std::move(push_gradients);
     return absl::OkStatus();
@@ -127,8 +124,32 @@ class InvokeGradientOp : public RootKernel {
   absl::Status SetOutputs(tf::OpKernelContext* ctx, BackwardRun* run,
                           const RowResults& results) {
     TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
-    TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", mapped(),
-                                          row_shapes_, results));
+    if (results.num_rows() == 0) {
+      TF_RETURN_IF_ERROR(SetGradientsOfNoRows(ctx, run->forward->no_rows));
+    } else {
+      TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", mapped(),
+                                            row_shapes_, results));
+    }
+    return SetSinks(ctx, run);
+  }
+
+  // The gradient of no rows is no rows: the argument itself will do. The
+  // arguments without a gradient have other types.
+  static absl::Status SetGradientsOfNoRows(
+      tf::OpKernelContext* ctx, const std::vector<tf::Tensor>& arguments) {
+    tf::OpOutputList gradients;
+    TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &gradients));
+    int next = 0;
+    for (const tf::Tensor& argument : arguments) {
+      if (next < gradients.size() &&
+          argument.dtype() == gradients.expected_output_dtype(next)) {
+        gradients.set(next++, argument);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetSinks(tf::OpKernelContext* ctx, BackwardRun* run) {
     tf::OpOutputList outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("sinks", &outputs));
     std::vector<tf::Tensor> sum_shapes;
@@ -202,21 +223,11 @@ class CallGradientOp : public tf::AsyncOpKernel {
                       absl::FailedPreconditionError(
                           "The forward call kept no values for its gradient."),
                       done);
-    std::vector<tf::Tensor> arguments;
-    arguments.reserve(ctx->num_inputs());
-    for (int i = 2; i < ctx->num_inputs(); ++i) {
-      arguments.push_back(ctx->input(i));
-    }
-    InvokeGradient(
-        ctx, caller->run, callee->activation, std::move(arguments),
-        [ctx, done = std::move(done)](const absl::Status& status,
-                                      std::vector<tf::Tensor> results) {
-          ctx->SetStatus(status);
-          for (size_t i = 0; i < results.size(); ++i) {
-            ctx->set_output(static_cast<int>(i), std::move(results[i]));
-          }
-          done();
-        });
+    BackwardRun* run = caller->run;
+    run->program.Start(new SiteCall(&run->program, callee->activation,
+                                    /*tree=*/nullptr,
+                                    HandleOf(run, callee->activation), ctx,
+                                    /*first_argument=*/2, std::move(done)));
   }
 };
 

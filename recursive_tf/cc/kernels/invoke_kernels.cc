@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/kernels/root_kernel.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/procedures.h"
@@ -29,21 +30,11 @@ namespace {
 
 namespace tf = tensorflow;
 
-// Runs `activation`'s procedure in `run`. `done` is called after the activation
-// is left.
-void Invoke(tf::OpKernelContext* ctx, ForwardRun* run, Activation* activation,
-            std::vector<tf::Tensor> arguments, ProgramRun::Done done) {
+tf::Tensor HandleOf(ForwardRun* run, const Activation* activation) {
   ActivationHandle handle;
   handle.run = run;
   handle.activation = activation;
-  arguments.insert(arguments.begin(), HandleTensor(handle));
-  run->program.Call(
-      ctx, *activation, activation->procedure, std::move(arguments),
-      [run, activation, done = std::move(done)](
-          const absl::Status& status, std::vector<tf::Tensor> results) {
-        run->record->activations.Leave(activation);
-        done(status, std::move(results));
-      });
+  return HandleTensor(handle);
 }
 
 class InvokeOp : public RootKernel {
@@ -70,7 +61,7 @@ class InvokeOp : public RootKernel {
     }
     for (size_t row = 0; row < rows.size(); ++row) {
       InvokeRow(
-          ctx, run, row, std::move(rows[row]),
+          run, row, std::move(rows[row]),
           [this, ctx, run, results, row, done](
               const absl::Status& status, std::vector<tf::Tensor> row_results) {
             if (!results->End(row, status, std::move(row_results))) {
@@ -98,14 +89,15 @@ class InvokeOp : public RootKernel {
     std::vector<tf::Tensor> captures;
     TF_RETURN_IF_ERROR(InputList(ctx, "args", &arguments));
     TF_RETURN_IF_ERROR(InputList(ctx, "captures", &captures));
-    TF_RETURN_IF_ERROR(SplitRows(std::move(arguments), mapped(), rows));
+    TF_RETURN_IF_ERROR(SplitRows(arguments, mapped(), rows));
     std::vector<std::unique_ptr<PushTable>> pushes;
     TF_RETURN_IF_ERROR(MakePushTables(ctx, &pushes));
     // Last, because a run that is made must be closed before the op is done.
     *run = std::make_shared<ForwardRun>(
-        procedures, std::move(captures), mapped(), ctx->cancellation_manager(),
+        procedures, std::move(captures), mapped(), ctx,
         std::make_shared<ForwardRecord>(limits_, keep_));
     (*run)->record->roots.resize(rows->size());
+    if (rows->empty()) (*run)->record->no_rows = std::move(arguments);
     (*run)->pushes = std::move(pushes);
     return absl::OkStatus();
   }
@@ -129,10 +121,9 @@ class InvokeOp : public RootKernel {
     return absl::OkStatus();
   }
 
-  static void InvokeRow(tf::OpKernelContext* ctx,
-                        const std::shared_ptr<ForwardRun>& run, size_t row,
+  static void InvokeRow(const std::shared_ptr<ForwardRun>& run, size_t row,
                         std::vector<tf::Tensor> arguments,
-                        ProgramRun::Done done) {
+                        RootCall::Done done) {
     const Invocation invocation{/*parent=*/nullptr, /*procedure=*/0, kRootSite,
                                 static_cast<int32_t>(row)};
     Activation* activation = nullptr;
@@ -142,7 +133,10 @@ class InvokeOp : public RootKernel {
       return;
     }
     run->record->roots[row] = activation;
-    Invoke(ctx, run.get(), activation, std::move(arguments), std::move(done));
+    run->program.Start(new RootCall(&run->program, activation,
+                                    &run->record->activations,
+                                    HandleOf(run.get(), activation),
+                                    std::move(arguments), std::move(done)));
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,
@@ -191,34 +185,22 @@ class CallOp : public tf::AsyncOpKernel {
         counts ? run->ordinals.Next(*caller->activation, site_) : 0};
     Activation* activation = nullptr;
     OP_REQUIRES_OK_ASYNC(ctx, run->Enter(invocation, &activation), done);
-    std::vector<tf::Tensor> arguments;
-    arguments.reserve(ctx->num_inputs());
-    for (int i = 1; i < ctx->num_inputs(); ++i) {
-      arguments.push_back(ctx->input(i));
-    }
-    SetHandleOutput(ctx, run, activation);
-    Invoke(ctx, run, activation, std::move(arguments),
-           [ctx, done = std::move(done)](const absl::Status& status,
-                                         std::vector<tf::Tensor> results) {
-             ctx->SetStatus(status);
-             for (size_t i = 0; i < results.size(); ++i) {
-               ctx->set_output(static_cast<int>(i), std::move(results[i]));
-             }
-             done();
-           });
+    const tf::Tensor handle = HandleOf(run, activation);
+    SetHandleOutput(ctx, run, handle);
+    run->program.Start(new SiteCall(&run->program, activation,
+                                    &run->record->activations, handle, ctx,
+                                    /*first_argument=*/1, std::move(done)));
   }
 
  private:
-  // The last output names the activation for the gradient. Inference has none.
+  // The last output names the activation for the gradient. Inference has none,
+  // and an activation that is not kept dies with its call.
   static void SetHandleOutput(tf::OpKernelContext* ctx, ForwardRun* run,
-                              const Activation* activation) {
+                              const tf::Tensor& handle) {
     const int last = ctx->num_outputs() - 1;
     if (!ctx->output_required(last)) return;
-    ActivationHandle handle;
-    handle.run = run;
-    // An activation that is not kept dies with its call.
-    handle.activation = run->record->activations.keeps() ? activation : nullptr;
-    ctx->set_output(last, HandleTensor(handle));
+    const bool keeps = run->record->activations.keeps();
+    ctx->set_output(last, keeps ? handle : HandleOf(run, nullptr));
   }
 
   int32_t callee_ = 0;

@@ -76,7 +76,7 @@ class ActivationTree {
   }
 
   // Ends `activation`. It stays readable where activations are kept.
-  void Leave(Activation* activation) {
+  void Leave(const Activation* activation) {
     if (keep_) return;
     num_alive_.fetch_sub(1, std::memory_order_relaxed);
     delete activation;

@@ -19,9 +19,9 @@ struct BackwardRun {
 
   BackwardRun(const Procedures* procedures,
               std::vector<tensorflow::Tensor> captures, bool mapped,
-              tensorflow::CancellationManager* parent,
+              tensorflow::OpKernelContext* root,
               std::shared_ptr<const ForwardRecord> forward)
-      : program(procedures, std::move(captures), mapped, parent),
+      : program(procedures, std::move(captures), mapped, root),
         forward(std::move(forward)) {}
 
   ProgramRun program;

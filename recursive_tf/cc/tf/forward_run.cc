@@ -34,7 +34,7 @@ absl::Status ForwardRun::Enter(const Invocation& invocation,
   if (verdict == ActivationTree::Verdict::kEntered) return absl::OkStatus();
   const Activation refused{invocation.parent, invocation.procedure,
                            invocation.site, invocation.ordinal};
-  return program.Fail(absl::ResourceExhaustedError(
+  return program.Stop(absl::ResourceExhaustedError(
                           LimitMessage(verdict, record->activations.limits())),
                       refused);
 }

@@ -29,6 +29,8 @@ struct ForwardRecord {
   BackpropCache<tensorflow::Tensor> cache;
   // The invocations that the root call made itself, one a row.
   std::vector<const Activation*> roots;
+  // The arguments of a map over no rows: what its gradient looks like.
+  std::vector<tensorflow::Tensor> no_rows;
 };
 
 // One forward root call while it runs. Inner handles point to it.
@@ -36,12 +38,12 @@ class ForwardRun {
  public:
   ForwardRun(const Procedures* procedures,
              std::vector<tensorflow::Tensor> captures, bool mapped,
-             tensorflow::CancellationManager* parent,
+             tensorflow::OpKernelContext* root,
              std::shared_ptr<ForwardRecord> record)
-      : program(procedures, std::move(captures), mapped, parent),
+      : program(procedures, std::move(captures), mapped, root),
         record(std::move(record)) {}
 
-  // Makes the activation of `invocation`. If a limit is reached, fails the run
+  // Makes the activation of `invocation`. If a limit is reached, stops the run
   // and returns the error, which names the path and the option to raise.
   absl::Status Enter(const Invocation& invocation, Activation** activation);
 

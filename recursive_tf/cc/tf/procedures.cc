@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/procedures.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,7 +9,10 @@
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
-#include "recursive_tf/cc/tf/function_rewrite.h"
+#include "absl/strings/match.h"
+#include "recursive_tf/cc/tf/procedure_graph.h"
+#include "tensorflow/core/common_runtime/executor.h"
+#include "tensorflow/core/common_runtime/local_executor_params.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/device.h"
 #include "tensorflow/core/framework/function.h"
@@ -51,8 +55,9 @@ absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
   return absl::OkStatus();
 }
 
-Procedures::Procedures(ProgramSpec spec, tf::FunctionLibraryRuntime* runtime)
-    : spec_(std::move(spec)),
+Procedures::Procedures(const ProgramSpec& spec,
+                       tf::FunctionLibraryRuntime* runtime)
+    : names_(spec.names),
       runtime_(runtime),
       library_(*runtime->GetFunctionLibraryDefinition()) {}
 
@@ -60,32 +65,50 @@ absl::Status Procedures::Create(const ProgramSpec& spec,
                                 tf::FunctionLibraryRuntime* runtime,
                                 std::unique_ptr<Procedures>* procedures) {
   auto created = absl::WrapUnique(new Procedures(spec, runtime));
-  for (const std::string& function : spec.functions) {
-    TF_RETURN_IF_ERROR(created->Instantiate(function));
+  for (size_t i = 0; i < spec.functions.size(); ++i) {
+    TF_RETURN_IF_ERROR(created->Add(spec.functions[i], spec.captures[i]));
   }
   *procedures = std::move(created);
   return absl::OkStatus();
 }
 
-absl::Status Procedures::Instantiate(const std::string& function) {
-  std::string rewritten;
-  TF_RETURN_IF_ERROR(RewriteForExecution(function, runtime_->device()->name(),
-                                         &library_, &rewritten));
-  // Never copy the caller's executor type: a single-threaded executor would
-  // block a thread a level.
-  tf::FunctionLibraryRuntime::InstantiateOptions options;
-  options.lib_def = &library_;
-  tf::FunctionLibraryRuntime::Handle handle;
+absl::Status Procedures::Add(const std::string& function,
+                             std::vector<int> captures) {
+  std::unique_ptr<tf::Graph> graph;
   TF_RETURN_IF_ERROR(
-      runtime_->Instantiate(rewritten, tf::AttrSlice(), options, &handle));
-  handles_.push_back(handle);
+      BuildProcedureGraph(function, runtime_, &library_, &graph));
+  std::unique_ptr<tf::Executor> executor;
+  TF_RETURN_IF_ERROR(MakeExecutor(*graph, &executor));
+  procedures_.push_back(std::make_unique<Procedure>(
+      std::move(executor), std::move(captures),
+      library_.Find(function)->signature().output_arg_size()));
   return absl::OkStatus();
 }
 
-Procedures::~Procedures() {
-  for (tf::FunctionLibraryRuntime::Handle handle : handles_) {
-    runtime_->ReleaseHandle(handle).IgnoreError();
-  }
+absl::Status Procedures::MakeExecutor(const tf::Graph& graph,
+                                      std::unique_ptr<tf::Executor>* executor) {
+  tf::LocalExecutorParams params;
+  params.device = runtime_->device();
+  params.function_library = runtime_;
+  params.create_kernel =
+      [this](const std::shared_ptr<const tf::NodeProperties>& props,
+             tf::OpKernel** kernel) {
+        TF_RETURN_IF_ERROR(
+            tf::CreateNonCachedKernel(runtime_->device(), runtime_, props,
+                                      runtime_->graph_def_version(), kernel));
+        const bool waits =
+            (*kernel)->AsAsync() != nullptr &&
+            !absl::StrContains(props->node_def.op(), "Recursive");
+        only_compute_ = only_compute_ && !waits;
+        return absl::OkStatus();
+      };
+  params.delete_kernel = [](tf::OpKernel* kernel) {
+    tf::DeleteNonCachedKernel(kernel);
+  };
+  tf::Executor* made = nullptr;
+  TF_RETURN_IF_ERROR(tf::NewLocalExecutor(params, graph, &made));
+  executor->reset(made);
+  return absl::OkStatus();
 }
 
 }  // namespace recursive_tf

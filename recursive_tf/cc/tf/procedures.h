@@ -1,15 +1,20 @@
 #ifndef RECURSIVE_TF_CC_TF_PROCEDURES_H_
 #define RECURSIVE_TF_CC_TF_PROCEDURES_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/graph.h"
 
 namespace recursive_tf {
 
@@ -26,42 +31,56 @@ struct ProgramSpec {
                            ProgramSpec* spec);
 };
 
-// The procedures of a program, instantiated once for a root kernel.
+// A body that is ready to run.
+struct Procedure {
+  Procedure(std::unique_ptr<tensorflow::Executor> executor,
+            std::vector<int> captures, int num_results)
+      : executor(std::move(executor)),
+        captures(std::move(captures)),
+        num_results(num_results) {}
+
+  const std::unique_ptr<tensorflow::Executor> executor;
+  // Which of the root's captures are its last arguments.
+  const std::vector<int> captures;
+  const int num_results;
+  // The type of the closure with which the executor ends a run, once one was
+  // seen: all that tells it from the others that the executor schedules.
+  mutable std::atomic<const std::type_info*> last_closure{nullptr};
+};
+
+// The procedures of a program, each with an executor of its own, made once for
+// a root kernel. They are not instantiated as functions: a call through the
+// function runtime copies its arguments and results and looks up locks that a
+// call site has no need of.
 //
-// A call site in a body sees another function runtime than its root (one whose
-// library lacks the procedures), so every call goes through this one.
-//
-// Thread safety: immutable after Create. The destructor releases the functions;
-// no call may be in flight.
+// Thread safety: immutable after Create. No call may be in flight when it dies.
 class Procedures {
  public:
   static absl::Status Create(const ProgramSpec& spec,
                              tensorflow::FunctionLibraryRuntime* runtime,
                              std::unique_ptr<Procedures>* procedures);
-  ~Procedures();
   Procedures(const Procedures&) = delete;
   Procedures& operator=(const Procedures&) = delete;
 
-  tensorflow::FunctionLibraryRuntime* runtime() const { return runtime_; }
-  tensorflow::FunctionLibraryRuntime::Handle handle(int procedure) const {
-    return handles_[procedure];
-  }
-  const std::vector<int>& captures(int procedure) const {
-    return spec_.captures[procedure];
-  }
-  const std::shared_ptr<const std::vector<std::string>>& names() const {
-    return spec_.names;
-  }
+  const Procedure& operator[](int index) const { return *procedures_[index]; }
+  const std::vector<std::string>& names() const { return *names_; }
+
+  // Says that no op but a call ever waits for anything: each just computes.
+  bool only_compute() const { return only_compute_; }
 
  private:
-  Procedures(ProgramSpec spec, tensorflow::FunctionLibraryRuntime* runtime);
-  absl::Status Instantiate(const std::string& function);
+  Procedures(const ProgramSpec& spec,
+             tensorflow::FunctionLibraryRuntime* runtime);
+  absl::Status Add(const std::string& function, std::vector<int> captures);
+  absl::Status MakeExecutor(const tensorflow::Graph& graph,
+                            std::unique_ptr<tensorflow::Executor>* executor);
 
-  const ProgramSpec spec_;
+  const std::shared_ptr<const std::vector<std::string>> names_;
   tensorflow::FunctionLibraryRuntime* const runtime_;
-  // The runtime's library and the rewritten functions; outlives the handles.
+  // The runtime's library; what the kernels know of their ops is in it.
   tensorflow::FunctionLibraryDefinition library_;
-  std::vector<tensorflow::FunctionLibraryRuntime::Handle> handles_;
+  std::vector<std::unique_ptr<Procedure>> procedures_;
+  bool only_compute_ = true;
 };
 
 }  // namespace recursive_tf

@@ -1,7 +1,7 @@
 #include "recursive_tf/cc/tf/program_run.h"
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,10 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/local_work.h"
 #include "recursive_tf/cc/runtime/path.h"
+#include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/procedures.h"
+#include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/cancellation.h"
-#include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
@@ -23,85 +25,129 @@ namespace tf = tensorflow;
 
 namespace {
 
-std::unique_ptr<tf::CancellationManager> MakeCancellation(
+using Runner = tf::Executor::Args::Runner;
+
+std::unique_ptr<tf::CancellationManager> ChildOf(
     tf::CancellationManager* parent) {
   return parent == nullptr ? std::make_unique<tf::CancellationManager>()
                            : std::make_unique<tf::CancellationManager>(parent);
 }
 
-tf::FunctionLibraryRuntime::Options OptionsOf(
-    tf::OpKernelContext* ctx, tf::CancellationManager* cancellation) {
-  tf::FunctionLibraryRuntime::Options options(ctx->step_id());
-  options.rendezvous = ctx->rendezvous();
-  options.cancellation_manager = cancellation;
-  options.collective_executor = ctx->collective_executor();
-  options.step_container = ctx->step_container();
-  options.stats_collector = ctx->stats_collector();
-  options.runner = ctx->runner();
-  return options;
+tf::Executor::Args ArgsOf(tf::OpKernelContext* root) {
+  tf::Executor::Args args;
+  args.step_id = root->step_id();
+  args.rendezvous = root->rendezvous();
+  args.stats_collector = root->stats_collector();
+  args.step_container = root->step_container();
+  args.collective_executor = root->collective_executor();
+  return args;
+}
+
+// Schedules what an executor has to do next. The start of a call, its end and
+// what its caller does then stay on the thread; what can run at the same time
+// goes to the pool.
+struct CallRunner {
+  const Procedure* procedure;
+  const Runner* pool;
+
+  void operator()(std::function<void()> work) const {
+    if (LocalWork::InScope() ||
+        &work.target_type() ==
+            procedure->last_closure.load(std::memory_order_relaxed)) {
+      work = LocalWork::Leave(std::move(work));
+    }
+    if (work == nullptr) return;
+    (*pool)([work = std::move(work)]() mutable {
+      LocalWork::Run(std::move(work));
+    });
+  }
+};
+
+// The same for programs with ops that wait: such an op may wait for what it has
+// scheduled itself, and may keep the runner for longer than its step lives.
+Runner PatientRunner(Runner pool) {
+  return [pool = std::move(pool)](std::function<void()> work) {
+    pool([work = std::move(work)]() mutable {
+      constexpr int kNesting = 64;
+      LocalWork::Run(std::move(work), kNesting);
+    });
+  };
 }
 
 }  // namespace
 
 ProgramRun::ProgramRun(const Procedures* procedures,
                        std::vector<tf::Tensor> captures, bool mapped,
-                       tf::CancellationManager* parent)
+                       tf::OpKernelContext* root)
     : procedures_(procedures),
       captures_(std::move(captures)),
       mapped_(mapped),
-      cancellation_(MakeCancellation(parent)) {}
+      pool_(root->runner()),
+      args_(ArgsOf(root)),
+      cancellation_(ChildOf(root->cancellation_manager())),
+      kernel_cancellation_(ChildOf(cancellation_.get())) {
+  if (procedures->only_compute()) {
+    args_.cancellation_manager = kernel_cancellation_.get();
+  } else {
+    args_.cancellation_manager = cancellation_.get();
+    args_.runner = PatientRunner(*pool_);
+  }
+}
 
-void ProgramRun::Call(tf::OpKernelContext* ctx, const Activation& activation,
-                      int procedure, std::vector<tf::Tensor> arguments,
-                      Done done) {
+void ProgramRun::Start(Call* call) {
   // Checked here, because a chain of calls may have no other op that would
   // notice that its step was cancelled.
-  if (cancellation_->IsCancelled()) {
-    done(absl::CancelledError("The root call was cancelled."), {});
+  if (!MayRun(call->activation())) {
+    call->End(absl::CancelledError("The root call was cancelled."));
     return;
   }
-  for (int index : procedures_->captures(procedure)) {
-    arguments.push_back(captures_[index]);
-  }
-  // The runtime writes the results before it calls back.
-  auto results = std::make_unique<std::vector<tf::Tensor>>();
-  std::vector<tf::Tensor>* results_ptr = results.get();
-  procedures_->runtime()->Run(
-      OptionsOf(ctx, cancellation_.get()), procedures_->handle(procedure),
-      arguments, results_ptr,
-      [this, &activation, results = results.release(),
-       done = std::move(done)](const absl::Status& status) {
-        const std::unique_ptr<std::vector<tf::Tensor>> owned(results);
-        if (status.ok()) {
-          done(status, std::move(*owned));
-        } else {
-          done(Fail(status, activation), {});
-        }
-      });
+  const Procedure& procedure = call->procedure();
+  tf::Executor::Args args = args_;
+  args.call_frame = call;
+  if (procedures_->only_compute()) args.runner = CallRunner{&procedure, pool_};
+  const LocalWork::Scope scope;
+  procedure.executor->RunAsync(args, [call](const absl::Status& status) {
+    call->procedure().last_closure.store(LocalWork::TypeOfPiece(),
+                                         std::memory_order_relaxed);
+    call->End(status);
+  });
+}
+
+bool ProgramRun::MayRun(const Activation& activation) const {
+  return !cancellation_->IsCancelled() && !failure_.Precedes(activation);
 }
 
 absl::Status ProgramRun::Fail(const absl::Status& status,
                               const Activation& activation) {
-  // What fails only because something else did is not the error to report.
-  if (!absl::IsCancelled(status) && !first_error_.Get().has_value()) {
-    first_error_.Record(tf::errors::CreateWithUpdatedMessage(
-        status, absl::StrCat("SubGraph '", NameOf(activation), "' failed at ",
-                             PathOf(activation), ": ", status.message())));
+  // What fails only because something else did is no failure of its own.
+  if (!absl::IsCancelled(status)) {
+    const std::vector<std::string>& names = procedures_->names();
+    failure_.Record(
+        activation,
+        tf::errors::CreateWithUpdatedMessage(
+            status,
+            absl::StrCat("SubGraph '", names[activation.procedure],
+                         "' failed at ", FormatPath(activation, mapped_, names),
+                         ": ", status.message())));
   }
+  if (!procedures_->only_compute()) cancellation_->StartCancel();
+  return absl::CancelledError("A call failed.");
+}
+
+absl::Status ProgramRun::Stop(const absl::Status& status,
+                              const Activation& activation) {
+  const absl::Status told = Fail(status, activation);
   cancellation_->StartCancel();
-  return Outcome(status);
+  return told;
 }
 
 absl::Status ProgramRun::Outcome(const absl::Status& status) const {
-  return first_error_.Get().value_or(status);
+  return failure_.Get().value_or(status);
 }
 
-std::string ProgramRun::PathOf(const Activation& activation) const {
-  return FormatPath(activation, mapped_, *procedures_->names());
-}
-
-const std::string& ProgramRun::NameOf(const Activation& activation) const {
-  return (*procedures_->names())[activation.procedure];
+void ProgramRun::Close() {
+  kernel_cancellation_.reset();
+  cancellation_.reset();
 }
 
 }  // namespace recursive_tf

@@ -8,61 +8,75 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/activation.h"
-#include "recursive_tf/cc/runtime/first_error.h"
+#include "recursive_tf/cc/runtime/first_failure.h"
 #include "recursive_tf/cc/tf/procedures.h"
+#include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/cancellation.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
 
-// One run of a root op, forward or backward: runs procedures for activations on
-// TensorFlow's executor, and turns whatever fails first into the one error of
-// the root op.
+class Call;
+
+// One run of a root op, forward or backward: runs calls on TensorFlow's
+// executor, and turns what fails into the one error of the root op.
+//
+// Which error that is does not depend on timing: a failure ends what comes
+// after it in path order, and what comes before goes on, because it may fail
+// too. In a program with ops that wait for something, e.g. a queue, a failure
+// ends everything at once: such an op may wait for what will never happen.
 //
 // Thread safety: every method may be called from any thread.
 class ProgramRun {
  public:
-  using Done = std::function<void(const absl::Status& status,
-                                  std::vector<tensorflow::Tensor> results)>;
-
-  // `mapped` says how paths are written. The run is cancelled with `parent`,
-  // which may be null.
+  // `mapped` says how paths are written. `root` is the context of the root op,
+  // which must not be done before the run is closed.
   ProgramRun(const Procedures* procedures,
              std::vector<tensorflow::Tensor> captures, bool mapped,
-             tensorflow::CancellationManager* parent);
+             tensorflow::OpKernelContext* root);
 
-  // Runs `procedure` for `activation` with `arguments` and then the captures it
-  // declares. `done` gets its results, on any thread, perhaps before Call
-  // returns. The kernel `ctx` belongs to must not be done before.
-  void Call(tensorflow::OpKernelContext* ctx, const Activation& activation,
-            int procedure, std::vector<tensorflow::Tensor> arguments,
-            Done done);
+  // Runs `call`, and ends it, on any thread, perhaps before Start returns.
+  void Start(Call* call);
 
-  // Ends all calls in flight and makes `status` the run's error if it is the
-  // first; says where: "SubGraph 'f' failed at f → call#0: ...". Returns it.
+  // Says that `activation` failed with `status`. Returns what its caller is
+  // told, which is not an error of its own.
   absl::Status Fail(const absl::Status& status, const Activation& activation);
 
-  // Returns the error of the run: the first failure if there was one, else
-  // `status`.
+  // The same, and ends all calls: for what may go on forever.
+  absl::Status Stop(const absl::Status& status, const Activation& activation);
+
+  // Returns the error of the run: the failure that is first in path order, or
+  // else `status`. It says where: "SubGraph 'f' failed at f → call#0: ...".
   absl::Status Outcome(const absl::Status& status) const;
 
   // Lets go of the step. The root op calls it last before it is done: the run
   // itself may live until the callbacks that hold it die, which is later.
   // REQUIRES: no call is in flight.
-  void Close() { cancellation_.reset(); }
+  void Close();
 
-  std::string PathOf(const Activation& activation) const;
-  const std::string& NameOf(const Activation& activation) const;
+  const Procedures& procedures() const { return *procedures_; }
+  const tensorflow::Tensor& capture(int index) const {
+    return captures_[index];
+  }
 
  private:
+  using Runner = tensorflow::Executor::Args::Runner;
+
+  bool MayRun(const Activation& activation) const;
+
   // Constant after construction.
   const Procedures* const procedures_;
   const std::vector<tensorflow::Tensor> captures_;
   const bool mapped_;
+  const Runner* const pool_;
+  tensorflow::Executor::Args args_;
 
+  // The second is what kernels see, and what a failing executor cancels. It is
+  // a child of the first, so it dies before that.
   std::unique_ptr<tensorflow::CancellationManager> cancellation_;
-  FirstError<absl::Status> first_error_;
+  std::unique_ptr<tensorflow::CancellationManager> kernel_cancellation_;
+  FirstFailure<absl::Status> failure_;
 };
 
 }  // namespace recursive_tf

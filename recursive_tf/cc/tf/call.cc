@@ -1,0 +1,84 @@
+#include "recursive_tf/cc/tf/call.h"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/runtime/local_work.h"
+#include "recursive_tf/cc/tf/procedures.h"
+#include "recursive_tf/cc/tf/program_run.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+Call::Call(ProgramRun* run, const Activation* activation, ActivationTree* tree,
+           tf::Tensor handle)
+    : run_(run),
+      activation_(activation),
+      tree_(tree),
+      procedure_(run->procedures()[activation->procedure]),
+      handle_(std::move(handle)) {}
+
+size_t Call::num_args() const {
+  return 1 + num_arguments() + procedure_.captures.size();
+}
+
+size_t Call::num_retvals() const { return procedure_.num_results; }
+
+absl::Status Call::GetArg(int index, const tf::Tensor** value) {
+  const int num_own = 1 + num_arguments();
+  if (index == 0) {
+    *value = &handle_;
+  } else if (index < num_own) {
+    *value = &argument(index - 1);
+  } else if (static_cast<size_t>(index) < num_args()) {
+    *value = &run_->capture(procedure_.captures[index - num_own]);
+  } else {
+    return absl::InternalError(
+        "A procedure takes more than it is called with.");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Call::SetRetval(int index, const tf::Tensor& value) {
+  SetResult(index, value);
+  return absl::OkStatus();
+}
+
+absl::Status Call::Leave(const absl::Status& status) {
+  absl::Status told = status;
+  if (!status.ok()) told = run_->Fail(status, *activation_);
+  if (tree_ != nullptr) tree_->Leave(activation_);
+  return told;
+}
+
+void SiteCall::End(const absl::Status& status) {
+  const std::unique_ptr<SiteCall> owned(this);
+  const tf::AsyncOpKernel::DoneCallback done = std::move(done_);
+  ctx_->SetStatus(Leave(status));
+  const LocalWork::Scope scope;
+  done();
+}
+
+RootCall::RootCall(ProgramRun* run, const Activation* activation,
+                   ActivationTree* tree, tf::Tensor handle,
+                   std::vector<tf::Tensor> arguments, Done done)
+    : Call(run, activation, tree, std::move(handle)),
+      arguments_(std::move(arguments)),
+      results_(num_retvals()),
+      done_(std::move(done)) {}
+
+void RootCall::End(const absl::Status& status) {
+  const std::unique_ptr<RootCall> owned(this);
+  const absl::Status told = Leave(status);
+  done_(told, std::move(results_));
+}
+
+}  // namespace recursive_tf

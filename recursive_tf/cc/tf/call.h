@@ -1,0 +1,121 @@
+#ifndef RECURSIVE_TF_CC_TF_CALL_H_
+#define RECURSIVE_TF_CC_TF_CALL_H_
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/tf/procedures.h"
+#include "recursive_tf/cc/tf/program_run.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// One invocation while it runs: where a body's executor takes its arguments
+// from and puts its results. A procedure takes a handle of the activation, then
+// its own arguments, then the captures that it declares. A call is made with
+// `new`, is handed to ProgramRun::Start, and deletes itself in End.
+//
+// Thread safety: as TensorFlow uses it: arguments are read and results written
+// from any thread, each result once; End comes after all of these.
+class Call : public tensorflow::CallFrameInterface {
+ public:
+  // What `activation` runs is called. It is left at the end if it is in `tree`,
+  // which is null for a gradient: that runs for activations that are kept.
+  Call(ProgramRun* run, const Activation* activation, ActivationTree* tree,
+       tensorflow::Tensor handle);
+
+  // Gives what has become of the call to whoever made it, and deletes it.
+  virtual void End(const absl::Status& status) = 0;
+
+  const Activation& activation() const { return *activation_; }
+  const Procedure& procedure() const { return procedure_; }
+
+  size_t num_args() const final;
+  size_t num_retvals() const final;
+  absl::Status GetArg(int index, const tensorflow::Tensor** value) final;
+  absl::Status SetRetval(int index, const tensorflow::Tensor& value) final;
+
+ protected:
+  // Leaves the activation. Returns what the caller is told of `status`.
+  absl::Status Leave(const absl::Status& status);
+
+ private:
+  virtual int num_arguments() const = 0;
+  virtual const tensorflow::Tensor& argument(int index) const = 0;
+  virtual void SetResult(int index, const tensorflow::Tensor& value) = 0;
+
+  ProgramRun* const run_;
+  const Activation* const activation_;
+  ActivationTree* const tree_;
+  const Procedure& procedure_;
+  const tensorflow::Tensor handle_;
+};
+
+// The call of a call site: takes the inputs of an op, from `first_argument` on,
+// and gives its outputs.
+class SiteCall : public Call {
+ public:
+  SiteCall(ProgramRun* run, const Activation* activation, ActivationTree* tree,
+           tensorflow::Tensor handle, tensorflow::OpKernelContext* ctx,
+           int first_argument, tensorflow::AsyncOpKernel::DoneCallback done)
+      : Call(run, activation, tree, std::move(handle)),
+        ctx_(ctx),
+        first_argument_(first_argument),
+        done_(std::move(done)) {}
+
+  void End(const absl::Status& status) override;
+
+ private:
+  int num_arguments() const override {
+    return ctx_->num_inputs() - first_argument_;
+  }
+  const tensorflow::Tensor& argument(int index) const override {
+    return ctx_->input(first_argument_ + index);
+  }
+  void SetResult(int index, const tensorflow::Tensor& value) override {
+    ctx_->set_output(index, value);
+  }
+
+  tensorflow::OpKernelContext* const ctx_;
+  const int first_argument_;
+  tensorflow::AsyncOpKernel::DoneCallback done_;
+};
+
+// A call that the root op makes: one, or one for each row.
+class RootCall : public Call {
+ public:
+  using Done = std::function<void(const absl::Status& status,
+                                  std::vector<tensorflow::Tensor> results)>;
+
+  RootCall(ProgramRun* run, const Activation* activation, ActivationTree* tree,
+           tensorflow::Tensor handle, std::vector<tensorflow::Tensor> arguments,
+           Done done);
+
+  void End(const absl::Status& status) override;
+
+ private:
+  int num_arguments() const override {
+    return static_cast<int>(arguments_.size());
+  }
+  const tensorflow::Tensor& argument(int index) const override {
+    return arguments_[index];
+  }
+  void SetResult(int index, const tensorflow::Tensor& value) override {
+    results_[index] = value;
+  }
+
+  const std::vector<tensorflow::Tensor> arguments_;
+  std::vector<tensorflow::Tensor> results_;
+  Done done_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_CALL_H_

@@ -1,0 +1,104 @@
+#include "recursive_tf/cc/tf/guards.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tensorflow/core/graph/control_flow.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+// Of our ops only a call with effects is one: what the others write is read
+// after the root call, or by its gradient.
+bool HasEffect(const tf::Node& node) {
+  if (absl::StartsWith(node.type_string(), "Recursive")) {
+    return node.type_string() == "RecursiveCall";
+  }
+  return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval();
+}
+
+// Follows copies back to where the value comes from.
+Guard GuardOf(const tf::Node& switch_node, int branch) {
+  const tf::Edge* edge = nullptr;
+  if (!switch_node.input_edge(1, &edge).ok()) return {&switch_node, 0, branch};
+  while (edge->src()->IsIdentity() && edge->src()->input_edge(0, &edge).ok()) {
+  }
+  return {edge->src(), edge->src_output(), branch};
+}
+
+Guards::Set Intersection(const Guards::Set& a, const Guards::Set& b) {
+  Guards::Set both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(),
+                        std::inserter(both, both.end()));
+  return both;
+}
+
+}  // namespace
+
+Guards::Guards(const tf::Graph& graph)
+    : of_node_(graph.num_node_ids()),
+      follows_effect_(graph.num_node_ids(), false),
+      in_loop_(graph.num_node_ids(), false) {
+  FindLoops(graph);
+  std::vector<tf::Node*> order;
+  tf::GetReversePostOrder(
+      graph, &order, tf::NodeComparatorID(),
+      [](const tf::Edge& edge) { return !edge.src()->IsNextIteration(); });
+  for (const tf::Node* node : order) Visit(*node);
+}
+
+void Guards::FindLoops(const tf::Graph& graph) {
+  std::vector<tf::ControlFlowInfo> info;
+  const bool known = tf::BuildControlFlowInfo(&graph, &info).ok();
+  for (const tf::Node* node : graph.op_nodes()) {
+    in_loop_[node->id()] =
+        !known || (info[node->id()].frame != nullptr &&
+                   info[node->id()].frame->id() != tf::Graph::kSourceId);
+  }
+}
+
+void Guards::Visit(const tf::Node& node) {
+  bool follows = InLoop(node) || HasEffect(node);
+  Set guards;
+  bool first_value = true;
+  for (const tf::Edge* edge : node.in_edges()) {
+    follows = follows || FollowsEffect(*edge->src());
+    if (InLoop(node)) continue;
+    Set of_edge = Of(*edge);
+    if (!node.IsMerge()) {
+      guards.merge(of_edge);
+    } else if (!edge->IsControlEdge()) {
+      // A Merge runs as soon as one value is there.
+      guards = first_value ? of_edge : Intersection(guards, of_edge);
+      first_value = false;
+    }
+  }
+  follows_effect_[node.id()] = follows;
+  of_node_[node.id()] = std::move(guards);
+}
+
+Guards::Set Guards::Of(const tf::Edge& edge) const {
+  const tf::Node& source = *edge.src();
+  Set guards = Of(source);
+  if (source.IsSwitch() && !edge.IsControlEdge() && !InLoop(source)) {
+    guards.insert(GuardOf(source, edge.src_output()));
+  }
+  return guards;
+}
+
+bool Guards::OthersImply(const tf::Node& node, const tf::Edge& edge) const {
+  Set others;
+  for (const tf::Edge* other : node.in_edges()) {
+    if (other != &edge) others.merge(Of(*other));
+  }
+  const Set own = Of(edge);
+  return std::includes(others.begin(), others.end(), own.begin(), own.end());
+}
+
+}  // namespace recursive_tf

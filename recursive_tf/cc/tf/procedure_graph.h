@@ -1,0 +1,29 @@
+#ifndef RECURSIVE_TF_CC_TF_PROCEDURE_GRAPH_H_
+#define RECURSIVE_TF_CC_TF_PROCEDURE_GRAPH_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+
+// Sets `*graph` to the body of the function `name` of `library`, as it should
+// run on the device of `runtime`.
+//
+// The body of a function passes none of the rewriting that TensorFlow gives to
+// the graph of a step. This does what matters here: control flow is lowered to
+// Switch and Merge (an `If` op would run a second executor a level), constants
+// are folded, what is left over goes, and the post-partitioning passes run,
+// which put oneDNN's kernels in the place of Eigen's. The traced function, and
+// so a saved model, stays portable.
+absl::Status BuildProcedureGraph(const std::string& name,
+                                 tensorflow::FunctionLibraryRuntime* runtime,
+                                 tensorflow::FunctionLibraryDefinition* library,
+                                 std::unique_ptr<tensorflow::Graph>* graph);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_PROCEDURE_GRAPH_H_

@@ -1,0 +1,189 @@
+#include "recursive_tf/cc/tf/simplify_graph.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "recursive_tf/cc/tf/guards.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+using Edges = std::vector<const tf::Edge*>;
+
+// Control edges from and to ops. Those of the source and the sink, which every
+// graph has, are made anew in the end.
+Edges ControlEdges(const tf::EdgeSet& edges) {
+  Edges found;
+  for (const tf::Edge* edge : edges) {
+    if (edge->IsControlEdge() && edge->src()->IsOp() && edge->dst()->IsOp()) {
+      found.push_back(edge);
+    }
+  }
+  return found;
+}
+
+Edges ValueEdges(const tf::EdgeSet& edges) {
+  Edges found;
+  for (const tf::Edge* edge : edges) {
+    if (!edge->IsControlEdge()) found.push_back(edge);
+  }
+  return found;
+}
+
+bool IsNoOp(const tf::Node& node) { return node.type_string() == "NoOp"; }
+
+// One pass over a graph. The guards stay right all along: no step changes when
+// a node runs, but for constants, which it lifts.
+class Simplifier {
+ public:
+  explicit Simplifier(tf::Graph* graph) : graph_(graph), guards_(*graph) {}
+
+  // Returns whether it changed anything.
+  bool Run() {
+    bool changed = false;
+    for (tf::Node* node : Nodes()) {
+      if (guards_.InLoop(*node)) continue;
+      changed = RemoveIdleControlEdges(node) || changed;
+      changed = LiftConstant(node) || changed;
+      changed = BypassIdentity(node) || changed;
+      changed = BypassNoOp(node) || changed;
+    }
+    return changed;
+  }
+
+ private:
+  std::vector<tf::Node*> Nodes() const {
+    std::vector<tf::Node*> nodes;
+    for (tf::Node* node : graph_->op_nodes()) nodes.push_back(node);
+    return nodes;
+  }
+
+  // A control edge is idle if the node's other inputs are alive only if it is,
+  // and it stands for no order among effects.
+  bool RemoveIdleControlEdges(tf::Node* node) {
+    bool changed = false;
+    for (const tf::Edge* edge : ControlEdges(node->in_edges())) {
+      if (guards_.FollowsEffect(*edge->src())) continue;
+      if (!node->IsMerge() && !guards_.OthersImply(*node, *edge)) continue;
+      graph_->RemoveControlEdge(edge);
+      changed = true;
+    }
+    return changed;
+  }
+
+  // A constant of a branch may be there whatever branch is taken, if whatever
+  // uses it has another input that is not.
+  bool LiftConstant(tf::Node* node) {
+    if (!node->IsConstant() || guards_.Of(*node).empty()) return false;
+    if (guards_.FollowsEffect(*node)) return false;
+    for (const tf::Edge* edge : node->out_edges()) {
+      const tf::Node& user = *edge->dst();
+      if (!user.IsOp()) continue;
+      if (edge->IsControlEdge() || user.IsMerge() || user.IsRetval() ||
+          guards_.InLoop(user) || !guards_.OthersImply(user, *edge)) {
+        return false;
+      }
+    }
+    for (const tf::Edge* edge : ControlEdges(node->in_edges())) {
+      graph_->RemoveControlEdge(edge);
+    }
+    guards_.Lift(*node);
+    return true;
+  }
+
+  // Lets the users of a copy take the value itself.
+  bool BypassIdentity(tf::Node* node) {
+    if (!node->IsIdentity() || tf::IsRefType(node->output_type(0))) {
+      return false;
+    }
+    if (!ControlEdges(node->in_edges()).empty()) return false;
+    const tf::Edge* input = nullptr;
+    if (!node->input_edge(0, &input).ok()) return false;
+    tf::Node* source = input->src();
+    if (guards_.InLoop(*source)) return false;
+    const int output = input->src_output();
+    bool changed = false;
+    for (const tf::Edge* edge : ValueEdges(node->out_edges())) {
+      changed =
+          graph_->UpdateEdge(source, output, edge->dst(), edge->dst_input())
+              .ok() ||
+          changed;
+    }
+    // A control edge cannot tell the outputs of a Switch apart.
+    if (source->IsSwitch()) return changed;
+    for (const tf::Edge* edge : ControlEdges(node->out_edges())) {
+      graph_->AddControlEdge(source, edge->dst());
+      graph_->RemoveControlEdge(edge);
+      changed = true;
+    }
+    return changed;
+  }
+
+  // Lets what waits for a no-op wait for what that waits for, unless this makes
+  // more edges than there were.
+  bool BypassNoOp(tf::Node* node) {
+    if (!IsNoOp(*node)) return false;
+    const Edges in = ControlEdges(node->in_edges());
+    const Edges out = ControlEdges(node->out_edges());
+    if (out.empty() || in.size() * out.size() > in.size() + out.size()) {
+      return false;
+    }
+    for (const tf::Edge* after : out) {
+      for (const tf::Edge* before : in) {
+        graph_->AddControlEdge(before->src(), after->dst());
+      }
+      graph_->RemoveControlEdge(after);
+    }
+    return true;
+  }
+
+  tf::Graph* const graph_;
+  Guards guards_;
+};
+
+// Results and effects. A call may push or assert although nobody uses what it
+// returns.
+bool IsNeeded(const tf::Node& node) {
+  return node.IsRetval() || (node.op_def().is_stateful() && !node.IsArg()) ||
+         absl::StrContains(node.type_string(), "Recursive");
+}
+
+void RemoveUnneeded(tf::Graph* graph) {
+  std::unordered_set<const tf::Node*> needed;
+  for (const tf::Node* node : graph->op_nodes()) {
+    if (IsNeeded(*node)) needed.insert(node);
+  }
+  tf::PruneForReverseReachability(graph, std::move(needed));
+  tf::FixupSourceAndSinkEdges(graph);
+}
+
+}  // namespace
+
+void SimplifyGraph(tf::Graph* graph) {
+  RemoveUnneeded(graph);
+  while (Simplifier(graph).Run()) {
+    RemoveUnneeded(graph);
+  }
+}
+
+void LeaveOneStart(tf::Graph* graph) {
+  std::vector<tf::Node*> starts;
+  for (tf::Node* node : graph->op_nodes()) {
+    const bool waits =
+        std::any_of(node->in_edges().begin(), node->in_edges().end(),
+                    [](const tf::Edge* edge) { return edge->src()->IsOp(); });
+    if (!waits) starts.push_back(node);
+  }
+  for (size_t i = 1; i < starts.size(); ++i) {
+    graph->AddControlEdge(starts.front(), starts[i]);
+  }
+  tf::FixupSourceAndSinkEdges(graph);
+}
+
+}  // namespace recursive_tf
