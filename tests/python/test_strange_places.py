@@ -326,3 +326,12 @@ PLACES = {
 def test_an_error_in_a_strange_place_names_the_path(call):
     with pytest.raises(tf.errors.OpError, match="walk → call#0: "):
         call(define_walk())
+
+
+def test_a_call_in_a_function_of_a_dataset_in_a_body_is_refused(fib):
+    with rtf.SubGraph("total") as total:
+        n = total.input(tf.int64)
+        numbers = tf.data.Dataset.range(n).map(lambda k: fib(tf.cast(k, tf.int32)))
+        total.output(numbers.reduce(0, lambda a, b: a + b))
+    with pytest.raises(rtf.SubGraphError, match="function that it hands to MapDataset"):
+        total(tf.constant(4, tf.int64))

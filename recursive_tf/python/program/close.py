@@ -21,7 +21,7 @@ from recursive_tf.python.program.closed_program import (
     Push,
 )
 from recursive_tf.python.program.definition import Definition
-from recursive_tf.python.program.effects import only_reads, ops_within
+from recursive_tf.python.program.effects import contains, only_reads, ops_within
 from recursive_tf.python.program.rules import CALLS, ClosingRules
 
 
@@ -136,7 +136,20 @@ def _close_one(
     copy.run()
     copy.fallback = None  # A gradient may look for what is there, and no more.
     target.seal()
+    _check_closed(definition, target)
     return target
+
+
+def _check_closed(definition: Definition, target: ClosedGraph) -> None:
+    """Checks that no call is left in a function of an op that has no rule."""
+    for op in target.get_operations():
+        if contains(op, CALLS):
+            raise SubGraphError(
+                f"The body of SubGraph '{definition.name}' calls a SubGraph inside of "
+                f"a function that it hands to {op.type}. In a body, calls may stand in "
+                "conditionals, loops and functions that are called: make it one of "
+                "these, or make the call outside of the body."
+            )
 
 
 def _raise_called_outside(entry: Definition, tensor: tf.Tensor) -> None:
