@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "recursive_tf/cc/tf/guards.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/graph/node_builder.h"
 
 namespace recursive_tf {
 namespace {
@@ -36,6 +38,13 @@ Edges ValueEdges(const tf::EdgeSet& edges) {
   return found;
 }
 
+// A list that stays as it is while the graph changes.
+std::vector<tf::Node*> OpNodes(const tf::Graph& graph) {
+  std::vector<tf::Node*> nodes;
+  for (tf::Node* node : graph.op_nodes()) nodes.push_back(node);
+  return nodes;
+}
+
 bool IsNoOp(const tf::Node& node) { return node.type_string() == "NoOp"; }
 
 // One pass over a graph. The guards stay right all along: no step changes when
@@ -47,7 +56,7 @@ class Simplifier {
   // Returns whether it changed anything.
   bool Run() {
     bool changed = false;
-    for (tf::Node* node : Nodes()) {
+    for (tf::Node* node : OpNodes(*graph_)) {
       if (guards_.InLoop(*node)) continue;
       changed = RemoveIdleControlEdges(node) || changed;
       changed = LiftConstant(node) || changed;
@@ -58,12 +67,6 @@ class Simplifier {
   }
 
  private:
-  std::vector<tf::Node*> Nodes() const {
-    std::vector<tf::Node*> nodes;
-    for (tf::Node* node : graph_->op_nodes()) nodes.push_back(node);
-    return nodes;
-  }
-
   // A control edge is idle if the node's other inputs are alive only if it is,
   // and it stands for no order among effects.
   bool RemoveIdleControlEdges(tf::Node* node) {
@@ -147,6 +150,57 @@ class Simplifier {
   Guards guards_;
 };
 
+// Returns where the value comes from that decides whether `pivot` runs, and
+// which branch it stands for: lowering gives each branch one such copy of the
+// predicate. Null if it is something else.
+const tf::Edge* PredicateOfPivot(const tf::Node& pivot, int* branch) {
+  const tf::Edge* value = nullptr;
+  const tf::Edge* predicate = nullptr;
+  if (!pivot.IsIdentity() || !pivot.input_edge(0, &value).ok() ||
+      !value->src()->IsSwitch() || value->src()->type_string() != "Switch" ||
+      !value->src()->input_edge(1, &predicate).ok()) {
+    return nullptr;
+  }
+  *branch = value->src_output();
+  return predicate;
+}
+
+// Lets a constant that is all that a branch returns, and so has to know of the
+// branch, pass through a Switch, as what other branches return has done. It
+// waited for a copy of the predicate before, which had to pass through one.
+bool SwitchConstant(tf::Node* constant, tf::Graph* graph) {
+  const Edges before = ControlEdges(constant->in_edges());
+  if (!constant->IsConstant() || before.size() != 1 ||
+      !ControlEdges(constant->out_edges()).empty()) {
+    return false;
+  }
+  int branch = 0;
+  const tf::Edge* predicate = PredicateOfPivot(*before.front()->src(), &branch);
+  if (predicate == nullptr) return false;
+  const Edges uses = ValueEdges(constant->out_edges());
+  tf::Node* taken = nullptr;
+  const absl::Status made =
+      tf::NodeBuilder(graph->NewName(constant->name()), "Switch")
+          .Input(constant, 0)
+          .Input(predicate->src(), predicate->src_output())
+          .Finalize(graph, &taken);
+  if (!made.ok()) return false;
+  for (const tf::Edge* use : uses) {
+    graph->UpdateEdge(taken, branch, use->dst(), use->dst_input())
+        .IgnoreError();
+  }
+  graph->RemoveControlEdge(before.front());
+  return true;
+}
+
+bool SwitchConstants(tf::Graph* graph) {
+  bool changed = false;
+  for (tf::Node* node : OpNodes(*graph)) {
+    changed = SwitchConstant(node, graph) || changed;
+  }
+  return changed;
+}
+
 // Results and effects. A call may push or assert although nobody uses what it
 // returns.
 bool IsNeeded(const tf::Node& node) {
@@ -166,10 +220,9 @@ void RemoveUnneeded(tf::Graph* graph) {
 }  // namespace
 
 void SimplifyGraph(tf::Graph* graph) {
-  RemoveUnneeded(graph);
-  while (Simplifier(graph).Run()) {
+  do {
     RemoveUnneeded(graph);
-  }
+  } while (Simplifier(graph).Run() || SwitchConstants(graph));
 }
 
 void LeaveOneStart(tf::Graph* graph) {
