@@ -473,3 +473,63 @@ def test_a_gradient_uses_the_weight_as_it_was_when_it_was_read(x):
     np.testing.assert_allclose(w, 4 * start)
     np.testing.assert_allclose(by_x, start * 2 * start)
     np.testing.assert_allclose(by_w, x * (start + 2 * start), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["bool", "int32"])
+def test_what_a_loop_only_reads_and_has_no_gradient_gets_none(w, kind):
+    """TensorFlow's gradient of a loop has zeros for it, of its own dtype."""
+    flag = tf.Variable(tf.cast(1, kind))
+
+    with rtf.SubGraph("f", output_signature=tf.TensorSpec([2])) as f:
+        n = f.input(tf.int32)
+
+        def more():
+            def step(i, y):
+                return i + 1, tf.sin(w * y * tf.cast(flag, tf.float32))
+
+            return tf.while_loop(lambda i, *_: i < 2, step, (0, f(n - 1)))[1]
+
+        f.output(tf.cond(n < 1, lambda: tf.sin(w), more))
+
+    def unrolled(n):
+        y = tf.sin(w)
+        for _ in range(2 * n):
+            y = tf.sin(w * y)
+        return y
+
+    with tf.GradientTape() as tape:
+        found = f(2)
+    gradients = tape.gradient(found, [w, flag])
+    with tf.GradientTape() as tape:
+        expected = unrolled(2)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(gradients[0], tape.gradient(expected, w), rtol=1e-5)
+    assert gradients[1] is None
+
+
+@pytest.mark.parametrize("conditional", ["cond", "switch_case"])
+def test_a_conditional_whose_inputs_have_no_gradient_has_one(conditional):
+    scale = tf.Variable(0.5)
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        branches = [lambda: tf.sin(tf.cast(n, tf.float32)), lambda: tf.constant(0.3)]
+        if conditional == "cond":
+            y = tf.cond(n < 1, *branches)
+        else:
+            y = tf.switch_case(n, branches)
+        f.output(scale * y)
+    with tf.GradientTape() as tape:
+        y = f(1)
+    np.testing.assert_allclose(tape.gradient(y, scale), 0.3, rtol=1e-6)
+
+
+def test_a_map_over_no_rows_of_unknown_shape_has_a_gradient():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        x = f.input(tf.float32, [None])
+        f.output(tf.reduce_sum(x) * tf.cast(n, tf.float32))
+    rows = tf.zeros([0, 3])
+    with tf.GradientTape() as tape:
+        tape.watch(rows)
+        y = f.map(tf.zeros([0], tf.int32), rows)
+    assert tape.gradient(y, rows).shape == [0, 3]

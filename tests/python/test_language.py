@@ -797,3 +797,19 @@ def test_pushed_tables_of_eager_calls_and_of_functions_are_equal():
     inside = tf.function(lambda n: squares(n, with_pushed=True)[1]["square"])
     eager = squares(4, with_pushed=True)[1]["square"]
     np.testing.assert_array_equal(inside(4), eager)
+
+
+def test_constants_of_branches_and_loops_stay_where_they_are():
+    """A branch, or a loop, that returns a constant and computes nothing."""
+    with rtf.SubGraph("f", output_signature=tf.TensorSpec((), tf.int32)) as f:
+        n = f.input(tf.int32)
+
+        def count():
+            def step(i, total):
+                return i + 1, tf.cond(i < 2, lambda: 5, lambda: total + f(n - 1))
+
+            return tf.while_loop(lambda i, _: i < 3, step, (0, 0))[1]
+
+        f.output(tf.switch_case(n, [lambda: 7, lambda: 8, count]))
+
+    assert [int(f(n)) for n in range(3)] == [7, 8, 5 + 8]

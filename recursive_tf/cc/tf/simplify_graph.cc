@@ -194,8 +194,10 @@ bool SwitchConstant(tf::Node* constant, tf::Graph* graph) {
 }
 
 bool SwitchConstants(tf::Graph* graph) {
+  const Guards guards(*graph);
   bool changed = false;
   for (tf::Node* node : OpNodes(*graph)) {
+    if (guards.InLoop(*node)) continue;
     changed = SwitchConstant(node, graph) || changed;
   }
   return changed;

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient.region import Region
+from recursive_tf.python.gradient.region import Region, is_trainable
 from recursive_tf.python.gradient.sinks import Sinks
 from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.tf_compat import FuncGraph
@@ -117,7 +117,8 @@ class GradientGraph(FuncGraph):
     ) -> dict[int, tf.Tensor]:
         results = {}
         for tensor, gradient in zip(inputs, gradients, strict=True):
-            if gradient is None:
+            # A loop gives what it only reads a gradient, zeros, also a bool.
+            if gradient is None or not is_trainable(gradient.dtype):
                 continue
             capture = self.region.captures.get(id(tensor))
             if capture is not None:
