@@ -42,7 +42,7 @@ def add_conditional(
     tf_compat.set_branch_graphs(op, branches)
     tf_compat.set_attr(op, "_lower_using_switch_merge", tf_compat.AttrValue(b=True))
     for result, tensors in zip(op.outputs, outputs, strict=True):
-        tf_compat.copy_static_info(tensors[0], result)
+        tf_compat.copy_handle_data(tensors[0], result)
     return op
 
 

@@ -175,6 +175,11 @@ def copy_static_info(old: tf.Tensor, new: tf.Tensor) -> None:
     """Tells `new` what is known before run time about `old`."""
     if new.shape.rank is None or not new.shape.is_fully_defined():
         new.set_shape(old.shape)
+    copy_handle_data(old, new)
+
+
+def copy_handle_data(old: tf.Tensor, new: tf.Tensor) -> None:
+    """Tells `new` what the handle `old` leads to, if it is one."""
     if old.dtype in (tf.resource, tf.variant):
         handle_data_util.copy_handle_data(old, new)
 

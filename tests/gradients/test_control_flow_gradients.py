@@ -533,3 +533,19 @@ def test_a_map_over_no_rows_of_unknown_shape_has_a_gradient():
         tape.watch(rows)
         y = f.map(tf.zeros([0], tf.int32), rows)
     assert tape.gradient(y, rows).shape == [0, 3]
+
+
+@pytest.mark.parametrize("conditional", ["cond", "switch_case"])
+def test_branches_may_return_shapes_of_their_own(w, conditional):
+    with rtf.SubGraph("f", output_signature=tf.TensorSpec([None])) as f:
+        n = f.input(tf.int32)
+        branches = [lambda: tf.constant([0.3]), lambda: tf.tanh(w)]
+        if conditional == "cond":
+            f.output(tf.cond(n < 1, *branches))
+        else:
+            f.output(tf.switch_case(n, branches))
+    for n, expected in ((0, [0.0, 0.0]), (1, 1 - np.tanh([0.5, -1.5]) ** 2)):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(f(n))
+        gradient = tape.gradient(loss, w, unconnected_gradients="zero")
+        np.testing.assert_allclose(gradient, expected, rtol=1e-5)
