@@ -2,8 +2,25 @@
 
 import os
 
+import pytest
+
 # Read by TensorFlow when it is imported. Two threads, so that what runs at once does,
 # and what must not is found out.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_NUM_INTEROP_THREADS", "2")
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "2")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options of tests/properties, whose own conftest is read too late."""
+    parser.addoption(
+        "--programs",
+        type=int,
+        default=40,
+        help="how many random recursive programs to run, each on 25 forests",
+    )
+    parser.addoption(
+        "--programs-seed",
+        default="0",
+        help="a number that random programs depend on, or `random`",
+    )

@@ -1,0 +1,200 @@
+"""What random programs compute with: Python text, NumPy's value, and its derivative.
+
+All are bounded by their arguments, and none fails. A float is as exact as NumPy has it,
+whatever its dtype in the program. Where a small error would make another program, as
+where a float is compared, the oracle says `Ambiguous` and the case is not taken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.properties.syntax import INTEGERS, Type
+
+Array = np.ndarray[Any, Any]
+
+MARGIN = 1e-3  # What is nearer to the point where it matters is ambiguous.
+# No number of two decimals, as data are, is near to one that matters.
+THRESHOLD, SCALE = 0.1375, 4.03
+
+
+class Ambiguous(Exception):  # noqa: N818  # It is no error.
+    """A float stands where its last digits decide."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """One operation.
+
+    Attributes:
+        text: Python, with {0}, {1}, ... for the arguments, {all} for all of them,
+            {dtype} for the result's, and {n} for the rows of the first argument.
+        value: Of a result type and arrays.
+        derivative: From the cotangent of the result, the result and the arguments to
+            their cotangents, before broadcasting is undone; None if there is none.
+    """
+
+    text: str
+    value: Callable[..., Array]
+    derivative: Callable[..., list[Any]] | None = None
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Array]:
+    return lambda _, *args: np.asarray(function(*args))
+
+
+def _cast(result: Type, x: Array) -> Array:
+    if result.dtype == "bool":
+        return x.astype(bool)
+    return x.astype(np.int64 if result.dtype in INTEGERS else np.float64)
+
+
+def _above(_: Type, x: Array) -> Array:
+    if np.any(np.abs(x - THRESHOLD) < MARGIN):
+        raise Ambiguous
+    return x > THRESHOLD
+
+
+def _truncate(_: Type, x: Array) -> Array:
+    scaled = SCALE * x
+    nearest = np.round(scaled)
+    if np.any((np.abs(scaled - nearest) < MARGIN) & (nearest != 0)):
+        raise Ambiguous
+    return np.trunc(scaled).astype(np.int64)
+
+
+def _lookup(table: Array, row: Array) -> Array:
+    return table[row % len(table)]
+
+
+def _lookup_derivative(g: Array, _: Array, table: Array, row: Array) -> list[Any]:
+    result = np.zeros_like(table)
+    result[row % len(table)] = g
+    return [result, None]
+
+
+def _row_derivative(g: Array, _: Array, table: Array, row: Array) -> list[Any]:
+    result = np.zeros_like(table)
+    result[row] = g
+    return [result, None]
+
+
+def _concat_derivative(g: Array, _: Array, x: Array, y: Array) -> list[Any]:
+    return [g[: len(x)], g[len(x) :]]
+
+
+def _wide_derivative(g: Array, _: Array, w: Array, x: Array, y: Array) -> list[Any]:
+    both = w.T @ g
+    return [np.outer(g, np.concatenate([x, y])), both[: len(x)], both[len(x) :]]
+
+
+def _wide(w: Array, x: Array, y: Array) -> Array:
+    return w @ np.concatenate([x, y])
+
+
+def _of(text: str, value: Any, derivative: Any = None) -> Operation:
+    return Operation(text, _plain(value), derivative)
+
+
+SQUASHING = {
+    "tanh": _of("tf.tanh({0})", np.tanh, lambda g, y, x: [g * (1 - y * y)]),
+    "sin": _of("tf.sin({0})", np.sin, lambda g, y, x: [g * np.cos(x)]),
+    "sigmoid": _of(
+        "tf.sigmoid({0})",
+        lambda x: 0.5 * np.tanh(0.5 * x) + 0.5,
+        lambda g, y, x: [g * y * (1 - y)],
+    ),
+}
+
+ELEMENTWISE = {
+    "add": _of("({0} + {1})", np.add, lambda g, z, x, y: [g, g]),
+    "subtract": _of("({0} - {1})", np.subtract, lambda g, z, x, y: [g, -g]),
+    "multiply": _of("({0} * {1})", np.multiply, lambda g, z, x, y: [g * y, g * x]),
+    "negative": _of("(-{0})", np.negative, lambda g, y, x: [-g]),
+    "stop_gradient": _of("tf.stop_gradient({0})", lambda x: x),
+    "where": _of(
+        "tf.where({0}, {1}, {2})",
+        np.where,
+        lambda g, z, p, x, y: [None, np.where(p, g, 0), np.where(p, 0, g)],
+    ),
+    "cast": Operation("tf.cast({0}, tf.{dtype})", _cast, lambda g, y, x: [g]),
+}
+
+SHAPING = {
+    "sum": _of(
+        "tf.reduce_sum({0})", np.sum, lambda g, y, x: [np.broadcast_to(g, x.shape)]
+    ),
+    "mean": _of(
+        "tf.reduce_mean({0})",
+        np.mean,
+        lambda g, y, x: [np.broadcast_to(g / x.size, x.shape)],
+    ),
+    "sum_rows": _of(
+        "tf.reduce_sum({0}, 0)",
+        lambda x: np.sum(x, 0),
+        lambda g, y, x: [np.broadcast_to(g, x.shape)],
+    ),
+    "stack": _of("tf.stack([{all}])", lambda *x: np.stack(x), lambda g, y, *x: list(g)),
+    "concat": _of(
+        "tf.concat([{0}, {1}], 0)",
+        lambda x, y: np.concatenate([x, y]),
+        _concat_derivative,
+    ),
+    "halves": _of(
+        "tf.add_n(tf.split(tf.concat([{0}, {1}], 0), 2))",
+        np.add,
+        lambda g, z, x, y: [g, g],
+    ),
+    "flatten": _of(
+        "tf.reshape({0}, [-1])", np.ravel, lambda g, y, x: [g.reshape(x.shape)]
+    ),
+    "transpose": _of("tf.transpose({0})", np.transpose, lambda g, y, x: [g.T]),
+    "pick": _of("tf.gather({0}, {1} % {n})", _lookup, _lookup_derivative),
+    "row": _of("tf.gather({0}, {1})", lambda t, i: t[i], _row_derivative),
+}
+
+
+def _times_vector(text: str) -> Operation:
+    return _of(text, np.matmul, lambda g, y, w, x: [np.outer(g, x), w.T @ g])
+
+
+def _vector_times(text: str) -> Operation:
+    return _of(text, lambda w, x: x @ w, lambda g, y, w, x: [np.outer(x, g), w @ g])
+
+
+PRODUCTS = {
+    "matvec": _times_vector("tf.linalg.matvec({0}, {1})"),
+    "einsum": _times_vector("tf.einsum('ij,j->i', {0}, {1})"),
+    "transposed": _vector_times("tf.linalg.matvec({0}, {1}, transpose_a=True)"),
+    "row_product": _vector_times("tf.matmul({1}[tf.newaxis], {0})[0]"),
+    "wide": _of(
+        "tf.linalg.matvec({0}, tf.concat([{1}, {2}], 0))", _wide, _wide_derivative
+    ),
+    "matmul": _of(
+        "tf.matmul({0}, {1})", np.matmul, lambda g, z, x, y: [g @ y.T, x.T @ g]
+    ),
+    "outer": _of(
+        "tf.tensordot({0}, {1}, 0)", np.outer, lambda g, z, x, y: [g @ y, g.T @ x]
+    ),
+}
+
+DISCRETE = {
+    "add_mod": _of("(({0} + {1}) % 7)", lambda x, y: (x + y) % 7),
+    "multiply_mod": _of("(({0} * {1}) % 5)", lambda x, y: (x * y) % 5),
+    "minus_one": _of("({0} - 1)", lambda x: x - 1),
+    "mod_three": _of("({0} % 3)", lambda x: x % 3),
+    "size": _of("(tf.size({0}) % 7)", lambda x: x.size % 7),
+    "truncate": Operation(f"tf.cast({SCALE} * {{0}}, tf.{{dtype}})", _truncate),
+    "less": _of("({0} < {1})", np.less),
+    "equal": _of("tf.equal({0}, {1})", np.equal),
+    "above": Operation(f"({{0}} > {THRESHOLD})", _above),
+    "any": _of("tf.reduce_any({0})", np.any),
+    "and": _of("tf.logical_and({0}, {1})", np.logical_and),
+    "not": _of("tf.logical_not({0})", np.logical_not),
+}
+
+OPERATIONS = {**SQUASHING, **ELEMENTWISE, **SHAPING, **PRODUCTS, **DISCRETE}

@@ -1,0 +1,248 @@
+"""The text of a random program: Python for the library, complete and runnable."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+
+from tests.properties import checking
+from tests.properties.body_source import (
+    BodyText,
+    declaration,
+    indented,
+    packed_text,
+    shape_text,
+    spec_text,
+)
+from tests.properties.forests import capture_values
+from tests.properties.operations import Array
+from tests.properties.syntax import (
+    CHILDREN,
+    COUNTS,
+    WORDS,
+    Program,
+    Type,
+    Var,
+)
+
+_HEAD = '''\
+"""A random recursive program, and what it shows on one forest."""
+
+import collections
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+import recursive_tf as rtf
+
+Pair = collections.namedtuple("Pair", ["first", "second"])
+counter = tf.Variable(0)
+'''
+
+LOSS = '''
+def loss_of(outputs, pushed):
+    """Returns the sum of all floats, each with a weight of its own."""
+    loss = tf.zeros([], tf.float64)
+    values = outputs + [pushed[name] for name in TABLES]
+    for position, value in enumerate(values):
+        if value.dtype.is_floating:
+            flat = tf.reshape(tf.cast(value, tf.float64), [-1])
+            order = tf.cast(tf.range(tf.size(flat)), tf.float64)
+            loss += tf.reduce_sum(flat * tf.sin(1.7 * order + position))
+    return loss
+'''
+
+_RUN = '''
+def run(data):
+    """Returns all that a run on a forest shows, by name."""
+    counter.assign(0)
+    data = {name: tf.constant(data[name], s.dtype) for name, s in SPECS.items()}
+    outputs, pushed, gradients = start(data)
+    found = {"counter": counter}
+    found.update({f"output {i}": y for i, y in enumerate(outputs)})
+    found.update({f"pushed {name}": pushed[name] for name in TABLES})
+    found.update({f"gradient of {n}": g for n, g in zip(SOURCES, gradients)})
+    return {k: None if v is None else v.numpy() for k, v in found.items()}
+'''
+
+# How the root call is made, by `Program.form`.
+_STEP = """
+{decorator}def step({parameters}):
+    with tf.GradientTape() as tape:
+        tape.watch([{watched}])
+        {callee}
+        outputs, pushed = {call}(root{arguments}, with_pushed=True)
+        outputs = tf.nest.flatten(outputs)
+        loss = loss_of(outputs, pushed)
+    gradients = tape.gradient(loss, [{sources}])
+    gradients = [None if g is None else tf.convert_to_tensor(g) for g in gradients]
+    return outputs, pushed, gradients
+"""
+
+_START_WITH_ARGUMENTS = """
+def start(data):
+    return step(*[data[name] for name in SPECS]{tensors})
+"""
+
+_START_WITH_VARIABLES = """
+def start(data):
+    for variable in [children, counts, words, features]:
+        variable.assign(data[variable.name.split(":")[0]])
+    return step(*[data[name] for name in ARGUMENTS])
+"""
+
+_MAIN = """
+# --- What is wrong
+
+DATA = {data}
+EXPECTED = {expected}
+
+if __name__ == "__main__":
+    check(run(DATA), EXPECTED, {tolerance})
+"""
+
+
+def program_source(program: Program) -> str:
+    """Returns a module with `run`, from the data of a forest to what a run shows."""
+    return "\n".join(_lines(program))
+
+
+def script(
+    text: str, data: Mapping[str, Array], expected: Mapping[str, Array | None]
+) -> str:
+    """Returns a module that ends with an error if a run does not show `expected`.
+
+    Args:
+        text: Of `program_source`.
+        data: Of a forest.
+        expected: What a run on it has to show.
+    """
+    main = _MAIN.format(
+        data=_table(data),
+        expected=_table(expected),
+        tolerance=checking.tolerance_of(text),
+    )
+    return text + "\n\n" + inspect.getsource(checking.check) + main
+
+
+def _table(values: Mapping[str, Array | None]) -> str:
+    def text(value: Array | None) -> str:
+        if value is None or value.size:
+            return repr(value if value is None else value.tolist())
+        # A list would lose its shape.
+        return f"np.zeros({list(value.shape)}, np.{value.dtype})"
+
+    return "{\n" + "".join(f"    {k!r}: {text(v)},\n" for k, v in values.items()) + "}"
+
+
+def _lines(program: Program) -> Iterator[str]:
+    yield _HEAD
+    yield f"TABLES = {[name for name, _ in program.tables]}"
+    yield f"ARGUMENTS = {['root', *(x.name for x in program.arguments)]}"
+    yield f"SOURCES = {[x.name for x in program.sources]}"
+    yield "SPECS = {"
+    for var in _parameters(program):
+        yield f"    {var.name!r}: {spec_text(var.type)},"
+    yield "}"
+    yield from _capture_lines(program)
+    yield ""
+    yield f"def define({', '.join(v.name for v in _defining(program))}):"
+    yield from indented(_define_lines(program))
+    yield LOSS
+    yield _step(program)
+    yield _RUN
+
+
+# --- The outside of SubGraphs
+
+
+def _forest_vars(program: Program) -> list[Var]:
+    children = Var(CHILDREN.name, Type("int32", (None, program.arity)))
+    return [children, COUNTS, WORDS, program.features]
+
+
+def _parameters(program: Program) -> list[Var]:
+    rows = (None,) if program.is_mapped else ()
+    arguments = [Var("root", Type("int32")), *program.arguments]
+    mapped = [Var(x.name, Type(x.type.dtype, rows + x.type.shape)) for x in arguments]
+    return _forest_vars(program) + mapped
+
+
+def _tensors(program: Program) -> list[Var]:
+    """Returns the captures that a `tf.function` takes as its arguments."""
+    if program.form != "inside":
+        return []
+    return [c.var for c in program.captures if not c.is_variable]
+
+
+def _defining(program: Program) -> list[Var]:
+    return _forest_vars(program) + _tensors(program)
+
+
+def _capture_lines(program: Program) -> Iterator[str]:
+    values = capture_values(program)
+    for capture in program.captures:
+        var = capture.var
+        of_values = f"{values[var.name].tolist()}, dtype=tf.{var.type.dtype}"
+        # A tape in a function follows variables of the outside, but no tensors.
+        is_variable = capture.is_variable or program.form == "outside"
+        maker = "Variable" if is_variable else "constant"
+        yield f"{var.name} = tf.{maker}({of_values})"
+    if program.form == "inside":
+        return
+    for var in _forest_vars(program):
+        empty = [0 if n is None else n for n in var.type.shape]
+        yield (
+            f"{var.name} = tf.Variable(tf.zeros({empty}, tf.{var.type.dtype}), "
+            f"shape={shape_text(var.type)}, name={var.name!r})"
+        )
+
+
+def _step(program: Program) -> str:
+    is_inside = program.form == "inside"
+    define = f"define({', '.join(v.name for v in _defining(program))})"
+    taken = _parameters(program)[0 if is_inside else 4 :]
+    specs = [f"*list(SPECS.values())[{0 if is_inside else 4}:]"]
+    specs += [spec_text(var.type) for var in _tensors(program)]
+    names = [var.name for var in taken + _tensors(program)]
+    roots = [x.name for x in program.arguments]
+    decorator = f"@tf.function(autograph=False, input_signature=[{', '.join(specs)}])\n"
+    text = _STEP.format(
+        decorator="" if program.form == "eager" else decorator,
+        parameters=", ".join(names),
+        watched=", ".join(
+            x.name for x in program.sources if x.name in _watched(program)
+        ),
+        callee=f"f = {define}" if is_inside else "f = the_program",
+        call="f.map" if program.is_mapped else "f",
+        arguments="".join(f", {text}" for text in packed_text(program.root, roots)),
+        sources=", ".join(x.name for x in program.sources),
+    )
+    if is_inside:
+        tensors = "".join(f", {var.name}" for var in _tensors(program))
+        return text + _START_WITH_ARGUMENTS.format(tensors=tensors)
+    return f"\nthe_program = {define}\n" + text + _START_WITH_VARIABLES
+
+
+def _watched(program: Program) -> set[str]:
+    """Returns the names of what is a tensor where the tape is."""
+    found = {x.name for x in program.float_arguments}
+    if program.form == "inside":
+        found |= {program.features.name} | {var.name for var in _tensors(program)}
+    if program.form == "eager":
+        found |= {c.var.name for c in program.captures if not c.is_variable}
+    return found
+
+
+# --- SubGraphs
+
+
+def _define_lines(program: Program) -> Iterator[str]:
+    for subgraph in program.subgraphs:
+        yield declaration(subgraph.header)
+    headers = {s.header.name: s.header for s in program.subgraphs}
+    captured = frozenset(c.var.name for c in program.captures) | {"features"}
+    for subgraph in program.subgraphs:
+        yield from BodyText(subgraph, headers, captured).definition()
+    yield f"return {program.root.name}"

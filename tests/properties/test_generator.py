@@ -1,0 +1,105 @@
+"""Random programs and forests have in them what they are said to have."""
+
+from __future__ import annotations
+
+import collections
+import functools
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.properties.features import ALL_FEATURES, features_of
+from tests.properties.forests import MAX_NODES
+from tests.properties.operations import OPERATIONS
+from tests.properties.programs import programs
+from tests.properties.running import Case, cases, settled
+from tests.properties.source import program_source
+from tests.properties.syntax import Program
+
+pytestmark = pytest.mark.slow
+
+DRAWING = settings(
+    max_examples=200,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@functools.cache
+def drawn() -> list[Program]:
+    """Returns two hundred programs."""
+    found: list[Program] = []
+
+    @seed(0)
+    @DRAWING
+    @given(programs())
+    def draw(program: Program) -> None:
+        found.append(program)
+
+    draw()
+    return found
+
+
+@functools.cache
+def shares() -> collections.Counter[str]:
+    """Returns how many of the drawn programs have a feature."""
+    return collections.Counter(f for program in drawn() for f in features_of(program))
+
+
+CHOICES = {
+    *(f"dtype: {dtype}" for dtype in ("float32", "float64", "int32", "int64", "bool")),
+    *(f"form: {form}" for form in ("inside", "outside", "eager")),
+    *(f"arity: {arity}" for arity in (1, 2, 3)),
+    *(f"rank: {rank}" for rank in range(3)),
+    *(f"kind: {kind}" for kind in ("tree", "fuel", "plain")),
+}
+
+
+def test_every_feature_is_drawn() -> None:
+    found = shares()
+    assert not {name: found[name] for name in ALL_FEATURES if found[name] < 2}
+
+
+def test_every_operation_is_drawn() -> None:
+    found = shares()
+    assert not [name for name in OPERATIONS if not found[f"operation: {name}"]]
+
+
+def test_every_choice_is_drawn_often() -> None:
+    found = shares()
+    assert not {name: found[name] for name in CHOICES if found[name] < 10}
+
+
+def test_every_text_is_python() -> None:
+    for program in drawn():
+        compile(program_source(program), "<random program>", "exec")
+
+
+def test_forests_are_of_all_kinds_and_programs_run_on_them() -> None:
+    found = set()
+
+    @seed(0)
+    @settings(DRAWING, max_examples=10)
+    @given(cases())
+    def look(case: Case) -> None:
+        for forest in case.forests:
+            run = settled(case.program, forest)
+            assert run is not None
+            size = len(run[0].counts)
+            found.update(
+                name
+                for name, holds in {
+                    "no tree": not forest.trees,
+                    "a leaf": size == 1,
+                    "several trees": len(forest.trees) > 1,
+                    "a chain": size > 4 and max(run[0].counts) == 1,
+                    "branching": max(run[0].counts, default=0) > 1,
+                    "the most nodes": size > MAX_NODES,
+                }.items()
+                if holds
+            )
+
+    look()
+    assert len(found) == 6, found

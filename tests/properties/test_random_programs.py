@@ -1,0 +1,53 @@
+"""Random recursive programs compute what the oracle does, values and gradients.
+
+A run of the tests draws 40 programs, and runs each on 25 forests; `--programs=400`
+draws more, `--programs-seed=random` draws others. What fails is drawn again, ever
+smaller, and shown as a script to run. What ends the process leaves its script in
+`recursive_tf_random_program_*.py` where temporary files are.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.properties.running import Case, cases, check_case
+
+pytestmark = pytest.mark.slow
+
+# Few enough that all processors have work, and that Hypothesis does not yet vary the
+# forests of programs that it has drawn before.
+PROGRAMS_A_PART = 5
+
+SETTINGS = settings(
+    # It begins with the simplest program there is.
+    max_examples=1 + PROGRAMS_A_PART,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate, Phase.shrink],
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "part" in metafunc.fixturenames:
+        count = metafunc.config.getoption("programs")
+        metafunc.parametrize("part", range(-(-count // PROGRAMS_A_PART)))
+
+
+def test_dataflow_computes_what_the_oracle_does(
+    part: int, pytestconfig: pytest.Config
+) -> None:
+    chosen = pytestconfig.getoption("programs_seed")
+    base = random.SystemRandom().randrange(2**40) if chosen == "random" else int(chosen)
+
+    @seed(base + part)
+    @SETTINGS
+    @given(cases())
+    def run(case: Case) -> None:
+        check_case(case)
+
+    run()
