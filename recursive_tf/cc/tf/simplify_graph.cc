@@ -60,6 +60,7 @@ class Simplifier {
       if (guards_.InLoop(*node)) continue;
       changed = RemoveIdleControlEdges(node) || changed;
       changed = LiftConstant(node) || changed;
+      changed = BypassSwitches(node) || changed;
       changed = BypassIdentity(node) || changed;
       changed = BypassNoOp(node) || changed;
     }
@@ -98,6 +99,28 @@ class Simplifier {
     }
     guards_.Lift(*node);
     return true;
+  }
+
+  // Lets a node of a branch take a value from before the Switch, if another of
+  // its inputs is there only in this branch anyway.
+  bool BypassSwitches(tf::Node* node) {
+    if (node->IsMerge()) return false;
+    bool changed = false;
+    for (int i = 0; i < node->num_inputs(); ++i) {
+      const tf::Edge* edge = nullptr;
+      const tf::Edge* value = nullptr;
+      if (!node->input_edge(i, &edge).ok()) continue;
+      const tf::Node& source = *edge->src();
+      if (!source.IsSwitch() || guards_.InLoop(source) ||
+          !source.input_edge(0, &value).ok() || guards_.InLoop(*value->src()) ||
+          !guards_.OthersImply(*node, *edge)) {
+        continue;
+      }
+      changed =
+          graph_->UpdateEdge(value->src(), value->src_output(), node, i).ok() ||
+          changed;
+    }
+    return changed;
   }
 
   // Lets the users of a copy take the value itself.
