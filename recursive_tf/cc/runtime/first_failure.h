@@ -37,7 +37,7 @@ class FirstFailure {
     if (!exists_.load(std::memory_order_acquire)) return false;
     const PathOrder path = PathOrder::Of(activation);
     MutexLock lock(&mu_);
-    return failure_->path < path;
+    return failure_.has_value() && failure_->path < path;
   }
 
   std::optional<Error> Get() const {

@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/program_run.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>

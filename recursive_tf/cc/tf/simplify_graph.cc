@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/tf/simplify_graph.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <unordered_set>
 #include <utility>
 #include <vector>

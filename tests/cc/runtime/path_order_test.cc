@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/runtime/path_order.h"
 
+#include <cstddef>
 #include <vector>
 
 #include "gtest/gtest.h"
