@@ -66,6 +66,19 @@ def compiler() -> str:
     return name
 
 
+def compiler_file(name: str) -> pathlib.Path | None:
+    """Returns where the compiler has a library, e.g. `libtsan.so`; None without it."""
+    found = subprocess.run(
+        [compiler(), f"-print-file-name={name}"],
+        text=True,
+        capture_output=True,
+        check=True,
+    ).stdout.strip()
+    # The answer is a path if it is found, and the bare name if not.
+    path = pathlib.Path(found)
+    return path if path.is_absolute() else None
+
+
 def tensorflow_folder() -> pathlib.Path:
     """Returns the folder of the installed TensorFlow, without importing it."""
     spec = importlib.util.find_spec("tensorflow")

@@ -1,10 +1,9 @@
 """Finds GoogleTest, or installs the distribution's package, or says how to."""
 
-import pathlib
 import subprocess
 
 import debian_packages
-from cc_build import BuildError, compiler
+from cc_build import BuildError, compiler, compiler_file
 
 PACKAGE = "libgtest-dev"
 LIBRARIES = ("libgtest_main.a", "libgtest.a")
@@ -39,16 +38,4 @@ def is_installed() -> bool:
         capture_output=True,
         check=False,
     )
-    return header.returncode == 0 and all(map(has_library, LIBRARIES))
-
-
-def has_library(name: str) -> bool:
-    """Returns whether the compiler finds the static library `name`."""
-    # The answer is a path if it is found, and the bare name if not.
-    found = subprocess.run(
-        [compiler(), f"-print-file-name={name}"],
-        text=True,
-        capture_output=True,
-        check=True,
-    ).stdout.strip()
-    return pathlib.Path(found).is_absolute()
+    return header.returncode == 0 and all(map(compiler_file, LIBRARIES))

@@ -15,7 +15,7 @@ import sys
 from typing import NamedTuple
 
 import package_copy
-from cc_build import ROOT, BuildError, compiler
+from cc_build import ROOT, BuildError, compiler, compiler_file
 
 WORK = ROOT / "build" / "sanitize"
 
@@ -95,14 +95,8 @@ def build_copy(name: str) -> pathlib.Path:
 
 def runtime_library(name: str) -> str:
     """Returns the path of one of the compiler's libraries, e.g. `libtsan.so`."""
-    done = subprocess.run(
-        [compiler(), f"-print-file-name={name}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    path = pathlib.Path(done.stdout.strip())
-    if not path.is_absolute():
+    path = compiler_file(name)
+    if path is None:
         raise BuildError(f"the compiler {compiler()} has no {name}")
     return str(path.resolve())
 
