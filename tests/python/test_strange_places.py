@@ -335,3 +335,25 @@ def test_a_call_in_a_function_of_a_dataset_in_a_body_is_refused(fib):
         total.output(numbers.reduce(0, lambda a, b: a + b))
     with pytest.raises(rtf.SubGraphError, match="function that it hands to MapDataset"):
         total(tf.constant(4, tf.int64))
+
+
+@pytest.mark.parametrize("branch", [False, True])
+def test_an_effect_of_a_root_call_in_a_body_comes_before_what_follows(branch):
+    counter = tf.Variable(0)
+    with rtf.SubGraph("count") as count:
+        n = count.input(tf.int32)
+        counter.assign_add(n)
+        count.output(n)
+    counted = tf.function(count).get_concrete_function(tf.TensorSpec([], tf.int32))
+
+    def count_and_read(n):
+        counted(n)
+        return counter.read_value()
+
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        if branch:
+            f.output(tf.cond(n > 0, lambda: count_and_read(n), lambda: n))
+        else:
+            f.output(count_and_read(n))
+    assert [int(f(3)) for _ in range(20)] == [3 * i for i in range(1, 21)]

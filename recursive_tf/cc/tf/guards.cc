@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
+#include "recursive_tf/cc/tf/own_ops.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/graph/control_flow.h"
 #include "tensorflow/core/graph/graph.h"
@@ -15,13 +15,9 @@ namespace {
 
 namespace tf = tensorflow;
 
-// Of our ops only a call with effects is one: what the others write is read
-// after the root call, or by its gradient.
 bool HasEffect(const tf::Node& node) {
-  if (absl::StartsWith(node.type_string(), "Recursive")) {
-    return node.type_string() == "RecursiveCall";
-  }
-  return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval();
+  return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval() &&
+         !IsSeenByRootOnly(node.type_string());
 }
 
 // Follows copies back to where the value comes from.

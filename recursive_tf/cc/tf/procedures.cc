@@ -9,7 +9,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
+#include "recursive_tf/cc/tf/own_ops.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/common_runtime/local_executor_params.h"
@@ -97,8 +97,7 @@ absl::Status Procedures::MakeExecutor(const tf::Graph& graph,
             tf::CreateNonCachedKernel(runtime_->device(), runtime_, props,
                                       runtime_->graph_def_version(), kernel));
         const bool waits =
-            (*kernel)->AsAsync() != nullptr &&
-            !absl::StrContains(props->node_def.op(), "Recursive");
+            (*kernel)->AsAsync() != nullptr && !IsOwnOp(props->node_def.op());
         only_compute_ = only_compute_ && !waits;
         return absl::OkStatus();
       };

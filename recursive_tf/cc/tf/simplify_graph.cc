@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "recursive_tf/cc/tf/guards.h"
+#include "recursive_tf/cc/tf/own_ops.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/graph/graph.h"
 #include "tensorflow/core/graph/node_builder.h"
@@ -181,7 +181,7 @@ const tf::Edge* PredicateOfPivot(const tf::Node& pivot, int* branch) {
   const tf::Edge* value = nullptr;
   const tf::Edge* predicate = nullptr;
   if (!pivot.IsIdentity() || !pivot.input_edge(0, &value).ok() ||
-      !value->src()->IsSwitch() || value->src()->type_string() != "Switch" ||
+      value->src()->type_string() != "Switch" ||
       !value->src()->input_edge(1, &predicate).ok()) {
     return nullptr;
   }
@@ -231,7 +231,7 @@ bool SwitchConstants(tf::Graph* graph) {
 // returns.
 bool IsNeeded(const tf::Node& node) {
   return node.IsRetval() || (node.op_def().is_stateful() && !node.IsArg()) ||
-         absl::StrContains(node.type_string(), "Recursive");
+         IsOwnOp(node.type_string());
 }
 
 void RemoveUnneeded(tf::Graph* graph) {

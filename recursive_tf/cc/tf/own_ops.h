@@ -1,0 +1,25 @@
+#ifndef RECURSIVE_TF_CC_TF_OWN_OPS_H_
+#define RECURSIVE_TF_CC_TF_OWN_OPS_H_
+
+#include <string>
+
+#include "absl/strings/match.h"
+
+namespace recursive_tf {
+
+// Returns whether `type` is the type of an op that this library registers.
+inline bool IsOwnOp(const std::string& type) {
+  return absl::StartsWith(type, "Recursive") ||
+         absl::StartsWith(type, "StatelessRecursive");
+}
+
+// Returns whether ops of `type`, which are stateful, do what no other op of a
+// body sees: it is read after the root call, or by its gradient.
+inline bool IsSeenByRootOnly(const std::string& type) {
+  return type == "RecursivePush" || type == "RecursiveKeep" ||
+         type == "RecursiveSink" || type == "RecursiveCallGradient";
+}
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_OWN_OPS_H_
