@@ -463,21 +463,44 @@ def megabytes():
     return pages * resource.getpagesize() / 1e6
 
 
-def print_growth(call, programs):
-    """Prints by how many megabytes the second half of some programs grows."""
+def growth_over_programs(call, programs):
+    """Returns by how many megabytes the second half of some programs grows."""
     weight = tf.Variable(2.0)
     for _half in range(2):
         before = megabytes()
-        for _ in range(programs // 2):
-            run_a_program(call, weight)
+        for _ in range(int(programs) // 2):
+            run_a_program(globals()[call], weight)
         grown = megabytes() - before
-    sys.stdout.write(f"{grown}\n")
+    return grown
 
 
-def growth(call, programs):
-    """Returns the same, for a process of its own."""
+def growth_over_calls():
+    fib = define_fib()
+    concrete = trace(fib, INT)
+    for _ in range(50):
+        concrete(tf.constant(10))
+    before = megabytes()
+    for _ in range(500):
+        concrete(tf.constant(10))
+    return megabytes() - before
+
+
+def growth_over_training_steps():
+    weight = tf.Variable(2.0)
+    gradient = trace_gradient(weight, define_power(weight))
+    args = tf.constant(50), tf.constant(1.0)
+    for _ in range(50):
+        gradient(*args)
+    before = megabytes()
+    for _ in range(300):
+        gradient(*args)
+    return megabytes() - before
+
+
+def in_own_process(measure, *args):
+    """Returns what `measure` does, where no other test moves the memory."""
     done = subprocess.run(
-        [sys.executable, __file__, call.__name__, str(programs)],
+        [sys.executable, __file__, measure.__name__, *args],
         capture_output=True,
         text=True,
         check=True,
@@ -490,30 +513,15 @@ def growth(call, programs):
 @pytest.mark.parametrize("call", [call_eagerly, call_for_a_gradient])
 def test_memory_is_flat_over_programs_that_are_dropped(call):
     # Half of them would cost 150 MB if their functions stayed; an allocator is noisy.
-    assert growth(call, programs=500) < 20
+    assert in_own_process(growth_over_programs, call.__name__, "500") < 20
 
 
 def test_memory_is_flat_over_calls_of_one_program():
-    fib = define_fib()
-    concrete = trace(fib, INT)
-    for _ in range(50):
-        concrete(tf.constant(10))
-    before = megabytes()
-    for _ in range(500):
-        concrete(tf.constant(10))
-    assert megabytes() - before < 5
+    assert in_own_process(growth_over_calls) < 5
 
 
 def test_memory_is_flat_over_training_steps():
-    weight = tf.Variable(2.0)
-    gradient = trace_gradient(weight, define_power(weight))
-    args = tf.constant(50), tf.constant(1.0)
-    for _ in range(50):
-        gradient(*args)
-    before = megabytes()
-    for _ in range(300):
-        gradient(*args)
-    assert megabytes() - before < 5
+    assert in_own_process(growth_over_training_steps) < 5
 
 
 def test_a_dropped_subgraph_dies():
@@ -533,4 +541,5 @@ def test_a_function_keeps_the_program_that_it_calls():
 
 
 if __name__ == "__main__":
-    print_growth(globals()[sys.argv[1]], int(sys.argv[2]))
+    measure, *arguments = sys.argv[1:]
+    sys.stdout.write(f"{globals()[measure](*arguments)}\n")
