@@ -14,6 +14,17 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def warm_seconds_of(work: Callable[[], object]) -> float:
+    """Returns the time that `work` takes after it has run once.
+
+    So nothing is in it that another program left behind: the C library's allocator
+    puts off merging what was freed, at up to 1 us a call of a deep recursion, until
+    somebody asks for something large.
+    """
+    work()
+    return seconds_of(work)
+
+
 def run_in_turn(
     programs: Mapping[str, Callable[[], float]], repeats: int, label: str = ""
 ) -> dict[str, list[float]]:

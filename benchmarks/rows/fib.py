@@ -2,7 +2,8 @@
 
 fib(20) is 21,891 calls; the body compares, subtracts twice and adds. A call of the
 `tf.function` around it costs 0.1 to 0.3 ms, 0.02 us for each of these, and is not
-subtracted. The result is fetched within the clock.
+subtracted. The result is fetched within the clock. Each run comes after one that is
+not timed.
 """
 
 import tensorflow as tf
@@ -16,7 +17,7 @@ from benchmarks.programs import (
     make_fib_of_values,
     with_gradient,
 )
-from benchmarks.timing import run_in_turn, seconds_of
+from benchmarks.timing import run_in_turn, warm_seconds_of
 
 
 def measure(effort: Effort) -> list[Figure]:
@@ -46,8 +47,10 @@ def _run(n: int, effort: Effort) -> dict[str, list[float]]:
     us = 1e6 / fib_calls(n)
     return run_in_turn(
         {
-            "inference": lambda: us * seconds_of(lambda: fib(count).numpy()),
-            "training": lambda: us * seconds_of(lambda: gradient(count, one).numpy()),
+            "inference": lambda: us * warm_seconds_of(lambda: fib(count).numpy()),
+            "training": lambda: (
+                us * warm_seconds_of(lambda: gradient(count, one).numpy())
+            ),
         },
         effort.repeats,
         "fib",

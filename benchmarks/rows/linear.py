@@ -2,8 +2,9 @@
 
 Nothing can run in parallel, and all levels are alive at the deepest point. *Warm* is in
 a process that has been that deep before, so that the allocator has the memory: a run is
-as many root calls in a row as make `WARM_CALLS` calls, so that the 0.1 to 0.3 ms of a
-`tf.function` call are at most 0.3 us a call, at depth 1,000, and are not subtracted.
+as many root calls in a row as make `WARM_CALLS` calls, after as many that are not
+timed. The 0.1 to 0.3 ms of a `tf.function` call are at most 0.3 us a call, at depth
+1,000, and are not subtracted.
 *First touch* is the first call at its depth in a fresh process, after one at depth 1,
 which traces and starts threads; the page faults are in it.
 """
@@ -18,7 +19,7 @@ from benchmarks.effort import Effort
 from benchmarks.figures import Figure, Target, at_most
 from benchmarks.fresh import in_fresh_process
 from benchmarks.programs import Program, make_linear, with_gradient
-from benchmarks.timing import run_in_turn, seconds_of
+from benchmarks.timing import run_in_turn, seconds_of, warm_seconds_of
 
 DEPTHS = (1_000, 10_000, 100_000)
 QUICK_DEPTHS = (20, 50, 100)
@@ -84,7 +85,7 @@ def _warm(
 
 def _us_a_call(program: Program, depth: int) -> float:
     times = max(1, WARM_CALLS // depth)
-    seconds = seconds_of(lambda: [call(program, depth) for _ in range(times)])
+    seconds = warm_seconds_of(lambda: [call(program, depth) for _ in range(times)])
     return US * seconds / (times * depth)
 
 

@@ -15,6 +15,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/forward_run.cc",
     "recursive_tf/cc/tf/guards.cc",
     "recursive_tf/cc/tf/handles.cc",
+    "recursive_tf/cc/tf/narrow_graph.cc",
     "recursive_tf/cc/tf/procedure_graph.cc",
     "recursive_tf/cc/tf/procedures.cc",
     "recursive_tf/cc/tf/program_run.cc",

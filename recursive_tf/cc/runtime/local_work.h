@@ -1,10 +1,14 @@
 #ifndef RECURSIVE_TF_CC_RUNTIME_LOCAL_WORK_H_
 #define RECURSIVE_TF_CC_RUNTIME_LOCAL_WORK_H_
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <typeinfo>
 #include <utility>
 #include <vector>
+
+#include "recursive_tf/cc/runtime/tail_predictor.h"
 
 namespace recursive_tf {
 
@@ -35,14 +39,17 @@ class LocalWork {
     }
     const bool in_scope = std::exchange(state.in_scope, false);
     Work next = std::exchange(state.next, nullptr);
+    const std::optional<Tail> tail = std::exchange(state.tail, std::nullopt);
     const std::type_info* type = state.type;
     ++state.depth;
     for (; work != nullptr; work = TakeFrom(&state)) {
       state.type = &work.target_type();
       work();
+      EndTail(&state);
     }
     --state.depth;
     state.type = type;
+    state.tail = tail;
     state.next = std::move(next);
     state.in_scope = in_scope;
   }
@@ -54,6 +61,15 @@ class LocalWork {
     State& state = StateOfThread();
     if (state.depth == 0) return work;
     return std::exchange(state.next, std::move(work));
+  }
+
+  // Teaches `predictor` how long the current piece goes on from here, or until
+  // it says so again.
+  static void MeasureTail(TailPredictor predictor) {
+    State& state = StateOfThread();
+    if (state.depth == 0) return;
+    EndTail(&state);
+    state.tail = Tail{predictor, Clock::now()};
   }
 
   // While one lives, what its thread schedules should be left: it is the start
@@ -75,10 +91,18 @@ class LocalWork {
   static const std::type_info* TypeOfPiece() { return StateOfThread().type; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Tail {
+    TailPredictor predictor;
+    Clock::time_point start;
+  };
+
   struct State {
     int depth = 0;
     bool in_scope = false;
     const std::type_info* type = nullptr;
+    std::optional<Tail> tail;
     Work next;
     // What came from a full pool.
     std::vector<Work> later;
@@ -90,6 +114,12 @@ class LocalWork {
     Work work = std::move(state->later.back());
     state->later.pop_back();
     return work;
+  }
+
+  static void EndTail(State* state) {
+    if (!state->tail.has_value()) return;
+    state->tail->predictor.Learn(Clock::now() - state->tail->start);
+    state->tail.reset();
   }
 
   static State& StateOfThread() {

@@ -13,6 +13,12 @@ inline bool IsOwnOp(const std::string& type) {
          absl::StartsWith(type, "StatelessRecursive");
 }
 
+// Returns whether an op of `type` is a call, of a body or of its gradient.
+inline bool IsCall(const std::string& type) {
+  return type == "RecursiveCall" || type == "StatelessRecursiveCall" ||
+         type == "RecursiveCallGradient";
+}
+
 // Returns whether ops of `type`, which are stateful, do what no other op of a
 // body sees: it is read after the root call, or by its gradient.
 inline bool IsSeenByRootOnly(const std::string& type) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/tf/narrow_graph.h"
 #include "recursive_tf/cc/tf/simplify_graph.h"
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/common_runtime/function_def_utils.h"
@@ -88,7 +89,7 @@ absl::Status BuildProcedureGraph(const std::string& name,
   SimplifyGraph(graph->get());
   TF_RETURN_IF_ERROR(
       RunPostPartitioning(runtime->device()->name(), options, graph));
-  LeaveOneStart(graph->get());
+  NarrowGraph(graph->get());
   return absl::OkStatus();
 }
 

@@ -21,8 +21,21 @@
 #include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
+namespace {
 
 namespace tf = tensorflow;
+
+bool HasForeignState(const tf::Graph& graph) {
+  for (const tf::Node* node : graph.op_nodes()) {
+    if (node->op_def().is_stateful() && !node->IsArg() && !node->IsRetval() &&
+        !IsOwnOp(node->type_string())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
                                ProgramSpec* spec) {
@@ -81,7 +94,8 @@ absl::Status Procedures::Add(const std::string& function,
   TF_RETURN_IF_ERROR(MakeExecutor(*graph, &executor));
   procedures_.push_back(std::make_unique<Procedure>(
       std::move(executor), std::move(captures),
-      library_.Find(function)->signature().output_arg_size()));
+      library_.Find(function)->signature().output_arg_size(),
+      !HasForeignState(*graph)));
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/runtime/tail_predictor.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -34,18 +35,24 @@ struct ProgramSpec {
 // A body that is ready to run.
 struct Procedure {
   Procedure(std::unique_ptr<tensorflow::Executor> executor,
-            std::vector<int> captures, int num_results)
+            std::vector<int> captures, int num_results, bool may_hold)
       : executor(std::move(executor)),
         captures(std::move(captures)),
-        num_results(num_results) {}
+        num_results(num_results),
+        may_hold(may_hold) {}
 
   const std::unique_ptr<tensorflow::Executor> executor;
   // Which of the root's captures are its last arguments.
   const std::vector<int> captures;
   const int num_results;
+  // Whether an op may wait for its thread. Not so where another one may block
+  // the thread until the first has run, e.g. two Python functions.
+  const bool may_hold;
   // The type of the closure with which the executor ends a run, once one was
   // seen: all that tells it from the others that the executor schedules.
   mutable std::atomic<const std::type_info*> last_closure{nullptr};
+  // How long the executor goes on with what it has when it schedules more.
+  const TailPredictor tail;
 };
 
 // The procedures of a program, each with an executor of its own, made once for

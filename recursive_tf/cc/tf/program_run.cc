@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/local_work.h"
 #include "recursive_tf/cc/runtime/path.h"
+#include "recursive_tf/cc/runtime/tail_predictor.h"
 #include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/common_runtime/executor.h"
@@ -45,18 +46,28 @@ tf::Executor::Args ArgsOf(tf::OpKernelContext* root) {
 }
 
 // Schedules what an executor has to do next. The start of a call, its end and
-// what its caller does then stay on the thread; what can run at the same time
-// goes to the pool.
+// what its caller does then stay on the thread. What can run at the same time
+// as the rest of the piece goes to the pool, unless that rest is short.
 struct CallRunner {
   const Procedure* procedure;
   const Runner* pool;
 
   void operator()(std::function<void()> work) const {
-    if (LocalWork::InScope() ||
-        &work.target_type() ==
-            procedure->last_closure.load(std::memory_order_relaxed)) {
-      work = LocalWork::Leave(std::move(work));
-    }
+    const bool ends = EndsThePiece(work);
+    const TailPredictor tail = procedure->tail;
+    const bool hold = ends || (procedure->may_hold && tail.IsShort());
+    Share(hold ? LocalWork::Leave(std::move(work)) : std::move(work));
+    // Another thread may have ended the run and this runner by now.
+    if (!ends) LocalWork::MeasureTail(tail);
+  }
+
+  bool EndsThePiece(const std::function<void()>& work) const {
+    return LocalWork::InScope() ||
+           &work.target_type() ==
+               procedure->last_closure.load(std::memory_order_relaxed);
+  }
+
+  void Share(std::function<void()> work) const {
     if (work == nullptr) return;
     (*pool)([work = std::move(work)]() mutable {
       LocalWork::Run(std::move(work));

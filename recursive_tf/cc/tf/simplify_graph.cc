@@ -1,6 +1,5 @@
 #include "recursive_tf/cc/tf/simplify_graph.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <unordered_set>
 #include <utility>
@@ -249,20 +248,6 @@ void SimplifyGraph(tf::Graph* graph) {
   do {
     RemoveUnneeded(graph);
   } while (Simplifier(graph).Run() || SwitchConstants(graph));
-}
-
-void LeaveOneStart(tf::Graph* graph) {
-  std::vector<tf::Node*> starts;
-  for (tf::Node* node : graph->op_nodes()) {
-    const bool waits =
-        std::any_of(node->in_edges().begin(), node->in_edges().end(),
-                    [](const tf::Edge* edge) { return edge->src()->IsOp(); });
-    if (!waits) starts.push_back(node);
-  }
-  for (size_t i = 1; i < starts.size(); ++i) {
-    graph->AddControlEdge(starts.front(), starts[i]);
-  }
-  tf::FixupSourceAndSinkEdges(graph);
 }
 
 }  // namespace recursive_tf

@@ -13,10 +13,6 @@ namespace recursive_tf {
 // Results, effects and their order are the same. Loops are left as they are.
 void SimplifyGraph(tensorflow::Graph* graph);
 
-// Makes every node without inputs but one wait for that one. An executor
-// schedules each node that it can start with by itself; one is enough.
-void LeaveOneStart(tensorflow::Graph* graph);
-
 }  // namespace recursive_tf
 
 #endif  // RECURSIVE_TF_CC_TF_SIMPLIFY_GRAPH_H_

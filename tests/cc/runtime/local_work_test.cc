@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/runtime/tail_predictor.h"
 #include "recursive_tf/cc/testing/threads.h"
 #include "recursive_tf/cc/testing/traced_value.h"
 
@@ -137,6 +138,58 @@ TEST(LocalWorkTest, APieceDiesBeforeTheNextButOneRuns) {
   });
   EXPECT_EQ(alive, (std::vector<int>{0}));
   EXPECT_EQ(TracedValue::num_alive, 0);
+}
+
+// Runs pieces whose tail is `piece` until `predictor` says what is expected, or
+// so many that something else must be wrong than a busy machine.
+bool Learns(TailPredictor predictor, bool is_short,
+            const std::function<void()>& piece) {
+  constexpr int kPieces = 10000;
+  for (int i = 0; i < kPieces && predictor.IsShort() != is_short; ++i) {
+    LocalWork::Run(piece);
+  }
+  return predictor.IsShort() == is_short;
+}
+
+void WaitLong() { std::this_thread::sleep_for(2 * TailPredictor::kShort); }
+
+TEST(LocalWorkTest, MeasuresFromSchedulingToTheEndOfThePiece) {
+  TailPredictor predictor;
+  EXPECT_TRUE(Learns(predictor, true, [&] {
+    WaitLong();
+    LocalWork::MeasureTail(predictor);
+  }));
+  EXPECT_TRUE(Learns(predictor, false, [&] {
+    LocalWork::MeasureTail(predictor);
+    WaitLong();
+  }));
+}
+
+TEST(LocalWorkTest, MeasuresToTheNextSchedulingOfThePiece) {
+  TailPredictor predictor;
+  TailPredictor next;
+  EXPECT_TRUE(Learns(predictor, true, [&] {
+    LocalWork::MeasureTail(predictor);
+    LocalWork::MeasureTail(next);
+    WaitLong();
+  }));
+  EXPECT_FALSE(next.IsShort());
+}
+
+TEST(LocalWorkTest, DoesNotMeasureThePieceThatComesNext) {
+  TailPredictor predictor;
+  EXPECT_TRUE(Learns(predictor, true, [&] {
+    LocalWork::MeasureTail(predictor);
+    LeaveAlone(WaitLong);
+  }));
+}
+
+TEST(LocalWorkTest, OutsideOfARunThereIsNothingToMeasure) {
+  TailPredictor predictor;
+  LocalWork::MeasureTail(predictor);
+  WaitLong();
+  EXPECT_TRUE(
+      Learns(predictor, true, [&] { LocalWork::MeasureTail(predictor); }));
 }
 
 TEST(LocalWorkTest, AScopeHoldsOnItsThreadUntilItEnds) {
