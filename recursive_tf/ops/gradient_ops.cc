@@ -22,7 +22,6 @@ REGISTER_OP("RecursiveInvokeGradient")
     .Attr("Tinput_gradients: list(type) >= 0")
     .Attr("Tsinks: list(type) >= 0")
     .Attr("mapped: bool")
-    .Attr("row_shapes: list(shape) >= 0")
     .Attr("slot_kinds: list(string) >= 0")
     .Attr("slot_sizes: list(int) >= 0")
     .Attr("sink_shapes: list(shape) >= 0")
@@ -41,7 +40,6 @@ input_gradients: For each floating-point argument.
 sinks: The parts of the captures' gradients, slot after slot.
 slot_kinds: "collected" (one tensor of rows a part) or "summed".
 slot_sizes: The number of parts a slot has.
-row_shapes: Of `input_gradients`, a row.
 sink_shapes: Of `sinks`; the first dimension of a collected part is its rows.
 )doc");
 

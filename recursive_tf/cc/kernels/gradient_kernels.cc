@@ -46,7 +46,6 @@ class InvokeGradientOp : public RootKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("slot_kinds", &kinds));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("slot_sizes", &slot_sizes_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("sink_shapes", &sink_shapes_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("row_shapes", &row_shapes_));
     for (const std::string& kind : kinds) {
       kinds_.push_back(kind == "summed" ? Sinks::Kind::kSummed
                                         : Sinks::Kind::kCollected);
@@ -127,8 +126,8 @@ class InvokeGradientOp : public RootKernel {
     if (results.num_rows() == 0) {
       TF_RETURN_IF_ERROR(SetGradientsOfNoRows(ctx, run->forward->no_rows));
     } else {
-      TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", mapped(),
-                                            row_shapes_, results));
+      TF_RETURN_IF_ERROR(
+          SetOutputsFromRows(ctx, "input_gradients", mapped(), results));
     }
     return SetSinks(ctx, run);
   }
@@ -206,7 +205,6 @@ class InvokeGradientOp : public RootKernel {
   std::vector<Sinks::Kind> kinds_;
   std::vector<int32_t> slot_sizes_;
   std::vector<tf::PartialTensorShape> sink_shapes_;
-  std::vector<tf::PartialTensorShape> row_shapes_;
 };
 
 // The mirror of a call site.

@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -139,11 +140,26 @@ class InvokeOp : public RootKernel {
                                     std::move(arguments), std::move(done)));
   }
 
+  absl::Status SetOutputsOfNoRows(tf::OpKernelContext* ctx) const {
+    tf::OpOutputList outputs;
+    TF_RETURN_IF_ERROR(ctx->output_list("outputs", &outputs));
+    for (int i = 0; i < outputs.size(); ++i) {
+      tf::Tensor none;
+      TF_RETURN_IF_ERROR(StackNoRows(outputs.expected_output_dtype(i),
+                                     output_shapes_[i],
+                                     absl::StrCat("output ", i), &none));
+      outputs.set(i, none);
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,
                           const RowResults& results) {
     TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
     TF_RETURN_IF_ERROR(
-        SetOutputsFromRows(ctx, "outputs", mapped(), output_shapes_, results));
+        results.num_rows() == 0
+            ? SetOutputsOfNoRows(ctx)
+            : SetOutputsFromRows(ctx, "outputs", mapped(), results));
     tf::OpOutputList pushed;
     TF_RETURN_IF_ERROR(ctx->output_list("pushed", &pushed));
     for (int i = 0; i < pushed.size(); ++i) {

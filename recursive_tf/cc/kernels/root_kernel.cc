@@ -12,7 +12,6 @@
 #include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
@@ -85,10 +84,8 @@ absl::Status SplitRows(std::vector<tf::Tensor> arguments, bool mapped,
   return absl::OkStatus();
 }
 
-absl::Status SetOutputsFromRows(
-    tf::OpKernelContext* ctx, const char* name, bool mapped,
-    const std::vector<tf::PartialTensorShape>& row_shapes,
-    const RowResults& rows) {
+absl::Status SetOutputsFromRows(tf::OpKernelContext* ctx, const char* name,
+                                bool mapped, const RowResults& rows) {
   tf::OpOutputList outputs;
   TF_RETURN_IF_ERROR(ctx->output_list(name, &outputs));
   for (int i = 0; i < outputs.size(); ++i) {
@@ -98,9 +95,7 @@ absl::Status SetOutputsFromRows(
       continue;
     }
     tf::Tensor stacked;
-    TF_RETURN_IF_ERROR(StackRows(column, outputs.expected_output_dtype(i),
-                                 row_shapes[i], absl::StrCat("output ", i),
-                                 &stacked));
+    TF_RETURN_IF_ERROR(StackRows(column, absl::StrCat("output ", i), &stacked));
     outputs.set(i, stacked);
   }
   return absl::OkStatus();

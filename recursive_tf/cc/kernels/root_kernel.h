@@ -14,7 +14,6 @@
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/tensor_shape.h"
 
 namespace recursive_tf {
 
@@ -80,10 +79,10 @@ absl::Status SplitRows(std::vector<tensorflow::Tensor> arguments, bool mapped,
 
 // Sets the output list `name` of a root op from the rows' results: what the one
 // invocation gave, or the stacked rows where the call is `mapped`.
-absl::Status SetOutputsFromRows(
-    tensorflow::OpKernelContext* ctx, const char* name, bool mapped,
-    const std::vector<tensorflow::PartialTensorShape>& row_shapes,
-    const RowResults& rows);
+// REQUIRES: there are rows.
+absl::Status SetOutputsFromRows(tensorflow::OpKernelContext* ctx,
+                                const char* name, bool mapped,
+                                const RowResults& rows);
 
 }  // namespace recursive_tf
 

@@ -31,32 +31,38 @@ absl::Status CopyRow(const tf::Tensor& rows, int64_t index,
   return tf::batch_util::CopySliceToElement(rows, result, index);
 }
 
-absl::Status StackRows(absl::Span<const tf::Tensor> rows, tf::DataType dtype,
-                       const tf::PartialTensorShape& row_shape,
+absl::Status StackRows(absl::Span<const tf::Tensor> rows,
                        const std::string& what, tf::Tensor* result) {
-  tf::TensorShape shape;
-  if (!rows.empty()) {
-    shape = rows.front().shape();
-  } else if (!row_shape.AsTensorShape(&shape)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, " of a map over no rows has the shape ", row_shape.DebugString(),
-        " a row, so the shape of the result is not known. Give it a static "
-        "shape in the output signature, or map over at least one row."));
-  }
+  tf::TensorShape shape = rows.front().shape();
   for (const tf::Tensor& row : rows) {
     if (row.shape() != shape) {
       return absl::InvalidArgumentError(absl::StrCat(
-          what, " has the shape ", rows.front().shape().DebugString(),
+          what, " has the shape ", shape.DebugString(),
           " in the first row of the map and ", row.shape().DebugString(),
           " in another. Rows are stacked, so all need one shape."));
     }
   }
   TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, rows.size()));
-  *result = tf::Tensor(dtype, shape);
+  *result = tf::Tensor(rows.front().dtype(), shape);
   if (result->NumElements() == 0) return absl::OkStatus();
   for (size_t i = 0; i < rows.size(); ++i) {
     TF_RETURN_IF_ERROR(tf::batch_util::CopyElementToSlice(rows[i], result, i));
   }
+  return absl::OkStatus();
+}
+
+absl::Status StackNoRows(tf::DataType dtype,
+                         const tf::PartialTensorShape& row_shape,
+                         const std::string& what, tf::Tensor* result) {
+  tf::TensorShape shape;
+  if (!row_shape.AsTensorShape(&shape)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " of a map over no rows has the shape ", row_shape.DebugString(),
+        " a row, so the shape of the result is not known. Give it a static "
+        "shape in the output signature, or map over at least one row."));
+  }
+  TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, 0));
+  *result = tf::Tensor(dtype, shape);
   return absl::OkStatus();
 }
 

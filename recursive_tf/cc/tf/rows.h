@@ -18,13 +18,16 @@ namespace recursive_tf {
 absl::Status CopyRow(const tensorflow::Tensor& rows, int64_t index,
                      tensorflow::Tensor* result);
 
-// Sets `*result` to the tensor whose row `i` is `rows[i]`. `row_shape` is what
-// is known of them before, which decides the shape where there are none; `what`
-// names the value in errors.
+// Sets `*result` to the tensor whose row `i` is `rows[i]`. `what` names the
+// value in errors.
+// REQUIRES: there are rows.
 absl::Status StackRows(absl::Span<const tensorflow::Tensor> rows,
-                       tensorflow::DataType dtype,
-                       const tensorflow::PartialTensorShape& row_shape,
                        const std::string& what, tensorflow::Tensor* result);
+
+// Sets `*result` to a tensor of no rows, of what is known of the shape of one.
+absl::Status StackNoRows(tensorflow::DataType dtype,
+                         const tensorflow::PartialTensorShape& row_shape,
+                         const std::string& what, tensorflow::Tensor* result);
 
 // Sets `*result` to `parts` one after the other along the first dimension.
 // Where there are none, it has no rows, and `shape` tells the other dimensions.
