@@ -24,8 +24,15 @@ TESTS = (
     "tests/stress",
     "tests/gradients/test_gradients.py",
     "tests/gradients/test_push_gradients.py",
-    "tests/python/test_language.py",
-    "tests/python/test_errors.py",
+    "tests/python/test_arguments.py",
+    "tests/python/test_cancellation.py",
+    "tests/python/test_control_flow.py",
+    "tests/python/test_failing_invocations.py",
+    "tests/python/test_limits.py",
+    "tests/python/test_map.py",
+    "tests/python/test_parallel_calls.py",
+    "tests/python/test_push.py",
+    "tests/python/test_root_calls.py",
     "tests/python/test_strange_places.py",
 )
 # A race needs no depth, and a process of its own has no sanitizer.

@@ -73,8 +73,11 @@ class SubGraph:
             options: Limits; those of the SubGraph that the root call invokes hold.
 
         Raises:
+            TypeError: If `name` is no text.
             ValueError: If there is no such executor.
         """
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"The name of a SubGraph is a str, but this is {name!r}.")
         if executor not in EXECUTORS:
             raise ValueError(f"executor={executor!r}: choose one of {EXECUTORS}.")
         self.name = name or "subgraph"

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.failures import message_of
 
 
 class Pair(NamedTuple):
@@ -26,12 +27,6 @@ def define_sum(conditional, output_signature=None):
         n = add_up.input(tf.int32)
         add_up.output(conditional(n, lambda: 0, lambda: n + add_up(n - 1)))
     return add_up
-
-
-def message_of(define, error=rtf.SubGraphError):
-    with pytest.raises(error) as raised:
-        define()
-    return str(raised.value)
 
 
 def pasted_signature(message):

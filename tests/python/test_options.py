@@ -1,10 +1,13 @@
-"""Options are checked when they are made, and do not change."""
+"""Options and executors: checked when they are chosen, and one for a program."""
 
 import dataclasses
 
 import pytest
+import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.failures import message_of
+from tests.helpers.subgraphs import define_fib
 
 
 @pytest.mark.parametrize("name", ["max_depth", "max_activations"])
@@ -42,3 +45,34 @@ def test_equal_options_are_equal():
 def test_options_do_not_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
         rtf.Options().max_depth = 1
+
+
+def test_an_unknown_executor_is_refused_with_the_known_ones():
+    message = message_of(lambda: rtf.SubGraph(executor="fast"), ValueError)
+    assert "executor='fast': choose one of ('auto', 'dataflow')" in message
+
+
+def call_from_another(callee, **choices):
+    with rtf.SubGraph("caller", **choices) as caller:
+        caller.output(callee(caller.input(tf.int32)))
+    return caller(5)
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [{"options": rtf.Options(max_depth=7)}, {"executor": "dataflow"}],
+    ids=lambda choices: next(iter(choices)),
+)
+def test_a_callee_with_choices_of_its_own_is_refused(choices):
+    message = message_of(lambda: call_from_another(define_fib(**choices)))
+    assert "SubGraph 'fib' has an executor or options of its own" in message
+    assert "is called from 'caller', whose hold for the whole program" in message
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [{"options": rtf.Options(max_depth=7)}, {"executor": "dataflow"}],
+    ids=lambda choices: next(iter(choices)),
+)
+def test_a_callee_with_the_choices_of_its_caller_is_fine(choices):
+    assert int(call_from_another(define_fib(**choices), **choices)) == 5

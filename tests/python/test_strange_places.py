@@ -1,6 +1,6 @@
 """A root call works wherever TensorFlow runs a function, and a call in any branch.
 
-What tests/python/test_language.py shows for one call, here stands in pipelines, loops,
+What other tests show for one call, here stands in pipelines, loops,
 branches, other bodies, Python functions, and in several of them at once.
 """
 
@@ -9,16 +9,10 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.subgraphs import define_fib
 
 FIB = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55]
 W = 2.0
-
-
-def define_fib():
-    with rtf.SubGraph("fib") as fib:
-        n = fib.input(tf.int32)
-        fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
-    return fib
 
 
 def define_power(w):

@@ -1,6 +1,5 @@
-"""What stress tests share: threads whose failures count, and an end to any hang."""
+"""What stress tests share: an end to any hang."""
 
-import concurrent.futures
 import faulthandler
 import sys
 
@@ -18,14 +17,3 @@ def no_hang():
     faulthandler.dump_traceback_later(SECONDS_A_TEST, exit=True, file=sys.__stderr__)
     yield
     faulthandler.cancel_dump_traceback_later()
-
-
-@pytest.fixture
-def in_threads():
-    """Returns a function that runs `work(i)` in `count` threads, to a list."""
-
-    def run(work, count):
-        with concurrent.futures.ThreadPoolExecutor(count) as pool:
-            return list(pool.map(work, range(count)))
-
-    return run

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.threads import run_in_threads
 
 pytestmark = pytest.mark.stress
 
@@ -103,9 +104,7 @@ def test_an_endless_row_stops_the_other_rows_in_their_long_recursions(limit):
 
 @limits
 @ways
-def test_threads_that_reach_a_limit_do_not_disturb_the_others(
-    limit, differentiates, in_threads
-):
+def test_threads_that_reach_a_limit_do_not_disturb_the_others(limit, differentiates):
     x = tf.Variable(0.5)
     f = define_powers(limit, 2, x)
     expected = 6.0 * 2 if differentiates else 1.0
@@ -119,12 +118,12 @@ def test_threads_that_reach_a_limit_do_not_disturb_the_others(
                 assert run(f, n, x, differentiates) == expected
         return True
 
-    assert all(in_threads(work, THREADS))
+    assert all(run_in_threads(work, THREADS))
 
 
 @limits
-def test_all_threads_reach_a_limit_at_once(limit, in_threads):
+def test_all_threads_reach_a_limit_at_once(limit):
     x = tf.Variable(0.5)
     f = define_powers(limit, 2, x)
-    in_threads(lambda _: assert_stops(lambda: f(-1), limit), THREADS)
-    np.testing.assert_array_equal(in_threads(lambda _: float(f(5)), THREADS), 1.0)
+    run_in_threads(lambda _: assert_stops(lambda: f(-1), limit), THREADS)
+    np.testing.assert_array_equal(run_in_threads(lambda _: float(f(5)), THREADS), 1.0)

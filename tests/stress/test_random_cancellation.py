@@ -15,6 +15,7 @@ import tensorflow as tf
 from tensorflow.python.eager import cancellation  # noqa: TID251
 
 import recursive_tf as rtf
+from tests.helpers.threads import run_in_threads
 
 pytestmark = pytest.mark.stress
 
@@ -104,7 +105,7 @@ def test_steps_that_are_cancelled_at_random_moments_leave_nothing(step, seconds)
     assert resident_memory() - warm < 30 * MEGABYTE
 
 
-def test_steps_that_are_cancelled_in_threads_leave_nothing(step, seconds, in_threads):
+def test_steps_that_are_cancelled_in_threads_leave_nothing(step, seconds):
     function = step.get_concrete_function()
 
     def work(i):
@@ -112,7 +113,7 @@ def test_steps_that_are_cancelled_in_threads_leave_nothing(step, seconds, in_thr
         delays = [rng.uniform(0, 4 * seconds) for _ in range(CANCELLATIONS // 8)]
         return sum(cancel_after(function, delay) for delay in delays)
 
-    assert sum(in_threads(work, 8)) > 0
+    assert sum(run_in_threads(work, 8)) > 0
     assert_healthy(step)
 
 

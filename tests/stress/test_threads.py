@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.threads import run_in_threads
 
 pytestmark = pytest.mark.stress
 
@@ -61,7 +62,7 @@ def assert_right(found, expected):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
-def test_one_function_has_right_values_and_gradients_in_all_threads(step, in_threads):
+def test_one_function_has_right_values_and_gradients_in_all_threads(step):
     function, w = step
 
     def work(i):
@@ -71,10 +72,10 @@ def test_one_function_has_right_values_and_gradients_in_all_threads(step, in_thr
             assert_right(function(tf.constant(n), tf.constant(x)), by_hand(w, n, x))
         return True
 
-    assert all(in_threads(work, THREADS))
+    assert all(run_in_threads(work, THREADS))
 
 
-def test_tapes_in_all_threads_have_right_gradients(step, in_threads):
+def test_tapes_in_all_threads_have_right_gradients(step):
     """Outside of a function: each tape holds its root call's values for a while."""
     _, w = step
     variable = tf.Variable(w)
@@ -90,13 +91,13 @@ def test_tapes_in_all_threads_have_right_gradients(step, in_threads):
             assert_right(found, by_hand(w, i, x.numpy()))
         return True
 
-    assert all(in_threads(work, THREADS))
+    assert all(run_in_threads(work, THREADS))
 
 
-def test_functions_that_are_traced_in_all_threads_are_right(in_threads):
+def test_functions_that_are_traced_in_all_threads_are_right():
     def work(i):
         w = tf.Variable(np.eye(SIZE) * (i + 1))
         power = define_power(w)
         return float(tf.function(lambda: power(2, tf.ones(SIZE, tf.float64)))()[0])
 
-    assert in_threads(work, THREADS) == [(i + 1.0) ** 2 for i in range(THREADS)]
+    assert run_in_threads(work, THREADS) == [(i + 1.0) ** 2 for i in range(THREADS)]

@@ -1,0 +1,35 @@
+"""SubGraphs that many tests call."""
+
+import tensorflow as tf
+
+import recursive_tf as rtf
+
+
+def define_fib(name="fib", leaf=lambda n: n, **choices):
+    """Returns a SubGraph that computes Fibonacci numbers, of two calls a body."""
+    with rtf.SubGraph(name, **choices) as fib:
+        n = fib.input(tf.int32)
+        fib.output(tf.cond(n < 2, lambda: leaf(n), lambda: fib(n - 1) + fib(n - 2)))
+    return fib
+
+
+def define_walk(fails_at, name="walk"):
+    """Returns a SubGraph that visits a binary tree of 15 nodes; one of them fails.
+
+    The children of node i are 2i and 2i + 1.
+    """
+    with rtf.SubGraph(name) as walk:
+        i = walk.input(tf.int32)
+        tf.debugging.assert_none_equal(i, fails_at, message="a bad node")
+        both = lambda: walk(2 * i) + walk(2 * i + 1)  # noqa: E731
+        walk.output(tf.cond(i > 7, lambda: 1, both))
+    return walk
+
+
+def define_power(weight):
+    """Returns a SubGraph that multiplies by a variable n times."""
+    with rtf.SubGraph("power") as power:
+        n, x = power.input(tf.int32), power.input(tf.float32)
+        more = lambda: weight * power(n - 1, x)  # noqa: E731
+        power.output(tf.cond(n < 1, lambda: x, more))
+    return power

@@ -1,0 +1,149 @@
+"""What programs and their calls leave behind."""
+
+import gc
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import weakref
+
+import pytest
+import tensorflow as tf
+from tensorflow.python.eager import context  # noqa: TID251
+
+import recursive_tf as rtf
+from tests.helpers.subgraphs import define_fib, define_power
+from tests.helpers.tracing import INT, trace, trace_gradient
+
+
+def call_eagerly(f, weight):
+    f(3, weight * 1.0)
+
+
+def call_mapped(f, weight):
+    f.map([1, 2], [1.0, 2.0])
+
+
+def call_in_a_function(f, weight):
+    tf.function(lambda x: f(3, x), autograph=False)(weight * 1.0)
+
+
+def call_for_a_gradient(f, weight):
+    with tf.GradientTape() as tape:
+        y = f(3, weight * 1.0)
+    assert tape.gradient(y, weight) is not None
+
+
+def run_a_program(call, weight):
+    with rtf.SubGraph("f") as f:
+        n, x = f.input(tf.int32), f.input(tf.float32)
+        both = lambda: f(n - 1, x) + weight * f(n - 2, x)  # noqa: E731
+        f.output(tf.cond(n < 2, lambda: x, both))
+    call(f, weight)
+
+
+def count_functions():
+    gc.collect()
+    return len(context.context().list_function_names())
+
+
+@pytest.mark.parametrize(
+    "call", [call_eagerly, call_mapped, call_in_a_function, call_for_a_gradient]
+)
+def test_functions_of_dropped_programs_are_released(call):
+    weight = tf.Variable(2.0)
+    run_a_program(call, weight)
+    before = count_functions()
+    for _ in range(5):
+        run_a_program(call, weight)
+    assert count_functions() == before
+
+
+def megabytes():
+    """Returns the memory of this process."""
+    gc.collect()
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def growth_over_programs(call, programs):
+    """Returns by how many megabytes the second half of some programs grows."""
+    weight = tf.Variable(2.0)
+    for _half in range(2):
+        before = megabytes()
+        for _ in range(int(programs) // 2):
+            run_a_program(globals()[call], weight)
+        grown = megabytes() - before
+    return grown
+
+
+def growth_over_calls():
+    fib = define_fib()
+    concrete = trace(fib, INT)
+    for _ in range(50):
+        concrete(tf.constant(10))
+    before = megabytes()
+    for _ in range(500):
+        concrete(tf.constant(10))
+    return megabytes() - before
+
+
+def growth_over_training_steps():
+    weight = tf.Variable(2.0)
+    gradient = trace_gradient(weight, define_power(weight))
+    args = tf.constant(50), tf.constant(1.0)
+    for _ in range(50):
+        gradient(*args)
+    before = megabytes()
+    for _ in range(300):
+        gradient(*args)
+    return megabytes() - before
+
+
+def in_own_process(measure, *args):
+    """Returns what `measure` does, where no other test moves the memory."""
+    done = subprocess.run(
+        [sys.executable, __file__, measure.__name__, *args],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[2])},
+    )
+    return float(done.stdout.split()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("call", [call_eagerly, call_for_a_gradient])
+def test_memory_is_flat_over_programs_that_are_dropped(call):
+    # Half of them would cost 150 MB if their functions stayed; an allocator is noisy.
+    assert in_own_process(growth_over_programs, call.__name__, "500") < 20
+
+
+def test_memory_is_flat_over_calls_of_one_program():
+    assert in_own_process(growth_over_calls) < 5
+
+
+def test_memory_is_flat_over_training_steps():
+    assert in_own_process(growth_over_training_steps) < 5
+
+
+def test_a_dropped_subgraph_dies():
+    fib = define_fib()
+    fib(5)
+    dropped = weakref.ref(fib)
+    del fib
+    gc.collect()
+    assert dropped() is None
+
+
+def test_a_function_keeps_the_program_that_it_calls():
+    run = tf.function(lambda n: define_fib()(n), autograph=False)
+    first = int(run(tf.constant(10)))
+    gc.collect()
+    assert [first, int(run(tf.constant(11)))] == [55, 89]
+
+
+if __name__ == "__main__":
+    measure, *arguments = sys.argv[1:]
+    sys.stdout.write(f"{globals()[measure](*arguments)}\n")

@@ -1,0 +1,65 @@
+"""Limits stop a recursion that is too deep or too large."""
+
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from tests.helpers.failures import failure_of, message_of
+from tests.helpers.subgraphs import define_fib
+
+
+def define_endless(**limits):
+    with rtf.SubGraph("endless", options=rtf.Options(**limits)) as endless:
+        n = endless.input(tf.int32)
+        endless.output(tf.cond(n < 0, lambda: n, lambda: endless(n + 1)))
+    return endless
+
+
+def test_a_recursion_without_a_base_case_stops_at_max_depth():
+    message = failure_of(
+        lambda: define_endless(max_depth=50)(0), tf.errors.ResourceExhaustedError
+    )
+    assert "SubGraph 'endless' failed at endless → call#0" in message
+    assert "the recursion reached max_depth=50" in message
+    assert "pass options=rtf.Options(max_depth=...) to the SubGraph" in message
+
+
+def test_a_long_path_is_shortened_in_the_middle():
+    message = failure_of(
+        lambda: define_endless(max_depth=1000)(0), tf.errors.ResourceExhaustedError
+    )
+    assert message.count("call#0") == 11
+    assert "→ … (989 calls) … →" in message
+
+
+@pytest.mark.parametrize(("max_depth", "n"), [(1, 1), (5, 5)])
+def test_a_recursion_of_exactly_max_depth_is_fine(max_depth, n):
+    assert int(define_fib(options=rtf.Options(max_depth=max_depth))(n)) == n
+
+
+def test_max_activations_bounds_the_calls_alive_at_once():
+    message = failure_of(
+        lambda: define_endless(max_activations=100)(0), tf.errors.ResourceExhaustedError
+    )
+    assert "the root call reached max_activations=100" in message
+    assert "pass options=rtf.Options(max_activations=...)" in message
+
+
+def test_max_activations_counts_rows_of_a_map():
+    fib = define_fib(options=rtf.Options(max_activations=3))
+    message_of(lambda: fib.map([0] * 50 + [9]), tf.errors.ResourceExhaustedError)
+
+
+def test_calls_that_ended_do_not_count_as_activations():
+    with rtf.SubGraph("f", options=rtf.Options(max_activations=2)) as f:
+        n = f.input(tf.int32)
+        step = lambda k: (k + 1 + f(0),)  # noqa: E731
+        loop = lambda: tf.while_loop(lambda k: k < n, step, (0,))[0]  # noqa: E731
+        f.output(tf.cond(n < 1, lambda: n, loop))
+    assert int(f(50)) == 50
+
+
+def test_a_call_after_a_limit_was_reached_works():
+    fib = define_fib(options=rtf.Options(max_depth=5))
+    message_of(lambda: fib(50), tf.errors.ResourceExhaustedError)
+    assert int(fib(5)) == 5
