@@ -8,12 +8,18 @@ import re
 import sys
 
 # Folder -> the includes it may have, by prefix. Each folder may also include
-# itself; the standard library is free to all. The core (base, runtime, backprop)
-# knows no TensorFlow, and only cc/tf knows more of it than its public framework.
+# itself; the standard library is free to all. The core (base, runtime, backprop,
+# batching) knows no TensorFlow, and only cc/tf knows more of it than its public
+# framework.
 MAY_INCLUDE = {
     "recursive_tf/cc/base": ["absl/base/"],
     "recursive_tf/cc/runtime": ["absl/base/", "recursive_tf/cc/base/"],
     "recursive_tf/cc/backprop": [
+        "absl/base/",
+        "recursive_tf/cc/base/",
+        "recursive_tf/cc/runtime/",
+    ],
+    "recursive_tf/cc/batching": [
         "absl/base/",
         "recursive_tf/cc/base/",
         "recursive_tf/cc/runtime/",
@@ -25,7 +31,11 @@ MAY_INCLUDE = {
         "tensorflow/core/platform/errors.h",
         "recursive_tf/cc/",
     ],
-    "recursive_tf/cc/testing": ["recursive_tf/cc/base/", "recursive_tf/cc/runtime/"],
+    "recursive_tf/cc/testing": [
+        "recursive_tf/cc/base/",
+        "recursive_tf/cc/batching/",
+        "recursive_tf/cc/runtime/",
+    ],
     "recursive_tf/ops": [
         "absl/",
         "tensorflow/core/framework/",

@@ -32,6 +32,7 @@ LIBRARY_SOURCES = [
 CORE_FOLDERS = [
     "recursive_tf/cc/backprop",
     "recursive_tf/cc/base",
+    "recursive_tf/cc/batching",
     "recursive_tf/cc/runtime",
     "recursive_tf/cc/testing",
 ]

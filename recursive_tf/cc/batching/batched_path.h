@@ -1,0 +1,40 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_BATCHED_PATH_H_
+#define RECURSIVE_TF_CC_BATCHING_BATCHED_PATH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "recursive_tf/cc/batching/activation_table.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/path.h"
+
+namespace recursive_tf {
+
+// Returns the invocation path of activation `id`, as FormatPath does for one of
+// the dataflow executor. Branches are no steps of a path.
+inline std::string FormatBatchedPath(const Plan& plan,
+                                     const ActivationTable& activations,
+                                     int32_t id, bool mapped,
+                                     const std::vector<std::string>& names) {
+  std::vector<Activation> steps;
+  for (int32_t at = id; at != kNoActivation;) {
+    // A call stands in the branch that makes it; its caller is around that.
+    const BatchedActivation& activation = activations[at];
+    at = activation.parent;
+    if (plan.procedures[activation.procedure].is_branch) continue;
+    Activation step;
+    step.procedure = activation.procedure;
+    step.site = activation.site;
+    step.ordinal = activation.row;
+    steps.push_back(step);
+  }
+  for (size_t i = 0; i + 1 < steps.size(); ++i) steps[i].parent = &steps[i + 1];
+  return FormatPath(steps.front(), mapped, names);
+}
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_BATCHED_PATH_H_

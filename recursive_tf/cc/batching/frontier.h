@@ -1,0 +1,75 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_FRONTIER_H_
+#define RECURSIVE_TF_CC_BATCHING_FRONTIER_H_
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace recursive_tf {
+
+constexpr int32_t kEveryDepth = -1;
+
+// The activations that wait for a block, by block and by the depth of what they
+// wait for. What waits for one block goes in the order in which it came.
+class Frontier {
+ public:
+  explicit Frontier(int32_t num_blocks) : queues_(num_blocks) {}
+
+  void Add(int32_t block, int32_t depth, int32_t activation) {
+    Queue& queue = queues_[block];
+    queue.by_depth[depth].push_back(activation);
+    ++queue.count;
+    queue.sum_of_depths += depth;
+    ++count_;
+  }
+
+  // Takes those that wait for `block`, at `depth` or at every depth.
+  std::vector<int32_t> Take(int32_t block, int32_t depth) {
+    Queue& queue = queues_[block];
+    std::vector<int32_t> taken;
+    auto at = depth == kEveryDepth ? queue.by_depth.begin()
+                                   : queue.by_depth.find(depth);
+    while (at != queue.by_depth.end()) {
+      const auto count = static_cast<int64_t>(at->second.size());
+      queue.count -= count;
+      queue.sum_of_depths -= count * at->first;
+      count_ -= count;
+      if (taken.empty()) {
+        taken = std::move(at->second);
+      } else {
+        taken.insert(taken.end(), at->second.begin(), at->second.end());
+      }
+      at = queue.by_depth.erase(at);
+      if (depth != kEveryDepth) break;
+    }
+    return taken;
+  }
+
+  int32_t num_blocks() const { return static_cast<int32_t>(queues_.size()); }
+  bool empty() const { return count_ == 0; }
+  int64_t count(int32_t block) const { return queues_[block].count; }
+
+  // REQUIRES of both: somebody waits for `block`.
+  int32_t least_depth(int32_t block) const {
+    return queues_[block].by_depth.begin()->first;
+  }
+  double mean_depth(int32_t block) const {
+    return static_cast<double>(queues_[block].sum_of_depths) /
+           static_cast<double>(queues_[block].count);
+  }
+
+ private:
+  struct Queue {
+    std::map<int32_t, std::vector<int32_t>> by_depth;
+    int64_t count = 0;
+    int64_t sum_of_depths = 0;
+  };
+
+  std::vector<Queue> queues_;
+  int64_t count_ = 0;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_FRONTIER_H_

@@ -1,0 +1,29 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_LAUNCH_H_
+#define RECURSIVE_TF_CC_BATCHING_LAUNCH_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+
+// One run of a block for all of `activations`. Its outputs are the values from
+// `first_value` on; row i of each belongs to activation i.
+struct Launch {
+  int32_t block = kNoBlock;
+  int32_t first_value = 0;
+  std::vector<int32_t> activations;
+  std::vector<Rows> inputs;
+};
+
+// A row that an activation pushed, and where in the table it goes.
+struct PushedRow {
+  ValueRow index;
+  ValueRow value;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_LAUNCH_H_

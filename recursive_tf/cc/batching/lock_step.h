@@ -1,0 +1,363 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_LOCK_STEP_H_
+#define RECURSIVE_TF_CC_BATCHING_LOCK_STEP_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/batching/activation_table.h"
+#include "recursive_tf/cc/batching/batched_path.h"
+#include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/frontier.h"
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/liveness.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/batching/policy.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/selectors.h"
+#include "recursive_tf/cc/batching/value_readers.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
+
+namespace recursive_tf {
+
+// Runs a plan with all activations in lock step: says which block to launch
+// next and where its rows come from, and follows calls and returns. It never
+// sees a tensor, but for the selectors.
+//
+//   LockStep steps(...);
+//   steps.Start(num_rows);
+//   Launch launch;
+//   while (steps.Next(&launch)) {
+//     ... compute the values of launch ...
+//     steps.Complete(launch);
+//   }
+//
+// Time and memory are linear in the number of activations and their slots. No
+// recursion: a chain of calls may be as long as memory.
+class LockStep {
+ public:
+  struct Refusal {
+    ActivationTree::Verdict verdict;
+    // Who made the call that was one too many, where, and of what.
+    int32_t caller;
+    int32_t site;
+    int32_t procedure;
+  };
+
+  // All pointers must outlive this.
+  LockStep(const Plan* plan, const BlockOrder* order, Policy* policy,
+           Selectors* selectors, ActivationLimits limits)
+      : plan_(*plan),
+        order_(*order),
+        policy_(policy),
+        selectors_(selectors),
+        limits_(limits),
+        activations_(*plan),
+        frontier_(plan->num_blocks) {
+    for (const PlannedProcedure& procedure : plan_.procedures) {
+      liveness_.emplace_back(procedure);
+      for (const Stage& stage : procedure.stages) {
+        for (const PlannedPush& push : stage.pushes) {
+          const auto least = static_cast<size_t>(push.table) + 1;
+          pushed_.resize(std::max(pushed_.size(), least));
+        }
+      }
+    }
+  }
+  LockStep(const LockStep&) = delete;
+  LockStep& operator=(const LockStep&) = delete;
+
+  // Invokes the first procedure once for each row of the root call. Values from
+  // 0 on are the outputs of the prologue, then the arguments of the root call.
+  void Start(int32_t num_rows) {
+    const PlannedProcedure& entry = plan_.procedures.front();
+    readers_.AddValues(plan_.num_prologue_outputs);
+    // The prologue's outputs live as long as the run.
+    for (int32_t i = 0; i < plan_.num_prologue_outputs; ++i) {
+      readers_.Add({i, 0});
+    }
+    const int32_t first = readers_.AddValues(entry.num_arguments);
+    results_.resize(num_rows);
+    for (int32_t row = 0; row < num_rows; ++row) {
+      const int32_t id = Enter(0, kNoActivation, 0);
+      if (id == kNoActivation) return;
+      activations_[id].row = row;
+      for (int32_t i = 0; i < entry.num_arguments; ++i) {
+        Store(id, i, {first + i, row});
+      }
+    }
+    readers_.FindUnread(first, entry.num_arguments);
+    Settle();
+  }
+
+  // Sets `*launch` to what has to run next. Returns false when all is done, or
+  // when a call was refused.
+  bool Next(Launch* launch) {
+    if (refusal_.has_value() || frontier_.empty()) return false;
+    const Choice choice = policy_->Choose(frontier_, LowestBlocks());
+    launch->block = choice.block;
+    launch->activations = frontier_.Take(choice.block, choice.depth);
+    const Stage& stage = StageOf(launch->activations.front());
+    launch->inputs.assign(stage.inputs.size(), Rows());
+    for (size_t i = 0; i < stage.inputs.size(); ++i) {
+      for (const int32_t id : launch->activations) {
+        launch->inputs[i].Add(Find(id, stage.inputs[i]));
+      }
+    }
+    launch->first_value = readers_.AddValues(stage.num_outputs);
+    ++num_launches_;
+    return true;
+  }
+
+  // Says that the values of `launch` are there. What waited for it goes on.
+  void Complete(const Launch& launch) {
+    const Stage& stage = StageOf(launch.activations.front());
+    for (size_t i = 0; i < launch.activations.size(); ++i) {
+      const int32_t id = launch.activations[i];
+      for (int32_t k = 0; k < stage.num_outputs; ++k) {
+        Store(id, stage.first_output + k,
+              {launch.first_value + k, static_cast<int32_t>(i)});
+      }
+      activations_[id].progress = NextProgress(id, launch.block);
+    }
+    readers_.FindUnread(launch.first_value, stage.num_outputs);
+    for (const int32_t id : launch.activations) {
+      if (refusal_.has_value()) return;
+      Continue(id);
+    }
+    Settle();
+  }
+
+  // Returns the values whose memory may go, each once. Results and pushed rows
+  // live on.
+  std::vector<int32_t> TakeDeadValues() { return readers_.TakeDead(); }
+
+  // Returns the results of each row of the root call.
+  // REQUIRES: all is done.
+  const std::vector<std::vector<ValueRow>>& results() const { return results_; }
+
+  // Returns what was pushed, by table, in the order of the launches.
+  const std::vector<std::vector<PushedRow>>& pushed() const { return pushed_; }
+
+  // Returns why no more is launched, if a limit was reached.
+  const std::optional<Refusal>& refusal() const { return refusal_; }
+
+  // Returns the invocation path of an activation in flight, as FormatPath does.
+  std::string PathOf(int32_t id, bool mapped,
+                     const std::vector<std::string>& names) const {
+    return FormatBatchedPath(plan_, activations_, id, mapped, names);
+  }
+
+  const ActivationTable& activations() const { return activations_; }
+  int32_t num_values() const { return readers_.num_values(); }
+  int64_t num_launches() const { return num_launches_; }
+
+ private:
+  const Stage& StageOf(int32_t id) const {
+    const BatchedActivation& activation = activations_[id];
+    return plan_.procedures[activation.procedure].stages[activation.stage];
+  }
+
+  const Liveness& LivenessOf(int32_t id) const {
+    return liveness_[activations_[id].procedure];
+  }
+
+  ValueRow Find(int32_t id, Source source) {
+    if (source.of_prologue()) return {source.prologue_output(), 0};
+    return activations_.slot(id, source.slot);
+  }
+
+  void Store(int32_t id, int32_t slot, ValueRow row) {
+    if (!LivenessOf(id).IsRead(slot)) return;
+    activations_.slot(id, slot) = row;
+    readers_.Add(row);
+  }
+
+  void Clear(int32_t id, int32_t slot) {
+    ValueRow& row = activations_.slot(id, slot);
+    if (row.value == ValueRow::kNoValue) return;
+    readers_.Remove(row);
+    row = ValueRow();
+  }
+
+  // The blocks of the lowest rank that somebody waits for, in order.
+  const std::vector<int32_t>& LowestBlocks() {
+    lowest_blocks_.clear();
+    for (int32_t block = 0; block < frontier_.num_blocks(); ++block) {
+      if (frontier_.count(block) == 0) continue;
+      if (!lowest_blocks_.empty()) {
+        const int32_t least = order_.rank(lowest_blocks_.front());
+        if (order_.rank(block) > least) continue;
+        if (order_.rank(block) < least) lowest_blocks_.clear();
+      }
+      lowest_blocks_.push_back(block);
+    }
+    return lowest_blocks_;
+  }
+
+  Progress NextProgress(int32_t id, int32_t block) const {
+    const Progress& before = activations_[id].progress;
+    const int32_t rank = order_.rank(block);
+    return {rank, before.rank == rank ? before.depth + 1 : 1};
+  }
+
+  // Makes an activation, which Settle sets off. Returns its id, or none if a
+  // limit is reached.
+  int32_t Enter(int32_t procedure, int32_t parent, int32_t site) {
+    const bool is_branch = plan_.procedures[procedure].is_branch;
+    const int32_t depth =
+        (parent == kNoActivation ? 0 : activations_[parent].call_depth) +
+        (is_branch ? 0 : 1);
+    const ActivationTree::Verdict verdict =
+        is_branch ? ActivationTree::Verdict::kEntered : Judge(depth);
+    if (verdict != ActivationTree::Verdict::kEntered) {
+      refusal_ = Refusal{verdict, parent, site, procedure};
+      return kNoActivation;
+    }
+    if (!is_branch) ++num_invocations_;
+    const int32_t id = activations_.Add(procedure);
+    BatchedActivation& activation = activations_[id];
+    activation.parent = parent;
+    activation.site = site;
+    activation.call_depth = depth;
+    if (parent != kNoActivation) {
+      activation.progress = activations_[parent].progress;
+    }
+    entered_.push_back(id);
+    return id;
+  }
+
+  ActivationTree::Verdict Judge(int32_t depth) const {
+    if (limits_.max_depth > 0 && depth > limits_.max_depth) {
+      return ActivationTree::Verdict::kTooDeep;
+    }
+    if (limits_.max_activations > 0 &&
+        num_invocations_ >= limits_.max_activations) {
+      return ActivationTree::Verdict::kTooMany;
+    }
+    return ActivationTree::Verdict::kEntered;
+  }
+
+  // Takes every activation that entered a procedure or a stage to its next
+  // block, in the order in which they did.
+  void Settle() {
+    for (size_t i = 0; i < entered_.size(); ++i) {
+      const int32_t id = entered_[i];
+      if (refusal_.has_value()) break;
+      if (plan_.procedures[activations_[id].procedure].stages.empty()) {
+        EndStage(id);
+      } else if (const int32_t block = StageOf(id).block; block == kNoBlock) {
+        Continue(id);
+      } else {
+        frontier_.Add(block, NextProgress(id, block).depth, id);
+      }
+    }
+    entered_.clear();
+  }
+
+  // Does what comes after the block of a stage.
+  void Continue(int32_t id) {
+    const int32_t stage_index = activations_[id].stage;
+    const Stage& stage = StageOf(id);
+    for (const PlannedPush& push : stage.pushes) {
+      const PushedRow row{Find(id, push.index), Find(id, push.value)};
+      readers_.Add(row.index);
+      readers_.Add(row.value);
+      pushed_[push.table].push_back(row);
+    }
+    for (const CallSite& call : stage.calls) Make(call, id);
+    for (const int32_t slot : LivenessOf(id).DyingAfter(stage_index)) {
+      Clear(id, slot);
+    }
+    activations_[id].num_pending = static_cast<int32_t>(stage.calls.size());
+    if (stage.calls.empty()) EndStage(id);
+  }
+
+  void Make(const CallSite& call, int32_t caller) {
+    if (refusal_.has_value()) return;
+    const Branch& branch = call.branches[BranchOf(call, caller)];
+    const int32_t id = Enter(branch.procedure, caller, call.site);
+    if (id == kNoActivation) return;
+    activations_[id].first_result = call.first_result;
+    for (size_t i = 0; i < branch.arguments.size(); ++i) {
+      Store(id, static_cast<int32_t>(i), Find(caller, branch.arguments[i]));
+    }
+  }
+
+  size_t BranchOf(const CallSite& call, int32_t caller) {
+    if (!call.selector.has_value()) return 0;
+    const int32_t chosen = selectors_->Read(Find(caller, *call.selector));
+    const size_t last = call.branches.size() - 1;
+    return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
+  }
+
+  // Goes to the next stage, if there is one, or back to the caller, and on from
+  // there.
+  void EndStage(int32_t id) {
+    while (true) {
+      BatchedActivation& activation = activations_[id];
+      const PlannedProcedure& procedure =
+          plan_.procedures[activation.procedure];
+      if (++activation.stage < static_cast<int32_t>(procedure.stages.size())) {
+        entered_.push_back(id);
+        return;
+      }
+      const int32_t caller = Leave(id);
+      if (caller == kNoActivation) return;
+      if (--activations_[caller].num_pending > 0) return;
+      id = caller;
+    }
+  }
+
+  // Ends an activation: gives its results to the caller, which is returned.
+  int32_t Leave(int32_t id) {
+    const BatchedActivation activation = activations_[id];
+    const PlannedProcedure& procedure = plan_.procedures[activation.procedure];
+    if (activation.parent == kNoActivation) {
+      for (const Source& output : procedure.outputs) {
+        const ValueRow row = Find(id, output);
+        readers_.Add(row);
+        results_[activation.row].push_back(row);
+      }
+    } else {
+      for (size_t i = 0; i < procedure.outputs.size(); ++i) {
+        Store(activation.parent,
+              activation.first_result + static_cast<int32_t>(i),
+              Find(id, procedure.outputs[i]));
+      }
+      Progress& progress = activations_[activation.parent].progress;
+      progress = std::max(progress, activation.progress);
+    }
+    for (int32_t slot = 0; slot < procedure.num_slots; ++slot) Clear(id, slot);
+    activations_.Remove(id);
+    if (!procedure.is_branch) --num_invocations_;
+    return activation.parent;
+  }
+
+  const Plan& plan_;
+  const BlockOrder& order_;
+  Policy* const policy_;
+  Selectors* const selectors_;
+  const ActivationLimits limits_;
+  std::vector<Liveness> liveness_;
+
+  ActivationTable activations_;
+  Frontier frontier_;
+  ValueReaders readers_;
+  // Activations that have yet to be taken to their next block.
+  std::vector<int32_t> entered_;
+  std::vector<int32_t> lowest_blocks_;
+  std::vector<std::vector<ValueRow>> results_;
+  std::vector<std::vector<PushedRow>> pushed_;
+  std::optional<Refusal> refusal_;
+  int64_t num_invocations_ = 0;
+  int64_t num_launches_ = 0;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_LOCK_STEP_H_

@@ -1,0 +1,83 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_PLAN_H_
+#define RECURSIVE_TF_CC_BATCHING_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace recursive_tf {
+
+// Where a procedure finds a value: `slot` of its activation, or, where that is
+// negative, an output of the prologue, which is computed once a root call.
+struct Source {
+  static Source Slot(int32_t slot) { return {slot}; }
+  static Source Prologue(int32_t output) { return {~output}; }
+
+  bool of_prologue() const { return slot < 0; }
+  int32_t prologue_output() const { return ~slot; }
+
+  int32_t slot = 0;
+};
+
+// A procedure that a call site may invoke, and what it gets.
+struct Branch {
+  int32_t procedure = 0;
+  std::vector<Source> arguments;
+};
+
+// A place where a procedure waits for another: a call of a SubGraph, or a
+// conditional, whose branches are procedures of their own.
+struct CallSite {
+  // Of the call within its SubGraph, for paths.
+  int32_t site = 0;
+  // Which branch is taken: a number from 0, and the last branch for all others,
+  // as in `tf.switch_case`. Without one it is the first.
+  std::optional<Source> selector;
+  std::vector<Branch> branches;
+  // The slot of the first result; the others follow.
+  int32_t first_result = 0;
+};
+
+// A row that a procedure adds to a table of the root call.
+struct PlannedPush {
+  int32_t table = 0;
+  Source index;
+  Source value;
+};
+
+constexpr int32_t kNoBlock = -1;
+
+// What a procedure does between two waits: runs a block, perhaps, with all the
+// other activations that wait for the same, pushes, and calls.
+struct Stage {
+  int32_t block = kNoBlock;
+  std::vector<Source> inputs;
+  // The slot of the block's first output; the others follow.
+  int32_t first_output = 0;
+  int32_t num_outputs = 0;
+  std::vector<PlannedPush> pushes;
+  std::vector<CallSite> calls;
+};
+
+// The body of a SubGraph, or a branch with a call site, cut at its calls. The
+// first slots hold the arguments.
+struct PlannedProcedure {
+  // A branch is a part of the invocation that takes it.
+  bool is_branch = false;
+  int32_t num_arguments = 0;
+  int32_t num_slots = 0;
+  std::vector<Stage> stages;
+  std::vector<Source> outputs;
+};
+
+// A program as the batched executor runs it. The root call invokes the first
+// procedure. A block belongs to one stage.
+struct Plan {
+  int32_t num_prologue_outputs = 0;
+  int32_t num_blocks = 0;
+  std::vector<PlannedProcedure> procedures;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_PLAN_H_

@@ -1,0 +1,65 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_ROWS_H_
+#define RECURSIVE_TF_CC_BATCHING_ROWS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace recursive_tf {
+
+// A row of a value. Values are numbered in the order in which they come to be,
+// within one root call: an output of the prologue, an argument of the root call
+// or an output of a launch is one each, with a row for each of its activations.
+struct ValueRow {
+  static constexpr int32_t kNoValue = -1;
+
+  friend bool operator==(const ValueRow& a, const ValueRow& b) {
+    return a.value == b.value && a.row == b.row;
+  }
+
+  int32_t value = kNoValue;
+  int32_t row = 0;
+};
+
+// Rows that stand side by side in one value, or, with a `stride` of 0, one row
+// again and again.
+struct RowRun {
+  friend bool operator==(const RowRun& a, const RowRun& b) {
+    return a.value == b.value && a.first_row == b.first_row &&
+           a.num_rows == b.num_rows && a.stride == b.stride;
+  }
+
+  int32_t value = ValueRow::kNoValue;
+  int32_t first_row = 0;
+  int32_t num_rows = 0;
+  int32_t stride = 1;
+};
+
+// Where the rows of a launch's input come from, in order, in few runs: rows in
+// order and side by side are one, and need no copy.
+class Rows {
+ public:
+  void Add(ValueRow row) {
+    ++num_rows_;
+    if (!runs_.empty() && Extend(&runs_.back(), row)) return;
+    runs_.push_back({row.value, row.row, 1, 1});
+  }
+
+  const std::vector<RowRun>& runs() const { return runs_; }
+  int32_t num_rows() const { return num_rows_; }
+
+ private:
+  static bool Extend(RowRun* run, ValueRow row) {
+    if (run->value != row.value) return false;
+    if (run->num_rows == 1 && row.row == run->first_row) run->stride = 0;
+    if (row.row != run->first_row + run->num_rows * run->stride) return false;
+    ++run->num_rows;
+    return true;
+  }
+
+  std::vector<RowRun> runs_;
+  int32_t num_rows_ = 0;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_ROWS_H_

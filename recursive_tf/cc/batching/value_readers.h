@@ -1,0 +1,50 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_VALUE_READERS_H_
+#define RECURSIVE_TF_CC_BATCHING_VALUE_READERS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+
+// Counts for each value in how many slots rows of it stand, and says which
+// values died: their memory may go.
+class ValueReaders {
+ public:
+  // Adds values that nobody reads yet, and returns the first.
+  int32_t AddValues(int32_t count) {
+    const auto first = static_cast<int32_t>(num_readers_.size());
+    num_readers_.resize(num_readers_.size() + count, 0);
+    return first;
+  }
+
+  void Add(ValueRow row) { ++num_readers_[row.value]; }
+
+  void Remove(ValueRow row) {
+    if (--num_readers_[row.value] == 0) dead_.push_back(row.value);
+  }
+
+  // Says that those of `count` values from `first` on died that nobody reads.
+  void FindUnread(int32_t first, int32_t count) {
+    for (int32_t value = first; value < first + count; ++value) {
+      if (num_readers_[value] == 0) dead_.push_back(value);
+    }
+  }
+
+  // Returns the values that died since it was called last, each once.
+  std::vector<int32_t> TakeDead() { return std::exchange(dead_, {}); }
+
+  int32_t num_values() const {
+    return static_cast<int32_t>(num_readers_.size());
+  }
+
+ private:
+  std::vector<int32_t> num_readers_;
+  std::vector<int32_t> dead_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_VALUE_READERS_H_

@@ -1,0 +1,465 @@
+#include "recursive_tf/cc/batching/lock_step.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/testing/integer_program.h"
+
+namespace recursive_tf {
+namespace {
+
+using Launches = std::vector<std::pair<int32_t, size_t>>;
+
+Source S(int32_t slot) { return Source::Slot(slot); }
+
+std::vector<int64_t> Flat(const std::vector<Column>& results) {
+  std::vector<int64_t> flat;
+  for (const Column& row : results) {
+    flat.insert(flat.end(), row.begin(), row.end());
+  }
+  return flat;
+}
+
+// A branch that returns its one argument.
+PlannedProcedure Returned() {
+  PlannedProcedure procedure;
+  procedure.is_branch = true;
+  procedure.num_arguments = 1;
+  procedure.num_slots = 1;
+  procedure.outputs = {S(0)};
+  return procedure;
+}
+
+// f(n) = n < 2 ? n : f(n - 1) + f(n - 2), with the blocks
+//   0: n -> n >= 2
+//   1: n -> n - 1, n - 2
+//   2: a, b -> a + b
+IntegerProgram Fib() {
+  enum { kFib, kBase, kMore };
+  IntegerProgram program;
+  program.plan.num_blocks = 3;
+  program.plan.procedures.resize(3);
+
+  PlannedProcedure& fib = program.plan.procedures[kFib];
+  fib.num_arguments = 1;
+  fib.num_slots = 3;  // n, n >= 2, result
+  Stage decide;
+  decide.block = 0;
+  decide.inputs = {S(0)};
+  decide.first_output = 1;
+  decide.num_outputs = 1;
+  decide.calls = {
+      CallSite{0, S(1), {Branch{kBase, {S(0)}}, Branch{kMore, {S(0)}}}, 2}};
+  fib.stages = {decide};
+  fib.outputs = {S(2)};
+
+  program.plan.procedures[kBase] = Returned();
+
+  PlannedProcedure& more = program.plan.procedures[kMore];
+  more.is_branch = true;
+  more.num_arguments = 1;
+  more.num_slots = 6;  // n, n - 1, n - 2, fib(n - 1), fib(n - 2), sum
+  Stage split;
+  split.block = 1;
+  split.inputs = {S(0)};
+  split.first_output = 1;
+  split.num_outputs = 2;
+  split.calls = {CallSite{0, {}, {Branch{kFib, {S(1)}}}, 3},
+                 CallSite{1, {}, {Branch{kFib, {S(2)}}}, 4}};
+  Stage add;
+  add.block = 2;
+  add.inputs = {S(3), S(4)};
+  add.first_output = 5;
+  add.num_outputs = 1;
+  more.stages = {split, add};
+  more.outputs = {S(5)};
+
+  program.blocks = {
+      [](const Column& in) { return Column{in[0] >= 2}; },
+      [](const Column& in) { return Column{in[0] - 1, in[0] - 2}; },
+      [](const Column& in) { return Column{in[0] + in[1]}; },
+  };
+  return program;
+}
+
+int64_t FibOf(int64_t n) { return n < 2 ? n : FibOf(n - 1) + FibOf(n - 2); }
+
+class PolicyTest : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Policies, PolicyTest,
+                         testing::Values("agenda", "depth"));
+
+TEST_P(PolicyTest, ComputesARecursionOfEachRow) {
+  const IntegerProgram program = Fib();
+  IntegerRun run(&program, GetParam());
+  const Column n = {0, 1, 2, 3, 10, 7, 15};
+  Column expected;
+  for (const int64_t x : n) expected.push_back(FibOf(x));
+  EXPECT_EQ(Flat(run.Run({n}, 7)), expected);
+}
+
+TEST_P(PolicyTest, NoRowsNeedNoLaunch) {
+  const IntegerProgram program = Fib();
+  IntegerRun run(&program, GetParam());
+  EXPECT_TRUE(run.Run({{}}, 0).empty());
+  EXPECT_TRUE(run.launches().empty());
+}
+
+TEST_P(PolicyTest, EverythingButTheResultsIsGoneInTheEnd) {
+  const IntegerProgram program = Fib();
+  IntegerRun run(&program, GetParam());
+  run.Run({{12}}, 1);
+  EXPECT_EQ(run.num_alive(), 1);
+  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+}
+
+TEST_P(PolicyTest, TwoRunsLaunchTheSame) {
+  const IntegerProgram program = Fib();
+  IntegerRun one(&program, GetParam());
+  IntegerRun other(&program, GetParam());
+  one.Run({{9, 4, 11}}, 3);
+  other.Run({{9, 4, 11}}, 3);
+  EXPECT_EQ(one.launches(), other.launches());
+}
+
+TEST(LockStepTest, WaitsForAllOfABlockThatCanStillCome) {
+  const IntegerProgram program = Fib();
+  IntegerRun run(&program);
+  run.Run({{3}}, 1);
+  // fib(3) calls 2 and 1; 2 calls 1 and 0.
+  EXPECT_EQ(run.launches(),
+            (Launches{{0, 1}, {1, 1}, {0, 2}, {1, 1}, {0, 2}, {2, 1}, {2, 1}}));
+}
+
+// A random forest: a node is a leaf, or one of two kinds of inner nodes.
+struct Forest {
+  enum Kind { kLeaf, kSum, kProduct };
+
+  std::vector<Kind> kind;
+  std::vector<int64_t> left, right, roots;
+};
+
+Forest MakeForest(int num_trees, int max_leaves, uint32_t seed) {
+  std::mt19937 random(seed);
+  Forest forest;
+  for (int tree = 0; tree < num_trees; ++tree) {
+    std::vector<int64_t> tops(1 + random() % max_leaves);
+    for (int64_t& leaf : tops) {
+      leaf = static_cast<int64_t>(forest.kind.size());
+      forest.kind.push_back(Forest::kLeaf);
+      forest.left.push_back(-1);
+      forest.right.push_back(-1);
+    }
+    while (tops.size() > 1) {
+      std::swap(tops[random() % tops.size()], tops.back());
+      const int64_t left = tops.back();
+      tops.pop_back();
+      const size_t at = random() % tops.size();
+      forest.kind.push_back(random() % 2 == 0 ? Forest::kSum
+                                              : Forest::kProduct);
+      forest.left.push_back(left);
+      forest.right.push_back(tops[at]);
+      tops[at] = static_cast<int64_t>(forest.kind.size()) - 1;
+    }
+    forest.roots.push_back(tops.front());
+  }
+  return forest;
+}
+
+constexpr int64_t kModulus = 1000003;
+
+int64_t Evaluate(const Forest& forest, int64_t node) {
+  if (forest.kind[node] == Forest::kLeaf) return node + 2;
+  const int64_t left = Evaluate(forest, forest.left[node]);
+  const int64_t right = Evaluate(forest, forest.right[node]);
+  return forest.kind[node] == Forest::kSum ? (left + 3 * right) % kModulus
+                                           : (left * right + 1) % kModulus;
+}
+
+// A tree as a recursion over its nodes, with the blocks
+//   0: node -> kind, left, right      1: node -> value of a leaf
+//   2: left, right -> their sum       3: left, right -> their product
+// and every node's value in a table.
+IntegerProgram Trees(const Forest* forest, bool pushes = false) {
+  enum { kTree, kLeaf, kSum, kProduct };
+  IntegerProgram program;
+  program.plan.num_blocks = 4;
+  program.plan.procedures.resize(4);
+
+  PlannedProcedure& tree = program.plan.procedures[kTree];
+  tree.num_arguments = 1;
+  tree.num_slots = 5;  // node, kind, left, right, result
+  Stage look;
+  look.block = 0;
+  look.inputs = {S(0)};
+  look.first_output = 1;
+  look.num_outputs = 3;
+  look.calls = {CallSite{0,
+                         S(1),
+                         {Branch{kLeaf, {S(0)}}, Branch{kSum, {S(2), S(3)}},
+                          Branch{kProduct, {S(2), S(3)}}},
+                         4}};
+  tree.stages = {look};
+  if (pushes) {
+    Stage push;
+    push.pushes = {PlannedPush{0, S(0), S(4)}};
+    tree.stages.push_back(push);
+  }
+  tree.outputs = {S(4)};
+
+  PlannedProcedure& leaf = program.plan.procedures[kLeaf];
+  leaf.is_branch = true;
+  leaf.num_arguments = 1;
+  leaf.num_slots = 2;
+  Stage word;
+  word.block = 1;
+  word.inputs = {S(0)};
+  word.first_output = 1;
+  word.num_outputs = 1;
+  leaf.stages = {word};
+  leaf.outputs = {S(1)};
+
+  for (const int32_t kind : {kSum, kProduct}) {
+    PlannedProcedure& inner = program.plan.procedures[kind];
+    inner.is_branch = true;
+    inner.num_arguments = 2;
+    inner.num_slots = 5;  // left, right, their values, result
+    const int32_t site = kind == kSum ? 0 : 2;
+    Stage descend;
+    descend.calls = {CallSite{site, {}, {Branch{kTree, {S(0)}}}, 2},
+                     CallSite{site + 1, {}, {Branch{kTree, {S(1)}}}, 3}};
+    Stage combine;
+    combine.block = kind;
+    combine.inputs = {S(2), S(3)};
+    combine.first_output = 4;
+    combine.num_outputs = 1;
+    inner.stages = {descend, combine};
+    inner.outputs = {S(4)};
+  }
+
+  program.blocks = {
+      [forest](const Column& in) {
+        return Column{forest->kind[in[0]], forest->left[in[0]],
+                      forest->right[in[0]]};
+      },
+      [](const Column& in) { return Column{in[0] + 2}; },
+      [](const Column& in) { return Column{(in[0] + 3 * in[1]) % kModulus}; },
+      [](const Column& in) { return Column{(in[0] * in[1] + 1) % kModulus}; },
+  };
+  return program;
+}
+
+TEST_P(PolicyTest, EvaluatesThousandsOfRandomForests) {
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    const Forest forest = MakeForest(seed % 9, 1 + seed % 23, seed);
+    const IntegerProgram program = Trees(&forest);
+    IntegerRun run(&program, GetParam());
+    Column expected;
+    for (const int64_t root : forest.roots) {
+      expected.push_back(Evaluate(forest, root));
+    }
+    const auto num_rows = static_cast<int32_t>(forest.roots.size());
+    ASSERT_EQ(Flat(run.Run({forest.roots}, num_rows)), expected) << seed;
+    ASSERT_EQ(run.steps().activations().num_alive(), 0) << seed;
+  }
+}
+
+int Height(const Forest& forest, int64_t node) {
+  if (forest.kind[node] == Forest::kLeaf) return 0;
+  return 1 + std::max(Height(forest, forest.left[node]),
+                      Height(forest, forest.right[node]));
+}
+
+TEST(LockStepTest, TreesOfOneKindTakeAsManyLaunchesAsTheyAreHigh) {
+  Forest forest = MakeForest(20, 30, /*seed=*/1);
+  int height = 0;
+  for (Forest::Kind& kind : forest.kind) {
+    if (kind == Forest::kProduct) kind = Forest::kSum;
+  }
+  for (const int64_t root : forest.roots) {
+    height = std::max(height, Height(forest, root));
+  }
+  const IntegerProgram program = Trees(&forest);
+  IntegerRun run(&program);
+  run.Run({forest.roots}, 20);
+  // Looked at level by level, the leaves once, then as many sums as levels:
+  // the lower bound (ED-Batch, appendix A.3).
+  EXPECT_EQ(run.launches().size(), (height + 1) + 1 + height);
+}
+
+TEST_P(PolicyTest, PushesEveryRowOnce) {
+  const Forest forest = MakeForest(5, 20, /*seed=*/2);
+  const IntegerProgram program = Trees(&forest, /*pushes=*/true);
+  IntegerRun run(&program, GetParam());
+  run.Run({forest.roots}, 5);
+  Column table(forest.kind.size(), -1);
+  for (const PushedRow& pushed : run.steps().pushed().at(0)) {
+    int64_t& row = table.at(run.At(pushed.index));
+    EXPECT_EQ(row, -1);
+    row = run.At(pushed.value);
+  }
+  for (size_t node = 0; node < table.size(); ++node) {
+    EXPECT_EQ(table[node], Evaluate(forest, static_cast<int64_t>(node)));
+  }
+}
+
+// f(n) = n == 0 ? 0 : f(n - 1) + 1, with the blocks
+//   0: n -> n > 0, n - 1      1: x -> x + 1
+IntegerProgram Chain() {
+  enum { kChain, kBase, kMore };
+  IntegerProgram program;
+  program.plan.num_blocks = 2;
+  program.plan.procedures.resize(3);
+  PlannedProcedure& chain = program.plan.procedures[kChain];
+  chain.num_arguments = 1;
+  chain.num_slots = 4;  // n, n > 0, n - 1, result
+  Stage decide;
+  decide.block = 0;
+  decide.inputs = {S(0)};
+  decide.first_output = 1;
+  decide.num_outputs = 2;
+  decide.calls = {
+      CallSite{0, S(1), {Branch{kBase, {S(0)}}, Branch{kMore, {S(2)}}}, 3}};
+  chain.stages = {decide};
+  chain.outputs = {S(3)};
+  program.plan.procedures[kBase] = Returned();
+  PlannedProcedure& more = program.plan.procedures[kMore];
+  more.is_branch = true;
+  more.num_arguments = 1;
+  more.num_slots = 3;
+  Stage descend;
+  descend.calls = {CallSite{7, {}, {Branch{kChain, {S(0)}}}, 1}};
+  Stage add;
+  add.block = 1;
+  add.inputs = {S(1)};
+  add.first_output = 2;
+  add.num_outputs = 1;
+  more.stages = {descend, add};
+  more.outputs = {S(2)};
+  program.blocks = {
+      [](const Column& in) { return Column{in[0] > 0, in[0] - 1}; },
+      [](const Column& in) { return Column{in[0] + 1}; },
+  };
+  return program;
+}
+
+TEST_P(PolicyTest, AChainMayBeAHundredThousandLong) {
+  constexpr int64_t kLength = 100000;
+  const IntegerProgram program = Chain();
+  IntegerRun run(&program, GetParam());
+  EXPECT_EQ(Flat(run.Run({{kLength}}, 1)), Column{kLength});
+  // Going down, a level needs none of its values any more.
+  EXPECT_LE(run.max_alive(), 8);
+}
+
+TEST(LockStepTest, AnEndedActivationMakesPlaceForTheNext) {
+  const IntegerProgram program = Fib();
+  IntegerRun run(&program);
+  run.Run({{20}}, 1);
+  EXPECT_LT(run.steps().activations().max_alive(), 2 * 21891);
+  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+}
+
+// even(n) = n == 0 ? 1 : odd(n - 1), and odd the other way round: the blocks
+// 0 and 1 of the two SubGraphs lead to each other.
+IntegerProgram EvenAndOdd() {
+  enum { kEven, kEvenMore, kOdd, kOddMore, kBase };
+  IntegerProgram program;
+  program.plan.num_blocks = 2;
+  program.plan.num_prologue_outputs = 2;
+  program.prologue = {1, 0};
+  program.plan.procedures.resize(5);
+  for (const int32_t p : {kEven, kOdd}) {
+    PlannedProcedure& parity = program.plan.procedures[p];
+    parity.num_arguments = 1;
+    parity.num_slots = 4;  // n, n > 0, n - 1, result
+    Stage decide;
+    decide.block = p == kEven ? 0 : 1;
+    decide.inputs = {S(0)};
+    decide.first_output = 1;
+    decide.num_outputs = 2;
+    const Source base = Source::Prologue(p == kEven ? 0 : 1);
+    decide.calls = {
+        CallSite{0, S(1), {Branch{kBase, {base}}, Branch{p + 1, {S(2)}}}, 3}};
+    parity.stages = {decide};
+    parity.outputs = {S(3)};
+    PlannedProcedure& more = program.plan.procedures[p + 1];
+    more.is_branch = true;
+    more.num_arguments = 1;
+    more.num_slots = 2;
+    Stage other;
+    other.calls = {
+        CallSite{0, {}, {Branch{p == kEven ? kOdd : kEven, {S(0)}}}, 1}};
+    more.stages = {other};
+    more.outputs = {S(1)};
+  }
+  program.plan.procedures[kBase] = Returned();
+  const auto decide = [](const Column& in) {
+    return Column{in[0] > 0, in[0] - 1};
+  };
+  program.blocks = {decide, decide};
+  return program;
+}
+
+TEST_P(PolicyTest, SubGraphsCallEachOther) {
+  const IntegerProgram program = EvenAndOdd();
+  IntegerRun run(&program, GetParam());
+  EXPECT_EQ(Flat(run.Run({{0, 1, 2, 5, 8}}, 5)), (Column{1, 0, 1, 0, 1}));
+}
+
+TEST(LockStepTest, ASelectorOutOfRangeTakesTheLastBranch) {
+  Forest forest;
+  forest.kind = {static_cast<Forest::Kind>(-1), Forest::kLeaf,
+                 static_cast<Forest::Kind>(9), Forest::kLeaf};
+  forest.left = {1, -1, 3, -1};
+  forest.right = {3, -1, 1, -1};
+  const IntegerProgram program = Trees(&forest);
+  IntegerRun run(&program);
+  // A product of 3 and 5.
+  EXPECT_EQ(Flat(run.Run({{0, 2}}, 2)), (Column{16, 16}));
+}
+
+TEST(LockStepTest, ACallBelowMaxDepthIsRefusedWithItsPath) {
+  const IntegerProgram program = Chain();
+  IntegerRun run(&program, "agenda", ActivationLimits{3, 0});
+  EXPECT_TRUE(run.Run({{1, 5}}, 2).empty());
+  const auto& refusal = run.steps().refusal();
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->verdict, ActivationTree::Verdict::kTooDeep);
+  EXPECT_EQ(refusal->site, 7);
+  EXPECT_EQ(run.steps().PathOf(refusal->caller, /*mapped=*/true,
+                               {"chain", "chain", "chain"}),
+            "chain[row 1] → call#7 → call#7");
+}
+
+TEST(LockStepTest, ADepthOfExactlyMaxDepthIsFine) {
+  const IntegerProgram program = Chain();
+  IntegerRun run(&program, "agenda", ActivationLimits{4, 0});
+  EXPECT_EQ(Flat(run.Run({{3}}, 1)), Column{3});
+}
+
+TEST(LockStepTest, MaxActivationsCountsInvocationsAndNotBranches) {
+  const IntegerProgram program = Chain();
+  IntegerRun enough(&program, "agenda", ActivationLimits{0, 4});
+  EXPECT_EQ(Flat(enough.Run({{3}}, 1)), Column{3});
+  IntegerRun few(&program, "agenda", ActivationLimits{0, 3});
+  EXPECT_TRUE(few.Run({{3}}, 1).empty());
+  ASSERT_TRUE(few.steps().refusal().has_value());
+  EXPECT_EQ(few.steps().refusal()->verdict, ActivationTree::Verdict::kTooMany);
+}
+
+TEST(LockStepTest, MaxActivationsCountsRows) {
+  const IntegerProgram program = Chain();
+  IntegerRun run(&program, "agenda", ActivationLimits{0, 2});
+  EXPECT_TRUE(run.Run({{0, 0, 0}}, 3).empty());
+}
+
+}  // namespace
+}  // namespace recursive_tf

@@ -1,0 +1,95 @@
+#include <cstdint>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/liveness.h"
+#include "recursive_tf/cc/batching/plan.h"
+
+namespace recursive_tf {
+namespace {
+
+using Slots = std::vector<int32_t>;
+
+Stage Runs(int32_t block, const std::vector<int32_t>& callees = {}) {
+  Stage stage;
+  stage.block = block;
+  for (const int32_t callee : callees) {
+    stage.calls.push_back(CallSite{0, {}, {Branch{callee, {}}}, 0});
+  }
+  return stage;
+}
+
+Plan MakePlan(int32_t num_blocks,
+              const std::vector<std::vector<Stage>>& procedures) {
+  Plan plan;
+  plan.num_blocks = num_blocks;
+  for (const std::vector<Stage>& stages : procedures) {
+    plan.procedures.emplace_back().stages = stages;
+  }
+  return plan;
+}
+
+TEST(BlockOrderTest, StagesComeOneAfterTheOther) {
+  const BlockOrder order(MakePlan(3, {{Runs(2), Runs(0), Runs(1)}}));
+  EXPECT_EQ(order.rank(2), 0);
+  EXPECT_EQ(order.rank(0), 1);
+  EXPECT_EQ(order.rank(1), 2);
+}
+
+TEST(BlockOrderTest, BlocksThatLeadToEachOtherAreEqual) {
+  // Two procedures that call each other.
+  const BlockOrder order(MakePlan(2, {{Runs(0, {1})}, {Runs(1, {0})}}));
+  EXPECT_EQ(order.rank(0), order.rank(1));
+}
+
+TEST(BlockOrderTest, WhatComesAfterARecursiveCallComesAfterAllOfIt) {
+  // f: block 0, f, block 1, g; g: block 2.
+  const BlockOrder order(
+      MakePlan(3, {{Runs(0, {0}), Runs(1, {1})}, {Runs(2)}}));
+  EXPECT_LT(order.rank(0), order.rank(1));
+  // g returns to f, which may then run block 1 for its caller.
+  EXPECT_EQ(order.rank(1), order.rank(2));
+}
+
+TEST(BlockOrderTest, StagesWithoutABlockAreNoStop) {
+  const BlockOrder order(
+      MakePlan(2, {{Runs(kNoBlock, {1}), Runs(1)}, {Runs(0)}}));
+  EXPECT_LT(order.rank(0), order.rank(1));
+}
+
+TEST(BlockOrderTest, BlocksThatNeverMeetAreEqual) {
+  // Two branches.
+  Plan plan = MakePlan(3, {{Runs(0, {1})}, {Runs(1)}, {Runs(2)}});
+  plan.procedures[0].stages[0].calls[0].branches.push_back(Branch{2, {}});
+  const BlockOrder order(plan);
+  EXPECT_EQ(order.rank(1), order.rank(2));
+  EXPECT_LT(order.rank(0), order.rank(1));
+}
+
+TEST(LivenessTest, ASlotDiesAfterTheStageThatReadsItLast) {
+  PlannedProcedure procedure;
+  procedure.num_slots = 5;
+  procedure.stages.resize(3);
+  procedure.stages[0].inputs = {Source::Slot(0), Source::Slot(1)};
+  procedure.stages[0].pushes = {{0, Source::Slot(4), Source::Slot(1)}};
+  procedure.stages[1].calls = {
+      CallSite{0, Source::Slot(2), {Branch{0, {Source::Slot(1)}}}, 0}};
+  procedure.stages[2].inputs = {Source::Prologue(0)};
+  procedure.outputs = {Source::Slot(0)};
+  const Liveness liveness(procedure);
+  EXPECT_EQ(liveness.DyingAfter(0), (Slots{4}));
+  EXPECT_EQ(liveness.DyingAfter(1), (Slots{1, 2}));
+  EXPECT_TRUE(liveness.DyingAfter(2).empty());
+  EXPECT_TRUE(liveness.IsRead(0));
+  EXPECT_FALSE(liveness.IsRead(3));
+}
+
+TEST(SourceTest, TellsSlotsFromOutputsOfThePrologue) {
+  EXPECT_FALSE(Source::Slot(0).of_prologue());
+  EXPECT_TRUE(Source::Prologue(0).of_prologue());
+  EXPECT_EQ(Source::Prologue(3).prologue_output(), 3);
+}
+
+}  // namespace
+}  // namespace recursive_tf
