@@ -209,8 +209,9 @@ class GraphCopy:
         return new
 
     def register(self, source: tf.Operation, target: tf.Operation) -> None:
-        """Makes what waits for `source` wait for `target`."""
+        """Makes `target` the copy of `source`: what waits for that waits for it."""
         self._ops[source.name] = target
+        tf_compat.set_origin(target, source)
 
     def _is_input(self, op: tf.Operation) -> bool:
         return bool(op.outputs) and all(

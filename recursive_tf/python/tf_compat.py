@@ -321,9 +321,14 @@ def variable_accessed(variable: tf.Variable) -> None:
     resource_variable_ops.variable_accessed(variable)
 
 
+def set_origin(op: tf.Operation, source: tf.Operation) -> None:
+    """Says that `op` is a copy of `source`, whose place in user code it then has."""
+    op._recursive_origin = getattr(source, "_recursive_origin", source)
+
+
 def op_traceback(op: tf.Operation) -> str:
     """Returns the line of user code that made `op`, e.g. "model.py:12"."""
-    frames = list(op.traceback or ())
+    frames = list(getattr(op, "_recursive_origin", op).traceback or ())
     if not frames:
         return "an unknown place"
     users = [f for f in frames if not f.filename.startswith(_NOT_USER_CODE)]

@@ -50,7 +50,7 @@ def test_a_name_is_any_text(name):
 
 
 def test_a_name_that_is_no_text_is_refused():
-    with pytest.raises(TypeError, match="The name of a SubGraph is a str.*lambda"):
+    with pytest.raises(TypeError, match=r"The name of a SubGraph is a str.*lambda"):
         rtf.SubGraph(lambda n: n)
 
 

@@ -1,0 +1,109 @@
+"""Cuts a program into blocks: maximal parts without a wait."""
+
+import dataclasses
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.flat_program import (
+    READS,
+    FlatProcedure,
+    FlatProgram,
+)
+from recursive_tf.python.batching.stages import Stages
+
+
+@dataclasses.dataclass(eq=False)
+class Block:
+    """What all activations that are at a stage of a procedure compute together.
+
+    Attributes:
+        name: For people: the procedure's, with the stage.
+        procedure: Where it stands.
+        stage: Of the procedure.
+        ops: In an order in which they can run.
+        inputs: Rows from outside of the block.
+        outputs: Rows that something outside reads.
+    """
+
+    name: str
+    procedure: FlatProcedure
+    stage: int
+    ops: list[tf.Operation]
+    inputs: list[tf.Tensor]
+    outputs: list[tf.Tensor]
+
+
+def cut(program: FlatProgram, stages: Stages) -> list[Block]:
+    """Returns the blocks that have anything to compute, procedure by procedure."""
+    needed = _needed_ops(program, stages)
+    ops_at: dict[tuple[FlatProcedure, int], list[tf.Operation]] = {}
+    for op in sorted(needed, key=program.order_of):
+        ops_at.setdefault(stages.place[op], []).append(op)
+    read_outside = _read_outside(program, stages, needed)
+    blocks = []
+    for procedure in program.procedures:
+        for stage in range(stages.counts[procedure]):
+            ops = ops_at.get((procedure, stage))
+            if ops is None:
+                continue
+            own = {id(output) for op in ops for output in op.outputs}
+            inputs = {
+                id(t): t
+                for op in ops
+                for t in program.inputs_of(op)
+                if program.is_row(t) and id(t) not in own
+            }
+            outputs = [t for op in ops for t in op.outputs if id(t) in read_outside]
+            name = f"{procedure.name}.{stage}"
+            blocks.append(
+                Block(name, procedure, stage, ops, list(inputs.values()), outputs)
+            )
+    return blocks
+
+
+def roots_of(program: FlatProgram) -> list[tf.Tensor]:
+    """Returns what procedures read beside their ops: for waits, pushes and returns."""
+    return [t for p in program.procedures for t in roots_within(program, p)]
+
+
+def roots_within(program: FlatProgram, procedure: FlatProcedure) -> list[tf.Tensor]:
+    """Returns the same of one procedure, without its branches."""
+    roots = []
+    for wait in procedure.waits:
+        inputs = program.inputs_of(wait.op)
+        # A branch takes what is used in it.
+        roots += inputs[1:] if wait.is_call else inputs[:1]
+    for push in procedure.pushes:
+        roots += program.inputs_of(push)[1:]
+    return roots + procedure.outputs
+
+
+def _needed_ops(program: FlatProgram, stages: Stages) -> set[tf.Operation]:
+    """Returns the ops that a result, a wait or an effect needs."""
+    todo = [t.op for t in roots_of(program)]
+    todo += [op for op in stages.place if _has_effect(op)]
+    needed: set[tf.Operation] = set()
+    while todo:
+        op = todo.pop()
+        if op in needed or op not in stages.place:
+            continue
+        needed.add(op)
+        todo += [t.op for t in program.inputs_of(op)]
+    return needed
+
+
+def _has_effect(op: tf.Operation) -> bool:
+    return tf_compat.is_stateful(op) and op.type not in READS
+
+
+def _read_outside(
+    program: FlatProgram, stages: Stages, needed: set[tf.Operation]
+) -> set[int]:
+    """Returns the ids of the tensors that something outside of their block reads."""
+    read = {id(t) for t in roots_of(program)}
+    for op in needed:
+        for tensor in program.inputs_of(op):
+            if stages.place.get(tensor.op) != stages.place[op]:
+                read.add(id(tensor))
+    return read

@@ -1,0 +1,228 @@
+"""The plan: what the batched executor follows, without a tensor in it.
+
+It mirrors `recursive_tf/cc/batching/plan.h`, which says what the parts mean.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python.batching.blocks import Block, roots_of, roots_within
+from recursive_tf.python.batching.flat_program import FlatProcedure, FlatProgram, Wait
+from recursive_tf.python.batching.stages import Stages
+
+NO_BLOCK = -1
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A slot of the activation, or an output of the prologue."""
+
+    index: int
+    of_prologue: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Branch:
+    """A procedure that may be invoked, and its arguments."""
+
+    procedure: int
+    arguments: tuple[Source, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class CallSite:
+    """A call, or a conditional with a selector."""
+
+    site: int
+    selector: Source | None
+    branches: tuple[Branch, ...]
+    first_result: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Push:
+    """A row for a table."""
+
+    table: int
+    index: Source
+    value: Source
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """A block, pushes, and calls."""
+
+    block: int
+    inputs: tuple[Source, ...]
+    first_output: int
+    num_outputs: int
+    pushes: tuple[Push, ...]
+    calls: tuple[CallSite, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Procedure:
+    """A body or a branch, cut into stages."""
+
+    name: str
+    is_branch: bool
+    num_arguments: int
+    num_slots: int
+    stages: tuple[Stage, ...]
+    outputs: tuple[Source, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A program for the batched executor.
+
+    Attributes:
+        procedures: The root call invokes the first.
+        prologue: What is computed once a root call, as tensors of closed procedures.
+        num_blocks: How many blocks there are.
+    """
+
+    procedures: tuple[Procedure, ...]
+    prologue: tuple[tf.Tensor, ...]
+    num_blocks: int
+
+
+def make_plan(program: FlatProgram, stages: Stages, blocks: list[Block]) -> Plan:
+    """Returns the plan of a program that was cut into `blocks`."""
+    return _Planner(program, stages, blocks).plan()
+
+
+class _Slots:
+    """Where one procedure finds its values."""
+
+    def __init__(
+        self, program: FlatProgram, own: Iterable[tf.Tensor], prologue: dict[int, int]
+    ) -> None:
+        self._program = program
+        self._prologue = prologue
+        self._slots = {id(t): slot for slot, t in enumerate(own)}
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def first_of(self, tensors: Sequence[tf.Tensor]) -> int:
+        """Returns the first slot of values that stand side by side."""
+        return self._slots[id(tensors[0])] if tensors else 0
+
+    def source(self, tensor: tf.Tensor) -> Source:
+        tensor = self._program.resolve(tensor)
+        if id(tensor) in self._slots:
+            return Source(self._slots[id(tensor)])
+        return Source(self._prologue[id(tensor)], of_prologue=True)
+
+    def sources(self, tensors: Iterable[tf.Tensor]) -> tuple[Source, ...]:
+        return tuple(map(self.source, tensors))
+
+
+class _Planner:
+    def __init__(
+        self, program: FlatProgram, stages: Stages, blocks: list[Block]
+    ) -> None:
+        self._program = program
+        self._stages = stages
+        self._blocks = blocks
+        self._block_at = {(b.procedure, b.stage): i for i, b in enumerate(blocks)}
+        self._indices = {p: i for i, p in enumerate(program.procedures)}
+        self._used_by_branch: dict[FlatProcedure, list[tf.Tensor]] = {}
+        self._prologue = list(
+            {id(t): t for t in roots_of(program) if not program.is_row(t)}.values()
+        )
+
+    def plan(self) -> Plan:
+        return Plan(
+            tuple(map(self._plan_procedure, self._program.procedures)),
+            tuple(self._prologue),
+            len(self._blocks),
+        )
+
+    def _plan_procedure(self, procedure: FlatProcedure) -> Procedure:
+        arguments = self._arguments(procedure)
+        prologue = {id(t): i for i, t in enumerate(self._prologue)}
+        own = [*arguments, *self._defined(procedure)]
+        slots = _Slots(self._program, own, prologue)
+        count = self._stages.counts[procedure]
+        return Procedure(
+            procedure.name,
+            procedure.around is not None,
+            len(arguments),
+            len(slots),
+            tuple(self._plan_stage(procedure, k, slots) for k in range(count)),
+            slots.sources(procedure.outputs),
+        )
+
+    def _plan_stage(self, procedure: FlatProcedure, index: int, slots: _Slots) -> Stage:
+        block = self._block_at.get((procedure, index), NO_BLOCK)
+        inputs = [] if block == NO_BLOCK else self._blocks[block].inputs
+        outputs = [] if block == NO_BLOCK else self._blocks[block].outputs
+        pushes = [
+            op for op in procedure.pushes if self._stages.stage_of_push[op] == index
+        ]
+        waits = self._waits_at(procedure, index)
+        return Stage(
+            block=block,
+            inputs=slots.sources(inputs),
+            first_output=slots.first_of(outputs),
+            num_outputs=len(outputs),
+            pushes=tuple(
+                Push(op.get_attr("slot"), *slots.sources(op.inputs[1:]))
+                for op in pushes
+            ),
+            calls=tuple(self._plan_wait(wait, slots) for wait in waits),
+        )
+
+    def _plan_wait(self, wait: Wait, slots: _Slots) -> CallSite:
+        inputs = self._program.inputs_of(wait.op)
+        branches = []
+        for branch in wait.branches:
+            arguments = inputs[1:] if wait.is_call else self._arguments(branch)
+            branches.append(Branch(self._indices[branch], slots.sources(arguments)))
+        return CallSite(
+            site=wait.op.get_attr("site") if wait.is_call else 0,
+            selector=None if wait.is_call else slots.source(inputs[0]),
+            branches=tuple(branches),
+            first_result=slots.first_of(wait.results),
+        )
+
+    def _waits_at(self, procedure: FlatProcedure, index: int) -> list[Wait]:
+        return [w for w in procedure.waits if self._stages.stage_of_wait[w] == index]
+
+    def _arguments(self, procedure: FlatProcedure) -> list[tf.Tensor]:
+        """Returns the inputs of a body, or what a branch uses of the one around it."""
+        if procedure.around is None:
+            return procedure.inputs
+        if procedure not in self._used_by_branch:
+            own = {id(t) for t in self._defined(procedure)}
+            used = {
+                id(t): t
+                for t in self._used(procedure)
+                if self._program.is_row(t) and id(t) not in own
+            }
+            self._used_by_branch[procedure] = list(used.values())
+        return self._used_by_branch[procedure]
+
+    def _defined(self, procedure: FlatProcedure) -> Iterator[tf.Tensor]:
+        """Yields what a procedure computes or gets, stage by stage."""
+        for stage in range(self._stages.counts[procedure]):
+            block = self._block_at.get((procedure, stage), NO_BLOCK)
+            if block != NO_BLOCK:
+                yield from self._blocks[block].outputs
+            for wait in self._waits_at(procedure, stage):
+                yield from wait.results
+
+    def _used(self, procedure: FlatProcedure) -> Iterator[tf.Tensor]:
+        """Yields what a procedure reads, and what its branches do."""
+        for block in self._blocks:
+            if block.procedure is procedure:
+                yield from block.inputs
+        yield from roots_within(self._program, procedure)
+        for wait in procedure.waits:
+            if not wait.is_call:
+                for branch in wait.branches:
+                    yield from self._arguments(branch)

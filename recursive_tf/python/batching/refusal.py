@@ -1,0 +1,19 @@
+"""Why a program, or an op of it, cannot be batched."""
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+
+
+class CannotBatchError(Exception):
+    """A program runs in the dataflow executor alone; the message says why.
+
+    Attributes:
+        reason: What stands in the way, and what to do about it.
+        place: The line of the user's code that made the op, e.g. "model.py:12".
+    """
+
+    def __init__(self, op: tf.Operation, reason: str) -> None:
+        self.reason = reason
+        self.place = tf_compat.op_traceback(op)
+        super().__init__(f"{op.type} '{op.name}' at {self.place}: {reason}")

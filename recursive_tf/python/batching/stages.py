@@ -1,0 +1,155 @@
+"""Which ops of a procedure run before its first wait, which after it, and so on."""
+
+from collections.abc import Collection
+
+import tensorflow as tf
+
+from recursive_tf.python.batching.flat_program import (
+    FlatProcedure,
+    FlatProgram,
+    Wait,
+)
+
+# Worth a launch of their own as early as possible: what comes after them is shorter.
+_HEAVY = frozenset(("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv2D"))
+# Cheap, and they cannot fail whatever their inputs are.
+_TOTAL = frozenset(
+    (
+        *("AddV2", "Cast", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual"),
+        *("LogicalAnd", "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul"),
+        *("Neg", "NotEqual", "SelectV2", "Sub"),
+    )
+)
+
+
+class Stages:
+    """The stages of all procedures of a program.
+
+    A stage computes, pushes, and then waits for all of its calls. An op stands in the
+    last stage that is early enough for who reads it, so that little is alive while a
+    procedure waits, unless it would be alone there; a heavy one in the first where its
+    inputs are there.
+
+    Attributes:
+        place: The procedure and the stage in which each op is computed. That is not
+            the op's own for what is only there to prepare the calls of a branch: it
+            is computed with the branch's condition, which saves a launch.
+        stage_of_wait: The stage of each wait in its procedure.
+        stage_of_push: The stage of each push in its procedure.
+        counts: How many stages each procedure has.
+    """
+
+    def __init__(self, program: FlatProgram) -> None:
+        self._program = program
+        self.place: dict[tf.Operation, tuple[FlatProcedure, int]] = {}
+        self.stage_of_wait: dict[Wait, int] = {}
+        self.stage_of_push: dict[tf.Operation, int] = {}
+        self.counts: dict[FlatProcedure, int] = {}
+        self.speculated: set[tf.Operation] = set()
+        self._branches = _branches_within(program)
+        for procedure in program.procedures:
+            self._assign(procedure)
+        for procedure in program.procedures:
+            self._speculate(procedure)
+
+    def uses_of(self, wait: Wait) -> list[tf.Tensor]:
+        """Returns what a procedure must have for a wait, for its branches included."""
+        inputs = self._program.inputs_of(wait.op)
+        if wait.is_call:
+            return inputs[1:]
+        used = inputs[:1]
+        for branch in wait.branches:
+            used += self._used_within(branch)
+        return used
+
+    def _used_within(self, procedure: FlatProcedure) -> list[tf.Tensor]:
+        ops = [*procedure.ops, *procedure.pushes]
+        used = [i for op in ops for i in self._program.inputs_of(op)]
+        used += [t for wait in procedure.waits for t in self.uses_of(wait)]
+        return used + procedure.outputs
+
+    def _assign(self, procedure: FlatProcedure) -> None:
+        waits = {wait.op: wait for wait in procedure.waits}
+        own = sorted([*procedure.ops, *waits], key=self._program.order_of)
+        inputs = {
+            op: self.uses_of(waits[op]) if op in waits else self._program.inputs_of(op)
+            for op in own
+        }
+        earliest: dict[tf.Operation, int] = {}
+        for op in own:
+            producers = [t.op for t in inputs[op] if t.op in earliest]
+            earliest[op] = max(
+                (earliest[p] + (p in waits) for p in producers), default=0
+            )
+        last = max((stage + (op in waits) for op, stage in earliest.items()), default=0)
+        latest = dict.fromkeys(own, last)
+        for op in reversed(own):
+            if op in waits or op.type in _HEAVY:
+                latest[op] = earliest[op]
+            for tensor in inputs[op]:
+                producer = tensor.op
+                if producer in latest:
+                    before = latest[op] - (producer in waits)
+                    latest[producer] = min(latest[producer], before)
+        _merge_stages(latest, earliest, waits)
+        for op, wait in waits.items():
+            self.stage_of_wait[wait] = latest[op]
+        for op in procedure.ops:
+            self.place[op] = (procedure, latest[op])
+        for push in procedure.pushes:
+            producers = [t.op for t in self._program.inputs_of(push)]
+            self.stage_of_push[push] = max(
+                (latest[p] + (p in waits) for p in producers if p in latest), default=0
+            )
+        self.counts[procedure] = last + 1
+
+    def _speculate(self, procedure: FlatProcedure) -> None:
+        """Moves what only prepares a branch's calls to the branch's condition."""
+        around = procedure.around
+        if around is None or not procedure.waits:
+            return
+        target = (around, self.stage_of_wait[self._branches[procedure]])
+        for op in procedure.ops:
+            if self.place[op] == (procedure, 0) and self._may_speculate(op, procedure):
+                self.place[op] = target
+                self.speculated.add(op)
+
+    def _may_speculate(self, op: tf.Operation, procedure: FlatProcedure) -> bool:
+        inputs = self._program.inputs_of(op)
+        is_lookup = (
+            op.type == "GatherV2"
+            and op.outputs[0].dtype.is_integer
+            and not self._program.is_row(inputs[0])
+        )
+        if not is_lookup and op.type not in _TOTAL:
+            return False
+        return all(
+            t.op not in self.place or self.place[t.op][0] is not procedure
+            for t in inputs
+        )
+
+
+def _merge_stages(
+    stages: dict[tf.Operation, int],
+    earliest: dict[tf.Operation, int],
+    waits: Collection[tf.Operation],
+) -> None:
+    """Moves ops to the stage before where nothing has to run in theirs.
+
+    A launch costs more than to keep a few values while a procedure waits.
+    """
+    for stage in range(max(stages.values(), default=0), 0, -1):
+        ops = [op for op, at in stages.items() if at == stage and op not in waits]
+        if all(earliest[op] < stage for op in ops):
+            stages.update(dict.fromkeys(ops, stage - 1))
+
+
+def _branches_within(program: FlatProgram) -> dict[FlatProcedure, Wait]:
+    """Returns the conditional that each branch is of."""
+    return {
+        branch: wait
+        for procedure in program.procedures
+        for wait in procedure.waits
+        if not wait.is_call
+        for branch in wait.branches
+    }

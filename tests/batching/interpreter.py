@@ -1,0 +1,129 @@
+"""What a plan means, one activation at a time.
+
+It follows the plan by recursion, and runs the ops of a block as they stand in the
+closed procedures, for one row. So a plan can be checked before anything is vectorised.
+"""
+
+import collections
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.blocks import cut
+from recursive_tf.python.batching.describe import describe
+from recursive_tf.python.batching.flat_program import FlatProgram
+from recursive_tf.python.batching.plan import NO_BLOCK, make_plan
+from recursive_tf.python.batching.stages import Stages
+from recursive_tf.python.graph_copy import GraphCopy
+
+
+class Compiled:
+    """A closed program, compiled as far as the plan.
+
+    Args:
+        subgraph: One that was defined eagerly.
+    """
+
+    def __init__(self, subgraph):
+        closed = subgraph._close().program
+        self.program = FlatProgram(
+            [tf_compat.to_func_graph(p.function) for p in closed.procedures],
+            [p.captures for p in closed.procedures],
+            [p.name for p in closed.procedures],
+        )
+        self.stages = Stages(self.program)
+        self.blocks = cut(self.program, self.stages)
+        self.plan = make_plan(self.program, self.stages, self.blocks)
+        self.captures = [
+            c.external
+            if c.value_read is None
+            else tf.raw_ops.ReadVariableOp(
+                resource=c.external, dtype=c.value_read.dtype
+            )
+            for c in closed.captures
+        ]
+
+    def describe(self):
+        return describe(self.plan, self.blocks)
+
+
+class Interpreter:
+    """Runs a plan.
+
+    Attributes:
+        runs: How often each block ran.
+        tables: The rows that were pushed, by table and index.
+    """
+
+    def __init__(self, compiled):
+        self._plan = compiled.plan
+        self._program = compiled.program
+        self._captures = compiled.captures
+        self._blocks = [
+            self._function_of(block.inputs, block.outputs) for block in compiled.blocks
+        ]
+        self._prologue = self._function_of([], compiled.plan.prologue)()
+        self.runs = collections.Counter()
+        self.tables = collections.defaultdict(dict)
+
+    def invoke(self, *arguments):
+        """Returns the flat results of the first procedure."""
+        return self._invoke(0, [tf.convert_to_tensor(a) for a in arguments])
+
+    def _invoke(self, index, arguments):
+        procedure = self._plan.procedures[index]
+        assert len(arguments) == procedure.num_arguments
+        slots = dict(enumerate(arguments))
+
+        def find(source):
+            return (self._prologue if source.of_prologue else slots)[source.index]
+
+        for stage in procedure.stages:
+            if stage.block != NO_BLOCK:
+                self.runs[stage.block] += 1
+                outputs = self._blocks[stage.block](*map(find, stage.inputs))
+                slots.update(enumerate(outputs, stage.first_output))
+            for push in stage.pushes:
+                table = self.tables[push.table]
+                assert int(find(push.index)) not in table
+                table[int(find(push.index))] = find(push.value)
+            for call in stage.calls:
+                chosen = 0 if call.selector is None else int(find(call.selector))
+                last = len(call.branches) - 1
+                branch = call.branches[chosen if 0 <= chosen <= last else last]
+                results = self._invoke(branch.procedure, [*map(find, branch.arguments)])
+                slots.update(enumerate(results, call.first_result))
+        assert max(slots, default=-1) < procedure.num_slots
+        return [find(output) for output in procedure.outputs]
+
+    def _function_of(self, inputs, outputs):
+        """Returns a function from `inputs` to `outputs`, of closed procedures."""
+        graph = tf_compat.FuncGraph(tf_compat.unique_name("block"))
+        copy = GraphCopy(self._program.graphs[0], graph, {})
+        for tensor in inputs:
+            copy.bind_input(tensor)
+        with graph.as_default():
+            for tensor in outputs:
+                self._copy(tensor, copy)
+            graph.outputs = [tf.identity(copy.resolve(t)) for t in outputs]
+        function = tf_compat.make_function(graph)
+        externals = [external for external, _ in graph.captures]
+        return lambda *rows: function.call_flat(*rows, *externals) if outputs else []
+
+    def _copy(self, tensor, copy):
+        if id(tensor) in copy.values:
+            return
+        if id(tensor) in self._program.captures:
+            external = self._captures[self._program.captures[id(tensor)]]
+            copy.bind(tensor, copy.target.capture(external))
+            return
+        op = tensor.op
+        for name in tf_compat.function_names(op):
+            function = tf_compat.find_function(op.graph, name)
+            tf_compat.add_function(copy.target, function)
+        for source in self._program.inputs_of(op):
+            self._copy(source, copy)
+        inputs = [copy.resolve(t) for t in self._program.inputs_of(op)]
+        new = tf_compat.create_op(copy.target, op, inputs)
+        for old, output in zip(op.outputs, new.outputs, strict=True):
+            copy.bind(old, output)

@@ -1,0 +1,224 @@
+"""A compiled plan computes what the dataflow executor does, and asks for few launches.
+
+Plans are followed by tests/batching/interpreter.py, one activation at a time.
+"""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from recursive_tf.python.batching.refusal import CannotBatchError
+from tests.batching.interpreter import Compiled, Interpreter
+from tests.helpers.subgraphs import define_fib, define_power
+
+LEFT = [-1, -1, 0, -1, 2]
+RIGHT = [-1, -1, 1, -1, 3]
+ROOT = 4
+
+
+def assert_same(subgraph, *arguments):
+    """Runs the plan and the dataflow executor; returns the interpreter."""
+    interpreter = Interpreter(Compiled(subgraph))
+    found = interpreter.invoke(*arguments)
+    outputs, pushed = subgraph(*arguments, with_pushed=True)
+    for one, other in zip(found, tf.nest.flatten(outputs), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    for rows, table in zip(interpreter.tables.values(), pushed.values(), strict=True):
+        for index, row in rows.items():
+            np.testing.assert_allclose(row, table[index], rtol=1e-6)
+    return interpreter
+
+
+def define_tree_lstm(units=4):
+    """Returns a SubGraph over the nodes of a tree, which pushes every state."""
+    tokens = tf.constant([3, 4, 0, 5, 0])
+    left, right = tf.constant(LEFT), tf.constant(RIGHT)
+    embedding = tf.Variable(tf.random.stateless_normal([10, units], [1, 2]))
+    weight = tf.Variable(tf.random.stateless_normal([2 * units, 5 * units], [3, 4]))
+    bias = tf.Variable(tf.random.stateless_normal([5 * units], [5, 6]))
+    with rtf.SubGraph("tree_lstm") as tree_lstm:
+        node = tree_lstm.input(tf.int32)
+
+        def leaf():
+            x = tf.gather(embedding, tf.gather(tokens, node))
+            return tf.tanh(x), x
+
+        def internal():
+            h1, c1 = tree_lstm(tf.gather(left, node))
+            h2, c2 = tree_lstm(tf.gather(right, node))
+            gates = tf.linalg.matvec(weight, tf.concat([h1, h2], 0), transpose_a=True)
+            i, f1, f2, o, u = tf.split(gates + bias, 5)
+            c = tf.sigmoid(i) * tf.tanh(u) + tf.sigmoid(f1) * c1 + tf.sigmoid(f2) * c2
+            return tf.sigmoid(o) * tf.tanh(c), c
+
+        h, c = tf.cond(tf.gather(left, node) < 0, leaf, internal)
+        tree_lstm.push("h", h, index=node, size=len(LEFT))
+        tree_lstm.output(h, c)
+    return tree_lstm
+
+
+def test_a_recursion_with_two_calls():
+    interpreter = assert_same(define_fib(), 9)
+    # The condition of every call, with what its calls get; and the sums.
+    assert sorted(interpreter.runs.values()) == [54, 109]
+
+
+def test_the_description_of_a_plan():
+    assert Compiled(define_fib()).describe() == "\n".join(
+        [
+            "fib(v0)",
+            "  v1, v2, v3 = block 0(v0): Less, Sub, Sub",
+            "  v4.. = v1 ? fib/StatelessIf:0(v2, v3) | fib/StatelessIf:1(v0)",
+            "  return v4",
+            "fib/StatelessIf:0(v0, v1)",
+            "  v2.. = fib(v0)",
+            "  v3.. = fib(v1)",
+            "  v4 = block 1(v2, v3): AddV2",
+            "  return v4",
+            "fib/StatelessIf:1(v0)",
+            "  return v0",
+        ]
+    )
+
+
+def test_a_tree_lstm():
+    interpreter = assert_same(define_tree_lstm(), ROOT)
+    # A block to look at a node, one for leaves, one for inner nodes.
+    assert sorted(interpreter.runs.values()) == [2, 3, 5]
+
+
+def test_a_branch_takes_what_it_uses_of_the_body_around():
+    with rtf.SubGraph("f") as f:
+        n, x = f.input(tf.int32), f.input(tf.float32)
+        y = tf.sin(x)
+        f.output(tf.cond(n < 1, lambda: y, lambda: f(n - 1, y) * y + x))
+    assert_same(f, 5, 0.3)
+
+
+def test_conditionals_nest():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        odd = lambda: 3 * f(n - 1)  # noqa: E731
+        even = lambda: tf.cond(n > 6, lambda: f(n - 2), lambda: f(n // 2) + n)  # noqa: E731
+        more = lambda: tf.cond(tf.equal(n % 2, 1), odd, even)  # noqa: E731
+        f.output(tf.cond(n < 2, lambda: 1, more))
+    for n in range(12):
+        assert_same(f, n)
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_a_switch_case_takes_its_last_branch_for_other_numbers(n):
+    with rtf.SubGraph("f") as f:
+        m = f.input(tf.int32)
+        branches = [lambda: 0, lambda: 10 + f(m - 1), lambda: 100 * f(m - 1)]
+        f.output(tf.switch_case(m, branches, default=lambda: f(m - 1) + f(m - 2)))
+    assert_same(f, n)
+
+
+def test_a_conditional_without_calls():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        sign = tf.cond(tf.equal(n % 2, 0), lambda: 1, lambda: -1)
+        f.output(tf.cond(n < 1, lambda: 0, lambda: sign * n + f(n - 1)))
+    assert_same(f, 7)
+
+
+def test_a_call_decides_what_is_called_next():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        down = lambda: tf.cond(f(n - 1) % 2 < 1, lambda: n, lambda: f(n - 2) + 1)  # noqa: E731
+        f.output(tf.cond(n < 2, lambda: n, down))
+    assert_same(f, 9)
+
+
+def test_a_call_of_a_calls_result():
+    with rtf.SubGraph("mc91") as mc91:
+        n = mc91.input(tf.int32)
+        mc91.output(tf.cond(n > 100, lambda: n - 10, lambda: mc91(mc91(n + 11))))
+    assert_same(mc91, 95)
+
+
+def test_subgraphs_call_each_other():
+    even, odd = rtf.SubGraph("even"), rtf.SubGraph("odd")
+    with even:
+        n = even.input(tf.int32)
+        even.output(tf.cond(n < 1, lambda: True, lambda: odd(n - 1)))
+    with odd:
+        m = odd.input(tf.int32)
+        odd.output(tf.cond(m < 1, lambda: False, lambda: even(m - 1)))
+    assert_same(even, 7)
+
+
+def test_hidden_inputs_are_arguments():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        with rtf.SubGraph("inner") as inner:
+            m = inner.input(tf.int32)
+            inner.output(tf.cond(m < 1, lambda: n, lambda: inner(m - 1) + n))
+        f.output(tf.cond(n < 1, lambda: 0, lambda: inner(3) + f(n - 1)))
+    assert_same(f, 4)
+
+
+def test_a_weight_is_read_once():
+    power = define_power(tf.Variable(2.0))
+    assert_same(power, 5, 1.5)
+
+
+def test_what_depends_on_no_activation_is_of_the_prologue():
+    weight = tf.Variable(2.0)
+    with rtf.SubGraph("f") as f:
+        n, x = f.input(tf.int32), f.input(tf.float32)
+        f.output(tf.cond(n < 1, lambda: weight * 3.0, lambda: f(n - 1, weight) + x))
+    interpreter = assert_same(f, 3, 1.0)
+    assert "once" in Compiled(f).describe()
+    assert len(interpreter.runs) == 2
+
+
+def test_a_procedure_that_only_returns_has_no_block():
+    with rtf.SubGraph("f") as f:
+        x = f.input(tf.float32)
+        f.output(x, x)
+    assert not assert_same(f, 1.0).runs
+
+
+def test_what_nobody_reads_is_not_computed():
+    with rtf.SubGraph("f") as f:
+        x = f.input(tf.float32)
+        tf.exp(x)
+        f.output(x)
+    assert not Compiled(f).blocks
+
+
+def test_the_same_op_in_a_branch_and_around_it_is_computed_once():
+    with rtf.SubGraph("f") as f:
+        x = f.input(tf.float32)
+        more = lambda: f(tf.sin(x) - 1.0) + tf.sin(x)  # noqa: E731
+        f.output(tf.cond(tf.sin(x) < 0.0, lambda: x, more))
+    types = [op.type for block in Compiled(f).blocks for op in block.ops]
+    assert types.count("Sin") == 1
+    assert_same(f, 0.5)
+
+
+def test_an_op_that_nothing_holds_after_a_call_is_no_launch_of_its_own():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        result = tf.cond(n < 1, lambda: 0, lambda: f(n - 1))
+        f.output(result)
+        f.push("n", result, index=tf.cast(n, tf.int64), size=10)
+    assert len(Compiled(f).blocks) == 1
+    assert_same(f, 6)
+
+
+def test_two_compilations_give_the_same_plan():
+    one, other = (Compiled(define_tree_lstm()) for _ in range(2))
+    assert one.describe() == other.describe()
+
+
+def test_a_call_in_a_loop_is_refused_with_its_line():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        loop = lambda: tf.while_loop(lambda i: i < n, lambda i: [i + f(0) + 1], [0])[0]  # noqa: E731
+        f.output(tf.cond(n < 1, lambda: 0, loop))
+    with pytest.raises(CannotBatchError, match=r"test_plan\.py:\d+: calls and pushes"):
+        Compiled(f)
