@@ -195,9 +195,14 @@ class BodyDrawing:
         return Apply("row", (COUNTS, scope.node), INT32)
 
     def _with_children(self, scope: Scope, known: int) -> Scope:
-        used = scope.num_known
-        new: list[Expression] = [Const(k, INT32) for k in range(used, known)]
-        return scope.inside(num_known=known, children=scope.children + new)
+        # A branch beside this one may have had them: none is handed out twice.
+        first = scope.num_given if self.is_linear else scope.num_known
+        new: list[Expression] = [Const(k, INT32) for k in range(first, known)]
+        return scope.inside(
+            num_known=known,
+            num_given=max(known, scope.num_given),
+            children=scope.children + new,
+        )
 
     # --- Statements
 

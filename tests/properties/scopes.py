@@ -19,6 +19,7 @@ class Scope:
         callable: The SubGraphs that may be called here.
         children: Those of the node that may be handed to a call.
         num_known: How many children the node has at least.
+        num_given: How many of the node's children this scope, or one within it, had.
         tables: What may still be pushed.
         helpers: Which SubGraphs that do not recurse may still be called.
         nesting: In how many branches and loops this is.
@@ -37,6 +38,7 @@ class Scope:
     helpers: list[str]
     nesting: int
     may_define: bool
+    num_given: int = 0
 
     def inside(self, **changes: Any) -> Scope:
         """Returns the scope of a branch."""
@@ -57,3 +59,4 @@ class Scope:
             left = [getattr(branch, name) for branch in branches]
             own = getattr(self, name)
             setattr(self, name, [x for x in own if all(x in other for other in left)])
+        self.num_given = max(branch.num_given for branch in branches)

@@ -43,6 +43,7 @@ def test_dataflow_computes_what_the_oracle_does(
 ) -> None:
     chosen = pytestconfig.getoption("programs_seed")
     base = random.SystemRandom().randrange(2**40) if chosen == "random" else int(chosen)
+    print(f"The same programs again: --programs-seed={base}")  # Shown if it fails.
 
     @seed(base + part)
     @SETTINGS
