@@ -43,7 +43,6 @@ def test_dataflow_computes_what_the_oracle_does(
 ) -> None:
     chosen = pytestconfig.getoption("programs_seed")
     base = random.SystemRandom().randrange(2**40) if chosen == "random" else int(chosen)
-    print(f"The same programs again: --programs-seed={base}")  # Shown if it fails.
 
     @seed(base + part)
     @SETTINGS
@@ -51,4 +50,8 @@ def test_dataflow_computes_what_the_oracle_does(
     def run(case: Case) -> None:
         check_case(case)
 
-    run()
+    try:
+        run()
+    except Exception as error:
+        error.add_note(f"The same programs again: --programs-seed={base}")
+        raise
