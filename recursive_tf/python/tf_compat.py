@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
+from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import record
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
@@ -27,6 +28,7 @@ from tensorflow.python.ops import (
     handle_data_util,
     resource_variable_ops,
 )
+from tensorflow.python.ops.parallel_for import pfor
 
 __all__ = [
     "AtomicFunction",
@@ -162,6 +164,19 @@ def create_op(
     return op
 
 
+def add_like(
+    graph: tf.Graph, source: tf.Operation, inputs: Sequence[tf.Tensor]
+) -> tf.Operation:
+    """Adds to `graph` an op of the kind of `source`, for inputs of other shapes."""
+    attrs = source.node_def.attr.items()
+    return graph._create_op_internal(
+        source.type,
+        list(inputs),
+        [output.dtype for output in source.outputs],
+        attrs={name: value for name, value in attrs if not name.startswith("_")},
+    )
+
+
 def placeholder_like(graph: tf.Graph, like: tf.Tensor | tf.TensorSpec) -> tf.Tensor:
     """Adds to `graph` a placeholder for what is known before run time about `like`."""
     with graph.as_default():
@@ -280,6 +295,14 @@ def gradients_between(
     return list(gradients_util._GradientsHelper(ys, xs, grad_ys=dys, src_graph=source))
 
 
+def evaluate_constant(tensor: tf.Tensor) -> Any:
+    """Returns the value of what only depends on constants, or None."""
+    graph = tensor.graph._c_graph
+    return pywrap_tf_session.TF_TryEvaluateConstant_wrapper(
+        graph, tensor._as_tf_output()
+    )
+
+
 def capture_placeholder(
     graph: FuncGraph, tensor: tf.Tensor, name: str | None
 ) -> tf.Tensor:
@@ -319,6 +342,47 @@ def watched_variables(graph: FuncGraph) -> list[tf.Variable]:
 def variable_accessed(variable: tf.Variable) -> None:
     """Tells gradient tapes and enclosing functions that `variable` is read here."""
     resource_variable_ops.variable_accessed(variable)
+
+
+def is_elementwise(op_type: str) -> bool:
+    """Says whether TensorFlow vectorises ops of this type element by element."""
+    converter = pfor._pfor_converter_registry.get(op_type)
+    return bool(converter is pfor._convert_cwise)
+
+
+def has_converter(op_type: str) -> bool:
+    """Says whether `tf.vectorized_map` knows ops of this type."""
+    return op_type in pfor._pfor_converter_registry
+
+
+def convert_by_vectorized_map(
+    op: tf.Operation, inputs: Sequence[tuple[tf.Tensor, bool]], num_rows: int
+) -> list[tuple[tf.Tensor, bool]]:
+    """Adds what `tf.vectorized_map` makes of one op, in the default graph.
+
+    Args:
+        op: The op, as it stands for one row.
+        inputs: For each input a tensor, and whether it has rows in front.
+        num_rows: How many rows.
+
+    Returns:
+        For each output the same.
+    """
+
+    class Loop:
+        loop_len_vector = tf.constant([num_rows])
+        all_indices_partitioned = False
+        all_indices = None
+        loop_var = None
+        fallback_to_while_loop = False
+        pfor_config = None
+
+    wrapped = [pfor.wrap(tensor, is_row) for tensor, is_row in inputs]
+    convert = pfor._pfor_converter_registry[op.type]
+    results = convert(pfor._PforInput(Loop(), op, wrapped))
+    if isinstance(results, pfor.WrappedTensor):
+        results = [results]
+    return [(result.t, result.is_stacked) for result in results]
 
 
 def set_origin(op: tf.Operation, source: tf.Operation) -> None:

@@ -70,6 +70,10 @@ class Interpreter:
         """Returns the flat results of the first procedure."""
         return self._invoke(0, [tf.convert_to_tensor(a) for a in arguments])
 
+    def block(self, index, inputs):
+        """Returns the outputs of one block, for one row."""
+        return self._blocks[index](*inputs)
+
     def _invoke(self, index, arguments):
         procedure = self._plan.procedures[index]
         assert len(arguments) == procedure.num_arguments

@@ -1,0 +1,34 @@
+"""What an op takes and gives while its block is vectorised."""
+
+import dataclasses
+
+import tensorflow as tf
+
+# Stands for the number of rows while a block is compiled. Shapes then are static, so
+# that nothing computes with shapes; and a prime is seen wherever it goes.
+ROWS = 65521
+
+
+@dataclasses.dataclass(frozen=True)
+class Operand:
+    """A value of a vectorised block.
+
+    Attributes:
+        tensor: With `is_row` it is of the block's graph, with `ROWS` rows in front;
+            else of the prologue's graph, the same for all rows.
+        is_row: Whether each row has its own.
+    """
+
+    tensor: tf.Tensor
+    is_row: bool
+
+    @property
+    def shape(self) -> list[int]:
+        """The shape that one row sees."""
+        shape = self.tensor.shape
+        return list((shape[1:] if self.is_row else shape).as_list())
+
+    @property
+    def rank(self) -> int:
+        """The rank that one row sees."""
+        return len(self.shape)

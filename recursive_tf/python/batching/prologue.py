@@ -1,0 +1,52 @@
+"""What no activation changes: computed once a root call."""
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.flat_program import FlatProgram
+from recursive_tf.python.tf_compat import FuncGraph
+
+
+class Prologue:
+    """A graph that takes captures of the program, and that blocks take tensors of.
+
+    Attributes:
+        graph: The graph; its inputs are captures.
+        captures: Which captures of the program they are.
+    """
+
+    def __init__(self, program: FlatProgram) -> None:
+        self._program = program
+        self._copies: dict[int, tf.Tensor] = {}
+        self.graph = FuncGraph(tf_compat.unique_name("prologue"))
+        self.captures: list[int] = []
+
+    def copy(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns what `tensor`, of a closed procedure, is in the prologue."""
+        tensor = self._program.resolve(tensor)
+        found = self._copies.get(id(tensor))
+        if found is None:
+            self._add(tensor)
+            found = self._copies[id(tensor)]
+        return found
+
+    def add(self, op: tf.Operation, inputs: list[tf.Tensor]) -> list[tf.Tensor]:
+        """Adds an op like `op`, and returns its outputs."""
+        for name in tf_compat.function_names(op):
+            function = tf_compat.find_function(op.graph, name)
+            tf_compat.add_function(self.graph, function)
+        new = tf_compat.create_op(self.graph, op, inputs)
+        tf_compat.set_origin(new, op)
+        return list(new.outputs)
+
+    def _add(self, tensor: tf.Tensor) -> None:
+        capture = self._program.captures.get(id(tensor))
+        if capture is not None:
+            self._copies[id(tensor)] = tf_compat.placeholder_like(self.graph, tensor)
+            self.graph.inputs.append(self._copies[id(tensor)])
+            self.captures.append(capture)
+            return
+        op = tensor.op
+        outputs = self.add(op, [self.copy(t) for t in self._program.inputs_of(op)])
+        for old, new in zip(op.outputs, outputs, strict=True):
+            self._copies[id(old)] = new

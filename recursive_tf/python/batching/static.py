@@ -1,0 +1,59 @@
+"""Values that are known while a program is compiled."""
+
+import numpy as np
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.refusal import CannotBatchError
+
+# What is larger is not worth to be known, and might be as large as the rows are many.
+_MOST_ELEMENTS = 64
+
+
+def static_value(tensor: tf.Tensor) -> np.ndarray | None:
+    """Returns the value of a small constant expression, or None."""
+    count = tensor.shape.num_elements()
+    if count is None or count > _MOST_ELEMENTS or tensor.dtype == tf.resource:
+        return None
+    value: np.ndarray | None = tf.get_static_value(tensor)
+    return value
+
+
+def evaluated(tensor: tf.Tensor) -> np.ndarray | None:
+    """Returns the value of a constant, or of a small expression of constants."""
+    if tensor.op.type == "Const":
+        constant: np.ndarray | None = tf.get_static_value(tensor)
+        return constant
+    count = tensor.shape.num_elements()
+    is_small = count is not None and count <= _MOST_ELEMENTS
+    if not is_small or not tensor.op.inputs or _is_computed(tensor):
+        return None
+    value: np.ndarray | None = tf_compat.evaluate_constant(tensor)
+    return value
+
+
+def _is_computed(tensor: tf.Tensor) -> bool:
+    """Says whether a tensor depends on an input, or would be long on the way."""
+    todo, seen = [tensor], set()
+    while todo:
+        tensor = todo.pop()
+        if tensor.op in seen:
+            continue
+        seen.add(tensor.op)
+        count = tensor.shape.num_elements()
+        if tensor.op.type == "Placeholder" or count is None or count > _MOST_ELEMENTS:
+            return True
+        todo += tensor.op.inputs
+    return False
+
+
+def static_axis(op: tf.Operation, tensor: tf.Tensor, rank: int) -> int:
+    """Returns an axis of a value of some rank, counted from the front.
+
+    Raises:
+        CannotBatchError: If it is computed.
+    """
+    axis = static_value(tensor)
+    if axis is None:
+        raise CannotBatchError(op, "its axis is computed. Make it a Python number.")
+    return int(axis) % rank
