@@ -148,12 +148,13 @@ class _Planner:
         own = [*arguments, *self._defined(procedure)]
         slots = _Slots(self._program, own, prologue)
         count = self._stages.counts[procedure]
+        stages = [self._plan_stage(procedure, k, slots) for k in range(count)]
         return Procedure(
             procedure.name,
             procedure.around is not None,
             len(arguments),
             len(slots),
-            tuple(self._plan_stage(procedure, k, slots) for k in range(count)),
+            tuple(s for s in stages if s.block != NO_BLOCK or s.pushes or s.calls),
             slots.sources(procedure.outputs),
         )
 

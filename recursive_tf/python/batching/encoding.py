@@ -1,0 +1,69 @@
+"""A plan as numbers, for an attribute of the root op.
+
+`recursive_tf/cc/batching/plan_decoder.h` reads them; both change together, and with
+them the version.
+"""
+
+from collections.abc import Iterator
+
+from recursive_tf.python.batching.plan import (
+    CallSite,
+    Plan,
+    Procedure,
+    Source,
+    Stage,
+)
+
+VERSION = 1
+
+
+def encode(plan: Plan) -> list[int]:
+    """Returns the numbers that stand for `plan`."""
+    code = [VERSION, len(plan.prologue), plan.num_blocks, len(plan.procedures)]
+    for procedure in plan.procedures:
+        code += _procedure(procedure)
+    return code
+
+
+def _procedure(procedure: Procedure) -> Iterator[int]:
+    yield int(procedure.is_branch)
+    yield procedure.num_arguments
+    yield procedure.num_slots
+    yield from _sources(procedure.outputs)
+    yield len(procedure.stages)
+    for stage in procedure.stages:
+        yield from _stage(stage)
+
+
+def _stage(stage: Stage) -> Iterator[int]:
+    yield stage.block
+    yield from _sources(stage.inputs)
+    yield stage.first_output
+    yield stage.num_outputs
+    yield len(stage.pushes)
+    for push in stage.pushes:
+        yield from (push.table, _source(push.index), _source(push.value))
+    yield len(stage.calls)
+    for call in stage.calls:
+        yield from _call(call)
+
+
+def _call(call: CallSite) -> Iterator[int]:
+    yield call.site
+    yield int(call.selector is not None)
+    yield 0 if call.selector is None else _source(call.selector)
+    yield call.first_result
+    yield len(call.branches)
+    for branch in call.branches:
+        yield branch.procedure
+        yield from _sources(branch.arguments)
+
+
+def _sources(sources: tuple[Source, ...]) -> Iterator[int]:
+    yield len(sources)
+    yield from map(_source, sources)
+
+
+def _source(source: Source) -> int:
+    """Returns a slot as it is, and an output of the prologue below zero."""
+    return ~source.index if source.of_prologue else source.index

@@ -1,0 +1,129 @@
+#include "recursive_tf/cc/batching/plan_decoder.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/testing/integer_program.h"
+
+namespace recursive_tf {
+namespace {
+
+using Code = std::vector<int64_t>;
+
+// f(n) = n == 0 ? 7 : f(n - 1) + 1, as encoding.py writes it.
+Code Chain() {
+  return {
+      1,  1, 2, 3,                  // version, prologue, blocks, procedures
+      0,  1, 4, 1,  3,              // f: an argument, 4 slots, returns slot 3
+      1,                            //   one stage:
+      0,  1, 0, 1,  2,              //     block 0 of slot 0, to slots 1 and 2
+      0,                            //     no pushes
+      1,  0, 1, 1,  3,              //     a call by slot 1, to slot 3:
+      2,  1, 1, ~0, 2, 1, 2,        //       procedures 1 and 2
+      1,  1, 1, 1,  0, 0,           // the base: returns its argument
+      1,  1, 3, 1,  2,              // more: an argument, 3 slots
+      2,                            //   two stages:
+      -1, 0, 0, 0,  0,              //     no block, no pushes,
+      1,  7, 0, 0,  1, 1, 0, 1, 0,  //     f at call site 7, to slot 1
+      1,  1, 1, 2,  1, 0, 0,        //     block 1 of slot 1, to slot 2
+  };
+}
+
+std::string ErrorOf(const Code& code) {
+  Plan plan;
+  PlanDecoder decoder(&code);
+  EXPECT_FALSE(decoder.Decode(&plan));
+  return decoder.error();
+}
+
+TEST(PlanDecoderTest, APlanThatWasReadRuns) {
+  const Code code = Chain();
+  IntegerProgram program;
+  PlanDecoder decoder(&code);
+  ASSERT_TRUE(decoder.Decode(&program.plan)) << decoder.error();
+  program.prologue = {7};
+  program.blocks = {
+      [](const Column& in) { return Column{in[0] > 0, in[0] - 1}; },
+      [](const Column& in) { return Column{in[0] + 1}; },
+  };
+  IntegerRun run(&program);
+  EXPECT_EQ(run.Run({{0, 3}}, 2), (std::vector<Column>{{7}, {10}}));
+}
+
+TEST(PlanDecoderTest, SaysBothVersions) {
+  Code code = Chain();
+  code[0] = 12;
+  EXPECT_EQ(ErrorOf(code),
+            "The plan has version 12, but this version of recursive_tf reads "
+            "version 1. Trace or save the model again with the version that "
+            "runs it.");
+}
+
+TEST(PlanDecoderTest, EveryBeginningOfAPlanEndsTooEarly) {
+  const Code code = Chain();
+  for (size_t length = 1; length < code.size(); ++length) {
+    const Code part(code.begin(), code.begin() + static_cast<int64_t>(length));
+    // A count may be larger than what is left is long.
+    EXPECT_NE(ErrorOf(part).find("The plan is damaged: it "), std::string::npos)
+        << length;
+  }
+}
+
+TEST(PlanDecoderTest, NothingMayFollow) {
+  Code code = Chain();
+  code.push_back(0);
+  EXPECT_EQ(ErrorOf(code), "The plan is damaged: it goes on after its end.");
+}
+
+// Blocks for a plan of which nothing is known: they return ones and zeros.
+std::vector<IntegerProgram::Block> SomeBlocks(const Plan& plan) {
+  std::vector<IntegerProgram::Block> blocks(plan.num_blocks);
+  for (const PlannedProcedure& procedure : plan.procedures) {
+    for (const Stage& stage : procedure.stages) {
+      if (stage.block == kNoBlock) continue;
+      blocks[stage.block] = [count = stage.num_outputs](const Column& in) {
+        return Column(count, in.empty() ? 0 : in.front() % 2);
+      };
+    }
+  }
+  return blocks;
+}
+
+TEST(PlanDecoderTest, WhateverNumberIsChangedAPlanThatIsReadCanBeRun) {
+  const Code code = Chain();
+  int num_read = 0;
+  for (size_t i = 1; i < code.size(); ++i) {
+    for (const int64_t changed : {-100, -2, -1, 0, 1, 2, 3, 4, 100}) {
+      Code other = code;
+      other[i] = changed;
+      IntegerProgram program;
+      if (!PlanDecoder(&other).Decode(&program.plan)) continue;
+      ++num_read;
+      program.prologue = Column(program.plan.num_prologue_outputs, 7);
+      program.blocks = SomeBlocks(program.plan);
+      IntegerRun run(&program, "agenda", ActivationLimits{20, 100});
+      const std::vector<Column> arguments(
+          program.plan.procedures.front().num_arguments, Column{1, 2, 3});
+      EXPECT_NO_THROW(run.Run(arguments, 3)) << i << " is " << changed;
+    }
+  }
+  EXPECT_GT(num_read, 100);
+}
+
+TEST(PlanDecoderTest, ABlockBelongsToOneStage) {
+  Code code = Chain();
+  code[code.size() - 7] = 0;
+  EXPECT_EQ(ErrorOf(code), "The plan is damaged: it runs a block twice.");
+}
+
+TEST(PlanDecoderTest, APlanNeedsAProcedure) {
+  EXPECT_EQ(ErrorOf({1, 0, 0, 0}),
+            "The plan is damaged: it has no procedures.");
+}
+
+}  // namespace
+}  // namespace recursive_tf
