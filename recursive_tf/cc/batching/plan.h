@@ -11,10 +11,10 @@ namespace recursive_tf {
 // negative, an output of the prologue, which is computed once a root call.
 struct Source {
   static Source Slot(int32_t slot) { return {slot}; }
-  static Source Prologue(int32_t output) { return {~output}; }
+  static Source Prologue(int32_t output) { return {-1 - output}; }
 
   bool of_prologue() const { return slot < 0; }
-  int32_t prologue_output() const { return ~slot; }
+  int32_t prologue_output() const { return -1 - slot; }
 
   int32_t slot = 0;
 };

@@ -35,7 +35,7 @@ class TailPredictor {
 
   static constexpr size_t kEntries = 256;
 
-  TailPredictor() : entry_(num_made_.fetch_add(1) % kEntries) {}
+  TailPredictor() : entry_(NextNumber() % kEntries) {}
 
   bool IsShort() const { return Counter() >= kEnough; }
 
@@ -55,7 +55,10 @@ class TailPredictor {
     return counters[entry_];
   }
 
-  inline static std::atomic<size_t> num_made_{0};
+  static size_t NextNumber() {
+    static std::atomic<size_t> next{0};
+    return next.fetch_add(1);
+  }
 
   size_t entry_;
 };

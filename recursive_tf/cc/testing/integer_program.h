@@ -94,6 +94,7 @@ class IntegerRun : public Selectors {
     const size_t num_rows = launch.activations.size();
     launches_.emplace_back(launch.block, num_rows);
     std::vector<Column> inputs;
+    inputs.reserve(launch.inputs.size());
     for (const Rows& rows : launch.inputs) inputs.push_back(Gather(rows));
     std::vector<Column> outputs;
     for (size_t row = 0; row < num_rows; ++row) {

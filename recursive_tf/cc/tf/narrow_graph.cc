@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <unordered_set>
+#include <map>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,9 +34,9 @@ void LeaveOneStart(tf::Graph* graph) {
 // The users of a call wait for a no-op that waits for the call. Where the call
 // is dead they are as well, so this changes nothing for a Merge.
 void LeaveOneSuccessor(tf::Node* call, tf::Graph* graph) {
-  std::unordered_set<tf::Node*> users;
+  std::map<int, tf::Node*> users;  // By id: a user may take several outputs.
   for (tf::Node* user : call->out_nodes()) {
-    if (user->IsOp()) users.insert(user);
+    if (user->IsOp()) users[user->id()] = user;
   }
   if (users.size() < 2) return;
   tf::Node* first = nullptr;
@@ -46,7 +46,7 @@ void LeaveOneSuccessor(tf::Node* call, tf::Graph* graph) {
           .Finalize(graph, &first);
   if (!made.ok()) return;
   first->set_assigned_device_name(call->assigned_device_name());
-  for (tf::Node* user : users) graph->AddControlEdge(first, user);
+  for (const auto& [id, user] : users) graph->AddControlEdge(first, user);
 }
 
 }  // namespace

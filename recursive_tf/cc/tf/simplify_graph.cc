@@ -1,6 +1,5 @@
 #include "recursive_tf/cc/tf/simplify_graph.h"
 
-#include <cstddef>
 #include <unordered_set>
 #include <utility>
 #include <vector>

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
 
 namespace recursive_tf {
@@ -42,7 +44,7 @@ PlannedProcedure Returned() {
 //   1: n -> n - 1, n - 2
 //   2: a, b -> a + b
 IntegerProgram Fib() {
-  enum { kFib, kBase, kMore };
+  enum : uint8_t { kFib, kBase, kMore };
   IntegerProgram program;
   program.plan.num_blocks = 3;
   program.plan.procedures.resize(3);
@@ -140,7 +142,7 @@ TEST(LockStepTest, WaitsForAllOfABlockThatCanStillCome) {
 
 // A random forest: a node is a leaf, or one of two kinds of inner nodes.
 struct Forest {
-  enum Kind { kLeaf, kSum, kProduct };
+  enum Kind : int8_t { kLeaf, kSum, kProduct };
 
   std::vector<Kind> kind;
   std::vector<int64_t> left, right, roots;
@@ -183,17 +185,11 @@ int64_t Evaluate(const Forest& forest, int64_t node) {
                                            : (left * right + 1) % kModulus;
 }
 
-// A tree as a recursion over its nodes, with the blocks
-//   0: node -> kind, left, right      1: node -> value of a leaf
-//   2: left, right -> their sum       3: left, right -> their product
-// and every node's value in a table.
-IntegerProgram Trees(const Forest* forest, bool pushes = false) {
-  enum { kTree, kLeaf, kSum, kProduct };
-  IntegerProgram program;
-  program.plan.num_blocks = 4;
-  program.plan.procedures.resize(4);
+enum TreeProcedure : uint8_t { kTree, kLeafOfTree, kSumOfTree, kProductOfTree };
 
-  PlannedProcedure& tree = program.plan.procedures[kTree];
+// Looks at a node, takes its branch, and perhaps pushes what comes of it.
+PlannedProcedure LookAtNode(bool pushes) {
+  PlannedProcedure tree;
   tree.num_arguments = 1;
   tree.num_slots = 5;  // node, kind, left, right, result
   Stage look;
@@ -201,11 +197,12 @@ IntegerProgram Trees(const Forest* forest, bool pushes = false) {
   look.inputs = {S(0)};
   look.first_output = 1;
   look.num_outputs = 3;
-  look.calls = {CallSite{0,
-                         S(1),
-                         {Branch{kLeaf, {S(0)}}, Branch{kSum, {S(2), S(3)}},
-                          Branch{kProduct, {S(2), S(3)}}},
-                         4}};
+  look.calls = {
+      CallSite{0,
+               S(1),
+               {Branch{kLeafOfTree, {S(0)}}, Branch{kSumOfTree, {S(2), S(3)}},
+                Branch{kProductOfTree, {S(2), S(3)}}},
+               4}};
   tree.stages = {look};
   if (pushes) {
     Stage push;
@@ -213,8 +210,11 @@ IntegerProgram Trees(const Forest* forest, bool pushes = false) {
     tree.stages.push_back(push);
   }
   tree.outputs = {S(4)};
+  return tree;
+}
 
-  PlannedProcedure& leaf = program.plan.procedures[kLeaf];
+PlannedProcedure LeafOfTree() {
+  PlannedProcedure leaf;
   leaf.is_branch = true;
   leaf.num_arguments = 1;
   leaf.num_slots = 2;
@@ -225,25 +225,36 @@ IntegerProgram Trees(const Forest* forest, bool pushes = false) {
   word.num_outputs = 1;
   leaf.stages = {word};
   leaf.outputs = {S(1)};
+  return leaf;
+}
 
-  for (const int32_t kind : {kSum, kProduct}) {
-    PlannedProcedure& inner = program.plan.procedures[kind];
-    inner.is_branch = true;
-    inner.num_arguments = 2;
-    inner.num_slots = 5;  // left, right, their values, result
-    const int32_t site = kind == kSum ? 0 : 2;
-    Stage descend;
-    descend.calls = {CallSite{site, {}, {Branch{kTree, {S(0)}}}, 2},
-                     CallSite{site + 1, {}, {Branch{kTree, {S(1)}}}, 3}};
-    Stage combine;
-    combine.block = kind;
-    combine.inputs = {S(2), S(3)};
-    combine.first_output = 4;
-    combine.num_outputs = 1;
-    inner.stages = {descend, combine};
-    inner.outputs = {S(4)};
-  }
+PlannedProcedure InnerOfTree(int32_t block, int32_t first_site) {
+  PlannedProcedure inner;
+  inner.is_branch = true;
+  inner.num_arguments = 2;
+  inner.num_slots = 5;  // left, right, their values, result
+  Stage descend;
+  descend.calls = {CallSite{first_site, {}, {Branch{kTree, {S(0)}}}, 2},
+                   CallSite{first_site + 1, {}, {Branch{kTree, {S(1)}}}, 3}};
+  Stage combine;
+  combine.block = block;
+  combine.inputs = {S(2), S(3)};
+  combine.first_output = 4;
+  combine.num_outputs = 1;
+  inner.stages = {descend, combine};
+  inner.outputs = {S(4)};
+  return inner;
+}
 
+// A tree as a recursion over its nodes, with the blocks
+//   0: node -> kind, left, right      1: node -> value of a leaf
+//   2: left, right -> their sum       3: left, right -> their product
+IntegerProgram Trees(const Forest* forest, bool pushes = false) {
+  IntegerProgram program;
+  program.plan.num_blocks = 4;
+  program.plan.procedures = {LookAtNode(pushes), LeafOfTree(),
+                             InnerOfTree(/*block=*/2, /*first_site=*/0),
+                             InnerOfTree(/*block=*/3, /*first_site=*/2)};
   program.blocks = {
       [forest](const Column& in) {
         return Column{forest->kind[in[0]], forest->left[in[0]],
@@ -258,7 +269,8 @@ IntegerProgram Trees(const Forest* forest, bool pushes = false) {
 
 TEST_P(PolicyTest, EvaluatesThousandsOfRandomForests) {
   for (uint32_t seed = 0; seed < 2000; ++seed) {
-    const Forest forest = MakeForest(seed % 9, 1 + seed % 23, seed);
+    const auto size = static_cast<int>(seed);
+    const Forest forest = MakeForest(size % 9, 1 + size % 23, seed);
     const IntegerProgram program = Trees(&forest);
     IntegerRun run(&program, GetParam());
     Column expected;
@@ -313,7 +325,7 @@ TEST_P(PolicyTest, PushesEveryRowOnce) {
 // f(n) = n == 0 ? 0 : f(n - 1) + 1, with the blocks
 //   0: n -> n > 0, n - 1      1: x -> x + 1
 IntegerProgram Chain() {
-  enum { kChain, kBase, kMore };
+  enum : uint8_t { kChain, kBase, kMore };
   IntegerProgram program;
   program.plan.num_blocks = 2;
   program.plan.procedures.resize(3);
@@ -370,7 +382,7 @@ TEST(LockStepTest, AnEndedActivationMakesPlaceForTheNext) {
 // even(n) = n == 0 ? 1 : odd(n - 1), and odd the other way round: the blocks
 // 0 and 1 of the two SubGraphs lead to each other.
 IntegerProgram EvenAndOdd() {
-  enum { kEven, kEvenMore, kOdd, kOddMore, kBase };
+  enum : uint8_t { kEven, kEvenMore, kOdd, kOddMore, kBase };
   IntegerProgram program;
   program.plan.num_blocks = 2;
   program.plan.num_prologue_outputs = 2;

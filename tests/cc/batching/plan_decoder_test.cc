@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
 
 namespace recursive_tf {
@@ -23,7 +24,7 @@ Code Chain() {
       0,  1, 0, 1,  2,              //     block 0 of slot 0, to slots 1 and 2
       0,                            //     no pushes
       1,  0, 1, 1,  3,              //     a call by slot 1, to slot 3:
-      2,  1, 1, ~0, 2, 1, 2,        //       procedures 1 and 2
+      2,  1, 1, -1, 2, 1, 2,        //       procedures 1 and 2
       1,  1, 1, 1,  0, 0,           // the base: returns its argument
       1,  1, 3, 1,  2,              // more: an argument, 3 slots
       2,                            //   two stages:
