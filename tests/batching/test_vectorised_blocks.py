@@ -12,7 +12,7 @@ from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules import rule_of
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 from tests.batching.interpreter import Compiled, Interpreter
-from tests.batching.test_plan import define_tree_lstm
+from tests.batching.tree import define_tree_lstm
 
 ROWS = 5
 MATRIX = tf.random.stateless_normal([3, 4], [7, 7])

@@ -33,3 +33,37 @@ def define_power(weight):
         more = lambda: weight * power(n - 1, x)  # noqa: E731
         power.output(tf.cond(n < 1, lambda: x, more))
     return power
+
+
+def define_hand_down(spec, shape=()):
+    """Returns a SubGraph that hands a value down some levels, and back up."""
+    with rtf.SubGraph("hand_down") as hand_down:
+        depth = hand_down.input(tf.int32)
+        value = hand_down.input(spec, shape)
+        hand_down.output(
+            tf.cond(depth < 1, lambda: value, lambda: hand_down(depth - 1, value))
+        )
+    return hand_down
+
+
+def define_triangle():
+    """Returns a SubGraph that builds [n, n - 1, ..., 1]: a shape that depends on n."""
+    with rtf.SubGraph("triangle") as triangle:
+        n = triangle.input(tf.int32)
+
+        def longer():
+            return tf.concat([[n], triangle(n - 1)], 0)
+
+        def empty():
+            return tf.ensure_shape(tf.zeros([n], tf.int32), [None])
+
+        triangle.output(tf.cond(n < 1, empty, longer))
+    return triangle
+
+
+def define_pair():
+    """Returns a SubGraph with two inputs that calls nobody."""
+    with rtf.SubGraph("pair") as pair:
+        n, x = pair.input(tf.int32), pair.input(tf.float32, [3])
+        pair.output(n, x)
+    return pair

@@ -1,4 +1,6 @@
-"""A value of every dtype that TensorFlow passes."""
+"""Values and structures that tests pass."""
+
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -15,3 +17,12 @@ VALUES = {
     tf.complex128: 3 - 4j,
     tf.string: b"tree",
 }
+
+
+class Pair(NamedTuple):
+    left: tf.Tensor
+    right: tf.Tensor
+
+
+def as_numpy(structure):
+    return tf.nest.map_structure(lambda tensor: tensor.numpy(), structure)

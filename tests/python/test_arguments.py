@@ -1,59 +1,18 @@
 """What calls take and return: structures, dtypes, shapes; and how they are checked."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.failures import failure_of, message_of
-from tests.helpers.subgraphs import define_fib
-from tests.helpers.values import VALUES
-
-
-class Pair(NamedTuple):
-    left: tf.Tensor
-    right: tf.Tensor
-
-
-def define_hand_down(spec, shape=()):
-    """Returns a SubGraph that hands a value down some levels, and back up."""
-    with rtf.SubGraph("hand_down") as hand_down:
-        depth = hand_down.input(tf.int32)
-        value = hand_down.input(spec, shape)
-        hand_down.output(
-            tf.cond(depth < 1, lambda: value, lambda: hand_down(depth - 1, value))
-        )
-    return hand_down
-
-
-def define_triangle():
-    """Returns a SubGraph that builds [n, n - 1, ..., 1]: a shape that depends on n."""
-    with rtf.SubGraph("triangle") as triangle:
-        n = triangle.input(tf.int32)
-
-        def longer():
-            return tf.concat([[n], triangle(n - 1)], 0)
-
-        def empty():
-            return tf.ensure_shape(tf.zeros([n], tf.int32), [None])
-
-        triangle.output(tf.cond(n < 1, empty, longer))
-    return triangle
-
-
-def as_numpy(structure):
-    return tf.nest.map_structure(lambda tensor: tensor.numpy(), structure)
-
-
-def define_pair():
-    """Returns a SubGraph with two inputs that calls nobody."""
-    with rtf.SubGraph("pair") as pair:
-        n, x = pair.input(tf.int32), pair.input(tf.float32, [3])
-        pair.output(n, x)
-    return pair
-
+from tests.helpers.subgraphs import (
+    define_fib,
+    define_hand_down,
+    define_pair,
+    define_triangle,
+)
+from tests.helpers.values import VALUES, Pair, as_numpy
 
 # --- Structures, dtypes, shapes
 

@@ -5,23 +5,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.failures import message_of
-from tests.helpers.subgraphs import define_fib
-
-
-def define_hand_down(spec, shape=()):
-    """Returns a SubGraph that hands a value down some levels, and back up."""
-    with rtf.SubGraph("hand_down") as hand_down:
-        depth = hand_down.input(tf.int32)
-        value = hand_down.input(spec, shape)
-        hand_down.output(
-            tf.cond(depth < 1, lambda: value, lambda: hand_down(depth - 1, value))
-        )
-    return hand_down
-
-
-def as_numpy(structure):
-    return tf.nest.map_structure(lambda tensor: tensor.numpy(), structure)
-
+from tests.helpers.subgraphs import define_fib, define_hand_down
+from tests.helpers.values import as_numpy
 
 # --- What a definition may be
 

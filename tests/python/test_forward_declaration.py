@@ -1,7 +1,6 @@
 """A call before `.output`: what it returns is found, checked, or asked for."""
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,11 +8,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.failures import message_of
-
-
-class Pair(NamedTuple):
-    left: tf.Tensor
-    right: tf.Tensor
+from tests.helpers.values import Pair
 
 
 def define_sum(conditional, output_signature=None):

@@ -1,43 +1,13 @@
 """Maps: a root call that invokes once for each row."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.failures import message_of
-from tests.helpers.subgraphs import define_fib
-
-
-class Pair(NamedTuple):
-    left: tf.Tensor
-    right: tf.Tensor
-
-
-def define_hand_down(spec, shape=()):
-    """Returns a SubGraph that hands a value down some levels, and back up."""
-    with rtf.SubGraph("hand_down") as hand_down:
-        depth = hand_down.input(tf.int32)
-        value = hand_down.input(spec, shape)
-        hand_down.output(
-            tf.cond(depth < 1, lambda: value, lambda: hand_down(depth - 1, value))
-        )
-    return hand_down
-
-
-def as_numpy(structure):
-    return tf.nest.map_structure(lambda tensor: tensor.numpy(), structure)
-
-
-def define_pair():
-    """Returns a SubGraph with two inputs that calls nobody."""
-    with rtf.SubGraph("pair") as pair:
-        n, x = pair.input(tf.int32), pair.input(tf.float32, [3])
-        pair.output(n, x)
-    return pair
-
+from tests.helpers.subgraphs import define_fib, define_hand_down, define_pair
+from tests.helpers.values import Pair, as_numpy
 
 # --- What a map does
 

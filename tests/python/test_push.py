@@ -9,12 +9,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.failures import failure_of, message_of
 from tests.helpers.subgraphs import define_fib
-from tests.helpers.values import VALUES
-
-
-def as_numpy(structure):
-    return tf.nest.map_structure(lambda tensor: tensor.numpy(), structure)
-
+from tests.helpers.values import VALUES, as_numpy
 
 # --- What a push does
 

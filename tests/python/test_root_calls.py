@@ -6,22 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 import recursive_tf as rtf
-from tests.helpers.subgraphs import define_fib
-
-
-def define_triangle():
-    """Returns a SubGraph that builds [n, n - 1, ..., 1]: a shape that depends on n."""
-    with rtf.SubGraph("triangle") as triangle:
-        n = triangle.input(tf.int32)
-
-        def longer():
-            return tf.concat([[n], triangle(n - 1)], 0)
-
-        def empty():
-            return tf.ensure_shape(tf.zeros([n], tf.int32), [None])
-
-        triangle.output(tf.cond(n < 1, empty, longer))
-    return triangle
+from tests.helpers.subgraphs import define_fib, define_triangle
 
 
 def test_a_subgraph_of_the_outside_is_called_in_functions():

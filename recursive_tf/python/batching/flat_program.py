@@ -18,11 +18,10 @@ from recursive_tf.python.graph_copy import (
     LOOPS,
     branch_graphs,
 )
+from recursive_tf.python.program.closed_graph import CALLS, PUSHES
 from recursive_tf.python.program.effects import contains
 from recursive_tf.python.tf_compat import FuncGraph
 
-CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall"))
-PUSHES = frozenset(("RecursivePush",))
 # Stateful ops whose result does not depend on when, or how often, they run.
 READS = frozenset(
     (

@@ -24,11 +24,10 @@ from recursive_tf.python.graph_copy import (
     Rule,
     branch_graphs,
 )
+from recursive_tf.python.program.closed_graph import CALLS, PUSHES
 from recursive_tf.python.program.effects import contains
 from recursive_tf.python.tf_compat import FuncGraph
 
-CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall"))
-PUSHES = frozenset(("RecursivePush",))
 CONDITIONAL_GRADIENT = "RecursiveConditional"
 PRODUCT_GRADIENT = "RecursiveCaptureProduct"
 

@@ -4,6 +4,10 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 
+# What calls and pushes are in closed procedures.
+CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall"))
+PUSHES = frozenset(("RecursivePush",))
+
 
 class ClosedGraph(tf_compat.FuncGraph):
     """A procedure while a program is closed.
