@@ -37,6 +37,7 @@ class Stages:
         stage_of_wait: The stage of each wait in its procedure.
         stage_of_push: The stage of each push in its procedure.
         counts: How many stages each procedure has.
+        speculated: The ops that are computed with a condition instead.
     """
 
     def __init__(self, program: FlatProgram) -> None:
