@@ -6,11 +6,10 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.emit import emit
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules import rule_of
-from recursive_tf.python.batching.vectorised_block import VectorisedBlock
+from recursive_tf.python.batching.vectorise import vectorise
 from tests.batching.interpreter import Compiled, Interpreter
 from tests.batching.tree import define_tree_lstm
 
@@ -26,23 +25,23 @@ def define_body(body, *specs):
     return f
 
 
-def vectorised(compiled):
+def vectorised(compiled, rule_for=rule_of):
     """Returns a function of rows for each block."""
     prologue = Prologue(compiled.program)
     blocks = [
-        VectorisedBlock(
-            compiled.program, prologue, block, rule_of, compiled.stages.speculated
+        vectorise(
+            compiled.program, prologue, block, compiled.stages.speculated, rule_for
         )
         for block in compiled.blocks
     ]
-    wanted = [tensor for block in blocks for tensor in block.invariants]
+    wanted = [tensor for _, invariants in blocks for tensor in invariants]
     prologue.graph.outputs = wanted
     captures = [compiled.captures[index] for index in prologue.captures]
     given = run(prologue.graph, captures) if wanted else []
     functions = []
-    for block in blocks:
-        own, given = given[: len(block.invariants)], given[len(block.invariants) :]
-        functions.append((emit(block.graph), own))
+    for graph, invariants in blocks:
+        own, given = given[: len(invariants)], given[len(invariants) :]
+        functions.append((graph, own))
     return functions
 
 
@@ -187,3 +186,25 @@ def test_what_cannot_be_batched_is_refused_with_its_line(body, why, spec):
     with pytest.raises(CannotBatchError, match=why) as refused:
         vectorised(compiled)
     assert "test_vectorised_blocks.py:" in refused.value.place
+
+
+def test_what_depends_on_the_number_of_rows_is_refused():
+    def count_rows(block, op, inputs):
+        del op
+        return [inputs[0].tensor * float(block.num_rows)]
+
+    compiled = Compiled(define_body(lambda x: tf.sin(x), VECTOR))
+    with pytest.raises(CannotBatchError, match="how many rows there are"):
+        vectorised(compiled, lambda _: count_rows)
+
+
+def test_a_rule_may_build_with_the_number_of_rows():
+    def twice(block, op, inputs):
+        del op
+        both = tf.reshape(tf.concat([inputs[0].tensor] * 2, 0), [2 * block.num_rows, 3])
+        return [both[: block.num_rows]]
+
+    compiled = Compiled(define_body(lambda x: tf.sin(x), VECTOR))
+    ((graph, invariants),) = vectorised(compiled, lambda _: twice)
+    rows = tf.random.stateless_normal([ROWS, 3], [1, 2])
+    np.testing.assert_array_equal(run(graph, [rows, *invariants])[0], rows)

@@ -4,7 +4,6 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.operand import ROWS
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.static import evaluated
 from recursive_tf.python.tf_compat import FuncGraph
@@ -13,18 +12,23 @@ from recursive_tf.python.tf_compat import FuncGraph
 _TAKES_MINUS_ONE = {("Reshape", 1), ("Slice", 2)}
 
 
-def emit(graph: FuncGraph) -> FuncGraph:
-    """Returns a graph like one that was built for `ROWS` rows, for any number.
+def emit(graph: FuncGraph, num_rows: int) -> FuncGraph:
+    """Returns a graph like one that was built for `num_rows` rows, for any number.
 
     What no output needs is left out, and so are constant expressions, copies, and
     reshapes of reshapes.
+
+    Args:
+        graph: Its shapes are static.
+        num_rows: A large prime: wherever it divides a number, that counts rows.
     """
-    return _Emitter(graph).run()
+    return _Emitter(graph, num_rows).run()
 
 
 class _Emitter:
-    def __init__(self, source: FuncGraph) -> None:
+    def __init__(self, source: FuncGraph, num_rows: int) -> None:
         self._source = source
+        self._prime = num_rows
         self._target = FuncGraph(tf_compat.unique_name(source.name))
         self._copies: dict[int, tf.Tensor] = {}
         self._num_rows: tf.Tensor | None = None
@@ -55,7 +59,7 @@ class _Emitter:
     def _add_input(self, tensor: tf.Tensor) -> None:
         shape = tensor.shape
         if tensor.dtype != tf.resource and shape.rank:
-            shape = [None if _counts_rows(n) else n for n in shape.as_list()]
+            shape = [None if self._counts_rows(n) else n for n in shape.as_list()]
         copy = tf_compat.placeholder_like(
             self._target, tf.TensorSpec(shape, tensor.dtype)
         )
@@ -84,13 +88,13 @@ class _Emitter:
         value = evaluated(tensor)
         if value is None:
             return self._copies[id(tensor)]
-        hits = _counts_rows(value) if tensor.dtype.is_integer else np.zeros(())
+        hits = self._counts_rows(value) if tensor.dtype.is_integer else np.zeros(())
         if not hits.any():
             return tf.constant(value, tensor.dtype)
         if minus_one and hits.sum() == 1:
             return tf.constant(np.where(hits, -1, value), tensor.dtype)
         parts = [
-            self._times_rows(int(n) // ROWS, tensor.dtype)
+            self._times_rows(int(n) // self._prime, tensor.dtype)
             if hit
             else tf.constant(n, tensor.dtype)
             for n, hit in zip(value.ravel(), hits.ravel(), strict=True)
@@ -104,9 +108,15 @@ class _Emitter:
 
     def _some_rows(self) -> tf.Tensor:
         for tensor in self._source.inputs:
-            if tensor.shape.rank and tensor.shape[0] == ROWS:
+            if tensor.shape.rank and tensor.shape[0] == self._prime:
                 return self._copies[id(tensor)]
         raise CannotBatchError(self._source.outputs[0].op, "it takes no rows.")
+
+    def _counts_rows(self, number: object) -> np.ndarray:
+        """Says of each number whether it is a multiple of the number of rows."""
+        numbers = np.asarray(0 if number is None else number)
+        counted: np.ndarray = np.logical_and(numbers != 0, numbers % self._prime == 0)
+        return counted
 
 
 def _inputs_of(op: tf.Operation) -> list[tf.Tensor]:
@@ -136,10 +146,3 @@ def _before_reshapes(tensor: tf.Tensor) -> tf.Tensor:
     while tensor.op.type == "Reshape":
         tensor = tensor.op.inputs[0]
     return tensor
-
-
-def _counts_rows(number: object) -> np.ndarray:
-    """Says of each number whether it is a multiple of the number of rows."""
-    numbers = np.asarray(0 if number is None else number)
-    counted: np.ndarray = np.logical_and(numbers != 0, numbers % ROWS == 0)
-    return counted

@@ -4,18 +4,14 @@ import dataclasses
 
 import tensorflow as tf
 
-# Stands for the number of rows while a block is compiled. Shapes then are static, so
-# that nothing computes with shapes; and a prime is seen wherever it goes.
-ROWS = 65521
-
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
     """A value of a vectorised block.
 
     Attributes:
-        tensor: With `is_row` it is of the block's graph, with `ROWS` rows in front;
-            else of the prologue's graph, the same for all rows.
+        tensor: With `is_row` it is of the block's graph, with rows in front; else of
+            the prologue's graph, the same for all rows.
         is_row: Whether each row has its own.
     """
 

@@ -7,7 +7,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.blocks import Block
 from recursive_tf.python.batching.flat_program import READS, FlatProgram
-from recursive_tf.python.batching.operand import ROWS, Operand
+from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.static import static_value
@@ -21,9 +21,10 @@ Rule = Callable[
 
 
 class VectorisedBlock:
-    """The graph of a block, for `ROWS` activations.
+    """The graph of a block, for so many activations.
 
     Attributes:
+        num_rows: How many. It stands for any number: see emit.py.
         graph: Its inputs are the block's, with rows in front, then `invariants`. Its
             outputs are the block's, with rows in front.
         invariants: The tensors of the prologue that it takes.
@@ -35,8 +36,10 @@ class VectorisedBlock:
         prologue: Prologue,
         block: Block,
         rule_of: Callable[[tf.Operation], Rule],
-        speculated: Collection[tf.Operation] = (),
+        speculated: Collection[tf.Operation],
+        num_rows: int,
     ) -> None:
+        self.num_rows = num_rows
         self._program = program
         self._prologue = prologue
         self._speculated = speculated
@@ -67,7 +70,7 @@ class VectorisedBlock:
         if operand.is_row:
             return operand.tensor
         value = self._import(operand.tensor)
-        return tf.broadcast_to(value, [ROWS, *operand.shape])
+        return tf.broadcast_to(value, [self.num_rows, *operand.shape])
 
     def aligned(self, operand: Operand, rank: int) -> tf.Tensor:
         """Returns an operand so that it broadcasts with rows of rank `rank`."""
@@ -78,9 +81,8 @@ class VectorisedBlock:
 
     def reshaped(self, rows: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
         """Returns rows, each with another shape."""
-        if rows.shape.as_list() == [ROWS, *shape]:
-            return rows
-        return tf.reshape(rows, [ROWS, *shape])
+        shape = [self.num_rows, *shape]
+        return rows if rows.shape.as_list() == shape else tf.reshape(rows, shape)
 
     def is_speculated(self, op: tf.Operation) -> bool:
         """Says whether `op` also runs for activations that do not want it."""
@@ -101,7 +103,7 @@ class VectorisedBlock:
 
     def _add_input(self, tensor: tf.Tensor) -> None:
         _check_static(tensor)
-        spec = tf.TensorSpec([ROWS, *tensor.shape], tensor.dtype)
+        spec = tf.TensorSpec([self.num_rows, *tensor.shape], tensor.dtype)
         rows = tf_compat.placeholder_like(self.graph, spec)
         self.graph.inputs.append(rows)
         self._values[id(tensor)] = Operand(rows, is_row=True)

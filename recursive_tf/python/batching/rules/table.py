@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.operand import ROWS, Operand
+from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
 from recursive_tf.python.graph_copy import CONDITIONALS, LOOPS
@@ -63,9 +63,9 @@ def by_vectorized_map(
     """The rule of the long tail: what `tf.vectorized_map` does."""
     wrapped = [(block.tensor(operand), operand.is_row) for operand in inputs]
     results = []
-    converted = tf_compat.convert_by_vectorized_map(op, wrapped, ROWS)
+    converted = tf_compat.convert_by_vectorized_map(op, wrapped, block.num_rows)
     for (tensor, is_row), output in zip(converted, op.outputs, strict=True):
-        shape = [ROWS, *output.shape]
+        shape = [block.num_rows, *output.shape]
         rows = tensor if is_row else tf.broadcast_to(tensor, shape)
         rows.set_shape(shape)
         results.append(rows)

@@ -1,0 +1,65 @@
+"""From a block to a function of many rows at once."""
+
+from collections.abc import Callable, Collection
+
+import tensorflow as tf
+
+from recursive_tf.python.batching.blocks import Block
+from recursive_tf.python.batching.emit import emit
+from recursive_tf.python.batching.flat_program import FlatProgram
+from recursive_tf.python.batching.prologue import Prologue
+from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.rules import rule_of
+from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
+from recursive_tf.python.tf_compat import FuncGraph
+
+# Each stands for the number of rows once: shapes then are static, so that nothing
+# computes with shapes, and a prime is seen wherever it goes.
+_PRIMES = (65519, 65521)
+
+
+def vectorise(
+    program: FlatProgram,
+    prologue: Prologue,
+    block: Block,
+    speculated: Collection[tf.Operation],
+    rule_for: Callable[[tf.Operation], Rule] = rule_of,
+) -> tuple[FuncGraph, list[tf.Tensor]]:
+    """Returns a graph of a block for any number of rows, and what else it takes.
+
+    Its inputs are the block's, with rows in front, and then tensors of the prologue,
+    which are returned too.
+
+    Raises:
+        CannotBatchError: If an op of the block has no rule, or if what it computes
+            depends on how many rows there are.
+    """
+    made = []
+    for prime in _PRIMES:
+        rows = VectorisedBlock(
+            program, prologue, block, rule_for, speculated, num_rows=prime
+        )
+        made.append((emit(rows.graph, prime), rows.invariants))
+    (graph, invariants), (other, _) = made
+    if _structure(graph) != _structure(other):
+        raise CannotBatchError(
+            block.ops[-1], "what it computes depends on how many rows there are."
+        )
+    return graph, invariants
+
+
+def _structure(graph: FuncGraph) -> list[object]:
+    """Returns what a graph computes, without names."""
+    numbers = {t: i for i, t in enumerate(map(id, graph.inputs))}
+    found: list[object] = []
+    for op in graph.get_operations():
+        if op.type == "Placeholder":
+            continue
+        attrs = sorted(
+            (name, value.SerializeToString(deterministic=True))
+            for name, value in op.node_def.attr.items()
+        )
+        found.append((op.type, attrs, [numbers[id(t)] for t in op.inputs]))
+        for output in op.outputs:
+            numbers[id(output)] = len(numbers)
+    return [*found, [numbers[id(t)] for t in graph.outputs]]
