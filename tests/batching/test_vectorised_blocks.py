@@ -15,6 +15,7 @@ from tests.batching.tree import define_tree_lstm
 
 ROWS = 5
 MATRIX = tf.random.stateless_normal([3, 4], [7, 7])
+CUBE = tf.random.stateless_normal([3, 3, 3], [9, 9])
 TABLE = tf.random.stateless_normal([6, 3], [8, 8])
 
 
@@ -130,6 +131,15 @@ BODIES = {
     "argmax": (lambda x: tf.argmax(x), VECTOR),
     "what no row changes": (lambda x: tf.tanh(MATRIX[:, 0]) * x, VECTOR),
     "einsum": (lambda x: tf.einsum("i,ij->j", x, MATRIX), VECTOR),
+    "einsum, the matrix first": (lambda x: tf.einsum("ij,i->j", MATRIX, x), VECTOR),
+    "einsum, two letters": (lambda m: tf.einsum("ij,ijk->k", m, CUBE), SQUARE),
+    "einsum, in another order": (lambda m: tf.einsum("ki,ijl->lkj", m, CUBE), SQUARE),
+    "einsum, a letter stays": (lambda m: tf.einsum("ij,ij->i", m, CUBE[0]), SQUARE),
+    "einsum of rows": (lambda x, m: tf.einsum("i,ij->j", x, m), VECTOR, SQUARE),
+    "einsum of three": (
+        lambda x: tf.einsum("i,ijk,j->k", x, CUBE, x),
+        VECTOR,
+    ),
 }
 
 
@@ -149,6 +159,13 @@ def test_blocks_of_a_tree_lstm():
         ],
         ["GatherV2", "ResourceGather", "Tanh"],
     ]
+
+
+def test_an_einsum_with_a_shared_tensor_is_one_product():
+    (graph,) = assert_rows_are_alike(
+        define_body(lambda m: tf.einsum("ij,ijk->k", m, CUBE), SQUARE)
+    )
+    assert types_of(graph) == ["Reshape", "MatMul"]
 
 
 def test_a_lookup_for_a_branch_that_is_not_taken_does_not_fail():

@@ -1,14 +1,19 @@
 """Rules of matrix products."""
 
+import math
+import string
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from recursive_tf.python.batching.operand import Operand
+from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules.table import register_vectorization
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
 _MATRIX = 2  # The rank.
+_PAIR = 2
 
 
 @register_vectorization("MatMul", "BatchMatMulV2", "BatchMatMulV3")
@@ -38,6 +43,95 @@ def product(
     factors = [block.aligned(operand, rank) for operand in inputs]
     kinds = {"adjoint_a": flip_left, "adjoint_b": flip_right}
     return [tf.matmul(*factors, **kinds)]
+
+
+@register_vectorization("Einsum")
+def einsum(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Rows with a tensor that all of them share are one product, if no letter stays.
+
+    The shared tensor is laid out as a matrix once a root call.
+    """
+    left, output = op.get_attr("equation").decode().split("->")
+    letters = left.split(",")
+    if "." in left or "." in output:
+        raise CannotBatchError(op, "its equation has an ellipsis. Write the letters.")
+    if len(inputs) == _PAIR and inputs[0].is_row != inputs[1].is_row:
+        first = 0 if inputs[0].is_row else 1
+        rows, shared = inputs[first], inputs[1 - first]
+        product = _as_product(letters[first], letters[1 - first], output)
+        if product is not None:
+            return [_contracted(block, op, product, rows, shared)]
+    row = next(c for c in string.ascii_letters if c not in left)
+    terms = [
+        row * operand.is_row + term
+        for operand, term in zip(inputs, letters, strict=True)
+    ]
+    equation = f"{','.join(terms)}->{row}{output}"
+    return [tf.einsum(equation, *(block.tensor(operand) for operand in inputs))]
+
+
+class _Product(NamedTuple):
+    """An einsum as one matrix product, by the order of axes of each factor.
+
+    Attributes:
+        kept: How many letters of the rows are not summed.
+        rows: The axes of a row: those that stay, then those that are summed.
+        shared: The axes of the shared tensor: those that are summed, then the others.
+        output: The axes of the product in the order of the output.
+    """
+
+    kept: int
+    rows: list[int]
+    shared: list[int]
+    output: list[int]
+
+
+def _as_product(rows: str, shared: str, output: str) -> _Product | None:
+    summed = [c for c in rows if c in shared]
+    kept = [c for c in rows if c not in summed]
+    new = [c for c in shared if c not in summed]
+    if not summed or sorted(kept + new) != sorted(output):
+        return None
+    return _Product(
+        len(kept),
+        [rows.index(c) for c in kept + summed],
+        [shared.index(c) for c in summed + new],
+        [(kept + new).index(c) for c in output],
+    )
+
+
+def _contracted(
+    block: VectorisedBlock,
+    op: tf.Operation,
+    product: _Product,
+    rows: Operand,
+    shared: Operand,
+) -> tf.Tensor:
+    num_summed = rows.rank - product.kept
+    sizes = [shared.shape[axis] for axis in product.shared]
+    inner, outer = math.prod(sizes[:num_summed]), math.prod(sizes[num_summed:])
+
+    def as_matrix(tensor: tf.Tensor) -> tf.Tensor:
+        return tf.reshape(_permuted(tensor, product.shared), [inner, outer])
+
+    matrix = block.once(as_matrix, shared)
+    flat = tf.reshape(_permuted_rows(rows.tensor, product.rows), [-1, inner])
+    kept = [rows.shape[axis] for axis in product.rows[: product.kept]]
+    result = tf.matmul(flat, block.tensor(matrix))
+    result = block.reshaped(result, [*kept, *sizes[num_summed:]])
+    result = _permuted_rows(result, product.output)
+    assert result.shape[1:] == op.outputs[0].shape
+    return result
+
+
+def _permuted(tensor: tf.Tensor, axes: list[int]) -> tf.Tensor:
+    return tensor if axes == sorted(axes) else tf.transpose(tensor, axes)
+
+
+def _permuted_rows(rows: tf.Tensor, axes: list[int]) -> tf.Tensor:
+    return _permuted(rows, [0, *(axis + 1 for axis in axes)])
 
 
 def _transposed(block: VectorisedBlock, operand: Operand) -> tf.Tensor:
