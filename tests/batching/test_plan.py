@@ -95,6 +95,27 @@ def test_a_conditional_without_calls():
     assert_same(f, 7)
 
 
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_conditional_that_all_activations_take_alike(flag):
+    doubles = tf.Variable(flag)
+    with rtf.SubGraph("f") as f:
+        n, x = f.input(tf.int32), f.input(tf.float32)
+        y = tf.cond(doubles, lambda: 2.0 * x, lambda: tf.sin(x))
+        f.output(tf.cond(n < 1, lambda: y, lambda: f(n - 1, y) + x))
+    assert_same(f, 3, 0.5)
+
+
+def test_a_conditional_of_captures_alone_is_of_the_prologue():
+    weight = tf.Variable(3.0)
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        step = tf.cond(weight > 2.0, lambda: weight - 1.0, lambda: 0.5)
+        f.output(tf.cond(n < 1, lambda: 0.0, lambda: f(n - 1) + step))
+    assert_same(f, 3)
+    types = [op.type for block in Compiled(f).blocks for op in block.ops]
+    assert sorted(types) == ["AddV2", "Less", "Sub"]
+
+
 def test_a_call_decides_what_is_called_next():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)

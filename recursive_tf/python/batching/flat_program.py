@@ -177,7 +177,7 @@ class FlatProgram:
         elif op.type in CALLS:
             callee = self.procedures[op.get_attr("callee")]
             self._wait(op, procedure, [callee])
-        elif op.type in CONDITIONALS and self._is_taken_by_row(op):
+        elif op.type in CONDITIONALS and self._concerns_rows(op):
             self._add_branches(op, procedure)
         elif op.type in LOOPS | FUNCTION_CALLS and contains(op, CALLS | PUSHES):
             raise CannotBatchError(
@@ -188,9 +188,9 @@ class FlatProgram:
         else:
             self._add_computation(op, procedure)
 
-    def _is_taken_by_row(self, op: tf.Operation) -> bool:
-        """Says whether activations may differ in the branch that they take."""
-        return contains(op, CALLS | PUSHES) or self.is_row(self.resolve(op.inputs[0]))
+    def _concerns_rows(self, op: tf.Operation) -> bool:
+        """Says whether activations may differ in what a conditional does for them."""
+        return contains(op, CALLS | PUSHES) or any(map(self.is_row, self.inputs_of(op)))
 
     def _add_branches(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         graphs = branch_graphs(op)
