@@ -196,10 +196,7 @@ class GraphCopy:
             self.links[id(placeholder)] = argument
 
     def copy_as_is(self, op: tf.Operation) -> tf.Operation:
-        """Copies one op, and the functions that its attributes name."""
-        for name in tf_compat.function_names(op):
-            function = tf_compat.find_function(op.graph, name)
-            tf_compat.add_function(self.target, function)
+        """Copies one op."""
         inputs = [self.resolve(tensor) for tensor in op.inputs]
         new = tf_compat.create_op(self.target, op, inputs)
         gradient = tf_compat.custom_gradient_of(op)

@@ -150,7 +150,8 @@ def create_op(
     source: tf.Operation,
     inputs: Sequence[tf.Tensor],
 ) -> tf.Operation:
-    """Adds to `graph` an op like `source` with other inputs."""
+    """Adds to `graph` an op like `source` with other inputs, and what it names."""
+    _add_functions_of(graph, source)
     op = graph._create_op_internal(
         source.type,
         list(inputs),
@@ -168,13 +169,21 @@ def add_like(
     graph: tf.Graph, source: tf.Operation, inputs: Sequence[tf.Tensor]
 ) -> tf.Operation:
     """Adds to `graph` an op of the kind of `source`, for inputs of other shapes."""
+    _add_functions_of(graph, source)
     attrs = source.node_def.attr.items()
-    return graph._create_op_internal(
+    op = graph._create_op_internal(
         source.type,
         list(inputs),
         [output.dtype for output in source.outputs],
         attrs={name: value for name, value in attrs if not name.startswith("_")},
     )
+    set_origin(op, source)
+    return op
+
+
+def _add_functions_of(graph: tf.Graph, op: tf.Operation) -> None:
+    for name in function_names(op):
+        add_function(graph, find_function(op.graph, name))
 
 
 def placeholder_like(graph: tf.Graph, like: tf.Tensor | tf.TensorSpec) -> tf.Tensor:

@@ -13,7 +13,10 @@ from recursive_tf.python.batching.blocks import cut
 from recursive_tf.python.batching.describe import describe
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.plan import NO_BLOCK, make_plan
+from recursive_tf.python.batching.prologue import Prologue
+from recursive_tf.python.batching.rules import rule_of
 from recursive_tf.python.batching.stages import Stages
+from recursive_tf.python.batching.vectorise import vectorise
 from recursive_tf.python.graph_copy import GraphCopy
 
 
@@ -45,6 +48,20 @@ class Compiled:
 
     def describe(self):
         return describe(self.plan, self.blocks)
+
+    def vectorise(self, rule_for=rule_of):
+        """Returns a prologue, and each block's graph with what it takes of that."""
+        prologue = Prologue(self.program)
+        return prologue, [
+            vectorise(self.program, prologue, block, self.stages.speculated, rule_for)
+            for block in self.blocks
+        ]
+
+
+def types_of(graph):
+    """Returns the types of the ops of a graph, without constants."""
+    skipped = ("Placeholder", "Const")
+    return [op.type for op in graph.get_operations() if op.type not in skipped]
 
 
 class Interpreter:
@@ -122,9 +139,6 @@ class Interpreter:
             copy.bind(tensor, copy.target.capture(external))
             return
         op = tensor.op
-        for name in tf_compat.function_names(op):
-            function = tf_compat.find_function(op.graph, name)
-            tf_compat.add_function(copy.target, function)
         for source in self._program.inputs_of(op):
             self._copy(source, copy)
         inputs = [copy.resolve(t) for t in self._program.inputs_of(op)]

@@ -2,42 +2,17 @@
 
 import tensorflow as tf
 
-import recursive_tf as rtf
 from models.cells import TreeLSTMCell
-from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.vectorise import vectorise
-from tests.batching.interpreter import Compiled
-from tests.batching.tree import LEFT, RIGHT
+from tests.batching.interpreter import Compiled, types_of
+from tests.batching.tree import define_tree
 
 UNITS = 5
 
 
 def op_types(subgraph):
-    """Returns the ops of each block, vectorised, without constants."""
-    compiled = Compiled(subgraph)
-    prologue = Prologue(compiled.program)
-    found = []
-    for block in compiled.blocks:
-        graph, _ = vectorise(
-            compiled.program, prologue, block, compiled.stages.speculated
-        )
-        types = [op.type for op in graph.get_operations()]
-        found.append([t for t in types if t not in ("Placeholder", "Const")])
-    return found
-
-
-def define_tree(leaf_of, cell):
-    """Returns a SubGraph over a tree."""
-    tokens = tf.constant([3, 4, 0, 5, 0])
-    left, right = tf.constant(LEFT), tf.constant(RIGHT)
-    with rtf.SubGraph("tree") as tree:
-        node = tree.input(tf.int32)
-        leaf = lambda: leaf_of(tf.gather(tokens, node))  # noqa: E731
-        internal = lambda: cell(  # noqa: E731
-            tree(tf.gather(left, node)), tree(tf.gather(right, node))
-        )
-        tree.output(tf.cond(tf.gather(left, node) < 0, leaf, internal))
-    return tree
+    """Returns the ops of each block, vectorised."""
+    _, blocks = Compiled(subgraph).vectorise()
+    return [types_of(graph) for graph, _ in blocks]
 
 
 def test_a_tree_lstm():

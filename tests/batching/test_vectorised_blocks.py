@@ -6,11 +6,9 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules import rule_of
-from recursive_tf.python.batching.vectorise import vectorise
-from tests.batching.interpreter import Compiled, Interpreter
+from tests.batching.interpreter import Compiled, Interpreter, types_of
 from tests.batching.tree import define_tree_lstm
 
 ROWS = 5
@@ -28,13 +26,7 @@ def define_body(body, *specs):
 
 def vectorised(compiled, rule_for=rule_of):
     """Returns a function of rows for each block."""
-    prologue = Prologue(compiled.program)
-    blocks = [
-        vectorise(
-            compiled.program, prologue, block, compiled.stages.speculated, rule_for
-        )
-        for block in compiled.blocks
-    ]
+    prologue, blocks = compiled.vectorise(rule_for)
     wanted = [tensor for _, invariants in blocks for tensor in invariants]
     prologue.graph.outputs = wanted
     captures = [compiled.captures[index] for index in prologue.captures]
@@ -75,11 +67,6 @@ def assert_rows_are_alike(subgraph):
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_allclose(one[row], other, rtol=2e-5, atol=1e-6)
     return [graph for graph, _ in functions]
-
-
-def types_of(graph):
-    skipped = ("Placeholder", "Const")
-    return [op.type for op in graph.get_operations() if op.type not in skipped]
 
 
 VECTOR = tf.TensorSpec([3])

@@ -60,18 +60,16 @@ class ActivationTable {
   int32_t Add(int32_t procedure) {
     num_alive_ += 1;
     max_alive_ = std::max(max_alive_, num_alive_);
+    BatchedActivation added;
+    added.procedure = procedure;
     std::vector<int32_t>& free = free_[procedure];
     if (!free.empty()) {
       const int32_t id = free.back();
       free.pop_back();
-      const size_t first_slot = activations_[id].first_slot;
-      activations_[id] = BatchedActivation();
-      activations_[id].procedure = procedure;
-      activations_[id].first_slot = first_slot;
+      added.first_slot = activations_[id].first_slot;
+      activations_[id] = added;
       return id;
     }
-    BatchedActivation added;
-    added.procedure = procedure;
     added.first_slot = slots_.size();
     slots_.resize(slots_.size() + num_slots_[procedure]);
     activations_.push_back(added);

@@ -1,7 +1,6 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_AGENDA_POLICY_H_
 #define RECURSIVE_TF_CC_BATCHING_AGENDA_POLICY_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -16,12 +15,9 @@ class AgendaPolicy : public Policy {
  public:
   Choice Choose(const Frontier& frontier,
                 const std::vector<int32_t>& blocks) override {
-    return {*std::min_element(blocks.begin(), blocks.end(),
-                              [&](int32_t a, int32_t b) {
-                                return frontier.mean_depth(a) <
-                                       frontier.mean_depth(b);
-                              }),
-            kEveryDepth};
+    const int32_t block = BlockWithLeast(
+        blocks, [&](int32_t b) { return frontier.mean_depth(b); });
+    return {block, kEveryDepth};
   }
 };
 

@@ -1,7 +1,6 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_DEPTH_POLICY_H_
 #define RECURSIVE_TF_CC_BATCHING_DEPTH_POLICY_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -16,10 +15,8 @@ class DepthPolicy : public Policy {
  public:
   Choice Choose(const Frontier& frontier,
                 const std::vector<int32_t>& blocks) override {
-    const int32_t block = *std::min_element(
-        blocks.begin(), blocks.end(), [&](int32_t a, int32_t b) {
-          return frontier.least_depth(a) < frontier.least_depth(b);
-        });
+    const int32_t block = BlockWithLeast(
+        blocks, [&](int32_t b) { return frontier.least_depth(b); });
     return {block, frontier.least_depth(block)};
   }
 };

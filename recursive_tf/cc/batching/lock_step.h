@@ -109,7 +109,6 @@ class LockStep {
       }
     }
     launch->first_value = readers_.AddValues(stage.num_outputs);
-    ++num_launches_;
     return true;
   }
 
@@ -154,7 +153,6 @@ class LockStep {
 
   const ActivationTable& activations() const { return activations_; }
   int32_t num_values() const { return readers_.num_values(); }
-  int64_t num_launches() const { return num_launches_; }
 
  private:
   const Stage& StageOf(int32_t id) const {
@@ -232,11 +230,8 @@ class LockStep {
   }
 
   ActivationTree::Verdict Judge(int32_t depth) const {
-    if (limits_.max_depth > 0 && depth > limits_.max_depth) {
-      return ActivationTree::Verdict::kTooDeep;
-    }
-    if (limits_.max_activations > 0 &&
-        num_invocations_ >= limits_.max_activations) {
+    if (limits_.IsTooDeep(depth)) return ActivationTree::Verdict::kTooDeep;
+    if (limits_.IsReached(num_invocations_)) {
       return ActivationTree::Verdict::kTooMany;
     }
     return ActivationTree::Verdict::kEntered;
@@ -355,7 +350,6 @@ class LockStep {
   std::vector<std::vector<PushedRow>> pushed_;
   std::optional<Refusal> refusal_;
   int64_t num_invocations_ = 0;
-  int64_t num_launches_ = 0;
 };
 
 }  // namespace recursive_tf

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_POLICY_H_
 #define RECURSIVE_TF_CC_BATCHING_POLICY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,14 @@ struct Choice {
   int32_t block = 0;
   int32_t depth = kEveryDepth;
 };
+
+// Returns the first of `blocks` for which `key` is least.
+template <typename Key>
+int32_t BlockWithLeast(const std::vector<int32_t>& blocks, const Key& key) {
+  return *std::min_element(
+      blocks.begin(), blocks.end(),
+      [&key](int32_t a, int32_t b) { return key(a) < key(b); });
+}
 
 // Decides what is launched next. The same questions get the same answers.
 class Policy {

@@ -10,6 +10,14 @@ namespace recursive_tf {
 
 // How far one root call may go. A limit of 0 is none.
 struct ActivationLimits {
+  bool IsTooDeep(int64_t depth) const {
+    return max_depth > 0 && depth > max_depth;
+  }
+  // Says whether there may be no more than the `num_alive` that there are.
+  bool IsReached(int64_t num_alive) const {
+    return max_activations > 0 && num_alive >= max_activations;
+  }
+
   int64_t max_depth = 0;
   // Activations alive at once; all of them where they are kept for gradients.
   int64_t max_activations = 0;
@@ -59,11 +67,9 @@ class ActivationTree {
     *entered = nullptr;
     const Activation* parent = invocation.parent;
     const int32_t depth = parent == nullptr ? 1 : parent->depth + 1;
-    if (limits_.max_depth > 0 && depth > limits_.max_depth) {
-      return Verdict::kTooDeep;
-    }
+    if (limits_.IsTooDeep(depth)) return Verdict::kTooDeep;
     const int64_t alive = num_alive_.fetch_add(1, std::memory_order_relaxed);
-    if (limits_.max_activations > 0 && alive >= limits_.max_activations) {
+    if (limits_.IsReached(alive)) {
       num_alive_.fetch_sub(1, std::memory_order_relaxed);
       return Verdict::kTooMany;
     }

@@ -16,8 +16,7 @@ namespace {
 namespace tf = tensorflow;
 
 bool HasEffect(const tf::Node& node) {
-  return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval() &&
-         !IsSeenByRootOnly(node.type_string());
+  return IsStateful(node) && !IsSeenByRootOnly(node.type_string());
 }
 
 // Follows copies back to where the value comes from.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "tensorflow/core/graph/graph.h"
 
 namespace recursive_tf {
 
@@ -24,6 +25,12 @@ inline bool IsCall(const std::string& type) {
 inline bool IsSeenByRootOnly(const std::string& type) {
   return type == "RecursivePush" || type == "RecursiveKeep" ||
          type == "RecursiveSink" || type == "RecursiveCallGradient";
+}
+
+// Returns whether `node` is stateful. Arguments and results are so in name
+// only.
+inline bool IsStateful(const tensorflow::Node& node) {
+  return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval();
 }
 
 }  // namespace recursive_tf

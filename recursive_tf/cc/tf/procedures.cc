@@ -27,10 +27,7 @@ namespace tf = tensorflow;
 
 bool HasForeignState(const tf::Graph& graph) {
   for (const tf::Node* node : graph.op_nodes()) {
-    if (node->op_def().is_stateful() && !node->IsArg() && !node->IsRetval() &&
-        !IsOwnOp(node->type_string())) {
-      return true;
-    }
+    if (IsStateful(*node) && !IsOwnOp(node->type_string())) return true;
   }
   return false;
 }

@@ -4,13 +4,9 @@ import dataclasses
 
 import tensorflow as tf
 
-from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.flat_program import (
-    READS,
-    FlatProcedure,
-    FlatProgram,
-)
+from recursive_tf.python.batching.flat_program import FlatProcedure, FlatProgram
 from recursive_tf.python.batching.stages import Stages
+from recursive_tf.python.program.effects import has_effect
 
 
 @dataclasses.dataclass(eq=False)
@@ -82,7 +78,7 @@ def roots_within(program: FlatProgram, procedure: FlatProcedure) -> list[tf.Tens
 def _needed_ops(program: FlatProgram, stages: Stages) -> set[tf.Operation]:
     """Returns the ops that a result, a wait or an effect needs."""
     todo = [t.op for t in roots_of(program)]
-    todo += [op for op in stages.place if _has_effect(op)]
+    todo += [op for op in stages.place if has_effect(op)]
     needed: set[tf.Operation] = set()
     while todo:
         op = todo.pop()
@@ -91,10 +87,6 @@ def _needed_ops(program: FlatProgram, stages: Stages) -> set[tf.Operation]:
         needed.add(op)
         todo += [t.op for t in program.inputs_of(op)]
     return needed
-
-
-def _has_effect(op: tf.Operation) -> bool:
-    return tf_compat.is_stateful(op) and op.type not in READS
 
 
 def _read_outside(

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.batching.static import evaluated
+from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.tf_compat import FuncGraph
 
 # Inputs of ops that say how many of something there are, where -1 means all.
@@ -51,7 +51,7 @@ class _Emitter:
         todo = [_origin(output) for output in self._source.outputs]
         while todo:
             tensor = todo.pop()
-            if tensor.op not in needed and evaluated(tensor) is None:
+            if tensor.op not in needed and static_value(tensor) is None:
                 needed.add(tensor.op)
                 todo += _inputs_of(tensor.op)
         return needed
@@ -73,7 +73,6 @@ class _Emitter:
             for index, tensor in enumerate(_inputs_of(op))
         ]
         new = tf_compat.add_like(self._target, op, inputs)
-        tf_compat.set_origin(new, op)
         for old, copy in zip(op.outputs, new.outputs, strict=True):
             tf_compat.copy_handle_data(old, copy)
             self._copies[id(old)] = copy
@@ -85,7 +84,7 @@ class _Emitter:
             tensor: Of the source.
             minus_one: Whether -1 may stand for a number that follows from the rest.
         """
-        value = evaluated(tensor)
+        value = static_value(tensor)
         if value is None:
             return self._copies[id(tensor)]
         hits = self._counts_rows(value) if tensor.dtype.is_integer else np.zeros(())

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -19,20 +18,8 @@ from recursive_tf.python.graph_copy import (
     branch_graphs,
 )
 from recursive_tf.python.program.closed_graph import CALLS, PUSHES
-from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.effects import contains, has_effect
 from recursive_tf.python.tf_compat import FuncGraph
-
-# Stateful ops whose result does not depend on when, or how often, they run.
-READS = frozenset(
-    (
-        "ReadVariableOp",
-        "ResourceGather",
-        "ResourceGatherNd",
-        "VariableShape",
-        "LookupTableFindV2",
-        "LookupTableSizeV2",
-    )
-)
 
 
 @dataclasses.dataclass(eq=False)
@@ -146,7 +133,7 @@ class FlatProgram:
             return False
         if op.type == "Placeholder" or op in self._waiting:
             return True
-        if tf_compat.is_stateful(op) and op.type not in READS:
+        if has_effect(op):
             return True
         return any(self.is_row(i) for i in self.inputs_of(op))
 
@@ -223,7 +210,7 @@ class FlatProgram:
     def _same_op(
         self, op: tf.Operation, procedure: FlatProcedure
     ) -> tf.Operation | None:
-        if not op.outputs or (tf_compat.is_stateful(op) and op.type not in READS):
+        if not op.outputs or has_effect(op):
             return None
         key = self._signature_of(op)
         at: FlatProcedure | None = procedure

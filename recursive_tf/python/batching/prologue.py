@@ -32,9 +32,6 @@ class Prologue:
 
     def add(self, op: tf.Operation, inputs: list[tf.Tensor]) -> list[tf.Tensor]:
         """Adds an op like `op`, and returns its outputs."""
-        for name in tf_compat.function_names(op):
-            function = tf_compat.find_function(op.graph, name)
-            tf_compat.add_function(self.graph, function)
         new = tf_compat.create_op(self.graph, op, inputs)
         tf_compat.set_origin(new, op)
         return list(new.outputs)

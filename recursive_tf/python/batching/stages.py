@@ -53,7 +53,7 @@ class Stages:
         for procedure in program.procedures:
             self._speculate(procedure)
 
-    def uses_of(self, wait: Wait) -> list[tf.Tensor]:
+    def _uses_of(self, wait: Wait) -> list[tf.Tensor]:
         """Returns what a procedure must have for a wait, for its branches included."""
         inputs = self._program.inputs_of(wait.op)
         if wait.is_call:
@@ -66,14 +66,14 @@ class Stages:
     def _used_within(self, procedure: FlatProcedure) -> list[tf.Tensor]:
         ops = [*procedure.ops, *procedure.pushes]
         used = [i for op in ops for i in self._program.inputs_of(op)]
-        used += [t for wait in procedure.waits for t in self.uses_of(wait)]
+        used += [t for wait in procedure.waits for t in self._uses_of(wait)]
         return used + procedure.outputs
 
     def _assign(self, procedure: FlatProcedure) -> None:
         waits = {wait.op: wait for wait in procedure.waits}
         own = sorted([*procedure.ops, *waits], key=self._program.order_of)
         inputs = {
-            op: self.uses_of(waits[op]) if op in waits else self._program.inputs_of(op)
+            op: self._uses_of(waits[op]) if op in waits else self._program.inputs_of(op)
             for op in own
         }
         earliest: dict[tf.Operation, int] = {}

@@ -11,24 +11,14 @@ _MOST_ELEMENTS = 64
 
 
 def static_value(tensor: tf.Tensor) -> np.ndarray | None:
-    """Returns the value of a small constant expression, or None."""
-    count = tensor.shape.num_elements()
-    if count is None or count > _MOST_ELEMENTS or tensor.dtype == tf.resource:
+    """Returns the value of a small expression of constants, or None."""
+    if _is_computed(tensor):
         return None
-    value: np.ndarray | None = tf.get_static_value(tensor)
-    return value
-
-
-def evaluated(tensor: tf.Tensor) -> np.ndarray | None:
-    """Returns the value of a constant, or of a small expression of constants."""
-    if tensor.op.type == "Const":
-        constant: np.ndarray | None = tf.get_static_value(tensor)
-        return constant
-    count = tensor.shape.num_elements()
-    is_small = count is not None and count <= _MOST_ELEMENTS
-    if not is_small or not tensor.op.inputs or _is_computed(tensor):
-        return None
-    value: np.ndarray | None = tf_compat.evaluate_constant(tensor)
+    value: np.ndarray | None = (
+        tf.get_static_value(tensor)
+        if tensor.op.type == "Const"
+        else tf_compat.evaluate_constant(tensor)
+    )
     return value
 
 
@@ -41,7 +31,9 @@ def _is_computed(tensor: tf.Tensor) -> bool:
             continue
         seen.add(tensor.op)
         count = tensor.shape.num_elements()
-        if tensor.op.type == "Placeholder" or count is None or count > _MOST_ELEMENTS:
+        if count is None or count > _MOST_ELEMENTS:
+            return True
+        if not tensor.op.inputs and tensor.op.type != "Const":
             return True
         todo += tensor.op.inputs
     return False

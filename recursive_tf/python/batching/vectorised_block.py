@@ -6,11 +6,12 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.blocks import Block
-from recursive_tf.python.batching.flat_program import READS, FlatProgram
+from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.static import static_value
+from recursive_tf.python.program.effects import has_effect
 from recursive_tf.python.tf_compat import FuncGraph
 
 # Returns what takes the place of an op's outputs: row tensors of the block's graph, or
@@ -95,9 +96,7 @@ class VectorisedBlock:
 
     def add_like(self, op: tf.Operation, inputs: list[tf.Tensor]) -> list[tf.Tensor]:
         """Adds an op like `op` with other inputs, and so with other shapes."""
-        new = tf_compat.add_like(self.graph, op, inputs)
-        tf_compat.set_origin(new, op)
-        return list(new.outputs)
+        return list(tf_compat.add_like(self.graph, op, inputs).outputs)
 
     # ---
 
@@ -118,7 +117,7 @@ class VectorisedBlock:
         inputs = [self._operand(t) for t in self._program.inputs_of(op)]
         results: Sequence[tf.Tensor | Operand]
         # A rule may have found that an op of rows is the same for all of them.
-        if inputs and not any(i.is_row for i in inputs) and _is_pure(op):
+        if inputs and not any(i.is_row for i in inputs) and not has_effect(op):
             added = self._prologue.add(op, [i.tensor for i in inputs])
             results = [Operand(tensor, is_row=False) for tensor in added]
         else:
@@ -139,10 +138,6 @@ class VectorisedBlock:
                 self._imported[id(tensor)] = placeholder
                 self.invariants.append(tensor)
         return self._imported[id(tensor)]
-
-
-def _is_pure(op: tf.Operation) -> bool:
-    return op.type in READS or not tf_compat.is_stateful(op)
 
 
 def _check_static(tensor: tf.Tensor) -> None:

@@ -7,26 +7,30 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.function_graph import CALL, PUSH
 
-# Stateful ops that neither change anything nor see what others change, if nobody
-# else changes it. An assertion only fails, and a push writes a row of its own.
-_ONLY_READS = frozenset(
+# Stateful ops whose result does not depend on when, or how often, they run, if nobody
+# changes what they read.
+_READS = frozenset(
     (
-        CALL,
-        PUSH,
-        "Assert",
         "LookupTableFindV2",
         "LookupTableSizeV2",
         "ReadVariableOp",
         "ResourceGather",
         "ResourceGatherNd",
         "VariableShape",
-        # What these do is in the functions that they name.
-        "Case",
-        "If",
-        "StatefulPartitionedCall",
-        "While",
     )
 )
+# Stateful ops that neither change anything nor see what others change, if nobody
+# else changes it. An assertion only fails, and a push writes a row of its own.
+_ONLY_READS = _READS | {
+    CALL,
+    PUSH,
+    "Assert",
+    # What these do is in the functions that they name.
+    "Case",
+    "If",
+    "StatefulPartitionedCall",
+    "While",
+}
 
 _CLOSED_CALLS = frozenset(("RecursiveCall",))
 
@@ -47,6 +51,11 @@ def _ops_of_functions(op: tf.Operation) -> Iterator[tf.Operation]:
 def contains(op: tf.Operation, types: frozenset[str]) -> bool:
     """Says whether `op`, or an op of a function that it names, is one of `types`."""
     return op.type in types or any(o.type in types for o in _ops_of_functions(op))
+
+
+def has_effect(op: tf.Operation) -> bool:
+    """Says whether it matters when, or how often, `op` runs."""
+    return tf_compat.is_stateful(op) and op.type not in _READS
 
 
 def order_around_calls(graph: tf_compat.FuncGraph) -> None:

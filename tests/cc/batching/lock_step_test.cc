@@ -21,6 +21,17 @@ using Launches = std::vector<std::pair<int32_t, size_t>>;
 
 Source S(int32_t slot) { return Source::Slot(slot); }
 
+// A stage that runs a block and makes no calls yet.
+Stage Compute(int32_t block, std::vector<Source> inputs, int32_t first_output,
+              int32_t num_outputs) {
+  Stage stage;
+  stage.block = block;
+  stage.inputs = std::move(inputs);
+  stage.first_output = first_output;
+  stage.num_outputs = num_outputs;
+  return stage;
+}
+
 std::vector<int64_t> Flat(const std::vector<Column>& results) {
   std::vector<int64_t> flat;
   for (const Column& row : results) {
@@ -52,11 +63,7 @@ IntegerProgram Fib() {
   PlannedProcedure& fib = program.plan.procedures[kFib];
   fib.num_arguments = 1;
   fib.num_slots = 3;  // n, n >= 2, result
-  Stage decide;
-  decide.block = 0;
-  decide.inputs = {S(0)};
-  decide.first_output = 1;
-  decide.num_outputs = 1;
+  Stage decide = Compute(0, {S(0)}, 1, 1);
   decide.calls = {
       CallSite{0, S(1), {Branch{kBase, {S(0)}}, Branch{kMore, {S(0)}}}, 2}};
   fib.stages = {decide};
@@ -68,18 +75,10 @@ IntegerProgram Fib() {
   more.is_branch = true;
   more.num_arguments = 1;
   more.num_slots = 6;  // n, n - 1, n - 2, fib(n - 1), fib(n - 2), sum
-  Stage split;
-  split.block = 1;
-  split.inputs = {S(0)};
-  split.first_output = 1;
-  split.num_outputs = 2;
+  Stage split = Compute(1, {S(0)}, 1, 2);
   split.calls = {CallSite{0, {}, {Branch{kFib, {S(1)}}}, 3},
                  CallSite{1, {}, {Branch{kFib, {S(2)}}}, 4}};
-  Stage add;
-  add.block = 2;
-  add.inputs = {S(3), S(4)};
-  add.first_output = 5;
-  add.num_outputs = 1;
+  Stage add = Compute(2, {S(3), S(4)}, 5, 1);
   more.stages = {split, add};
   more.outputs = {S(5)};
 
@@ -192,11 +191,7 @@ PlannedProcedure LookAtNode(bool pushes) {
   PlannedProcedure tree;
   tree.num_arguments = 1;
   tree.num_slots = 5;  // node, kind, left, right, result
-  Stage look;
-  look.block = 0;
-  look.inputs = {S(0)};
-  look.first_output = 1;
-  look.num_outputs = 3;
+  Stage look = Compute(0, {S(0)}, 1, 3);
   look.calls = {
       CallSite{0,
                S(1),
@@ -218,11 +213,7 @@ PlannedProcedure LeafOfTree() {
   leaf.is_branch = true;
   leaf.num_arguments = 1;
   leaf.num_slots = 2;
-  Stage word;
-  word.block = 1;
-  word.inputs = {S(0)};
-  word.first_output = 1;
-  word.num_outputs = 1;
+  Stage word = Compute(1, {S(0)}, 1, 1);
   leaf.stages = {word};
   leaf.outputs = {S(1)};
   return leaf;
@@ -236,11 +227,7 @@ PlannedProcedure InnerOfTree(int32_t block, int32_t first_site) {
   Stage descend;
   descend.calls = {CallSite{first_site, {}, {Branch{kTree, {S(0)}}}, 2},
                    CallSite{first_site + 1, {}, {Branch{kTree, {S(1)}}}, 3}};
-  Stage combine;
-  combine.block = block;
-  combine.inputs = {S(2), S(3)};
-  combine.first_output = 4;
-  combine.num_outputs = 1;
+  Stage combine = Compute(block, {S(2), S(3)}, 4, 1);
   inner.stages = {descend, combine};
   inner.outputs = {S(4)};
   return inner;
@@ -332,11 +319,7 @@ IntegerProgram Chain() {
   PlannedProcedure& chain = program.plan.procedures[kChain];
   chain.num_arguments = 1;
   chain.num_slots = 4;  // n, n > 0, n - 1, result
-  Stage decide;
-  decide.block = 0;
-  decide.inputs = {S(0)};
-  decide.first_output = 1;
-  decide.num_outputs = 2;
+  Stage decide = Compute(0, {S(0)}, 1, 2);
   decide.calls = {
       CallSite{0, S(1), {Branch{kBase, {S(0)}}, Branch{kMore, {S(2)}}}, 3}};
   chain.stages = {decide};
@@ -348,11 +331,7 @@ IntegerProgram Chain() {
   more.num_slots = 3;
   Stage descend;
   descend.calls = {CallSite{7, {}, {Branch{kChain, {S(0)}}}, 1}};
-  Stage add;
-  add.block = 1;
-  add.inputs = {S(1)};
-  add.first_output = 2;
-  add.num_outputs = 1;
+  Stage add = Compute(1, {S(1)}, 2, 1);
   more.stages = {descend, add};
   more.outputs = {S(2)};
   program.blocks = {
@@ -392,11 +371,7 @@ IntegerProgram EvenAndOdd() {
     PlannedProcedure& parity = program.plan.procedures[p];
     parity.num_arguments = 1;
     parity.num_slots = 4;  // n, n > 0, n - 1, result
-    Stage decide;
-    decide.block = p == kEven ? 0 : 1;
-    decide.inputs = {S(0)};
-    decide.first_output = 1;
-    decide.num_outputs = 2;
+    Stage decide = Compute(p == kEven ? 0 : 1, {S(0)}, 1, 2);
     const Source base = Source::Prologue(p == kEven ? 0 : 1);
     decide.calls = {
         CallSite{0, S(1), {Branch{kBase, {base}}, Branch{p + 1, {S(2)}}}, 3}};
