@@ -13,6 +13,7 @@ from tests.batching.tree import define_tree_lstm
 
 ROWS = 5
 MATRIX = tf.random.stateless_normal([3, 4], [7, 7])
+COMPLEX = tf.complex(MATRIX[:, :3], MATRIX[:, 1:])
 CUBE = tf.random.stateless_normal([3, 3, 3], [9, 9])
 TABLE = tf.random.stateless_normal([6, 3], [8, 8])
 
@@ -42,11 +43,17 @@ def run(graph, arguments):
     return tf_compat.make_function(graph).call_flat(*arguments)
 
 
+def part_of(tensor):
+    return tf.TensorSpec(tensor.shape, tensor.dtype.real_dtype)
+
+
 def rows_like(tensor, seed):
     """Returns rows for an input of a block."""
     shape = [ROWS, *tensor.shape]
     if tensor.dtype.is_floating:
         return tf.random.stateless_uniform(shape, [seed, 1], -2, 2, tensor.dtype)
+    if tensor.dtype.is_complex:
+        return tf.complex(*(rows_like(part_of(tensor), seed + i) for i in (0, 50)))
     if tensor.dtype == tf.bool:
         return tf.random.stateless_uniform(shape, [seed, 2]) < 0.5
     drawn = tf.random.stateless_uniform(shape, [seed, 3], 0, 3, tf.int32)
@@ -71,6 +78,7 @@ def assert_rows_are_alike(subgraph):
 
 VECTOR = tf.TensorSpec([3])
 SQUARE = tf.TensorSpec([3, 3])
+COMPLEXES = tf.TensorSpec([3, 3], tf.complex64)
 INDEX = tf.TensorSpec([], tf.int32)
 
 BODIES = {
@@ -123,6 +131,20 @@ BODIES = {
     "einsum, in another order": (lambda m: tf.einsum("ki,ijl->lkj", m, CUBE), SQUARE),
     "einsum, a letter stays": (lambda m: tf.einsum("ij,ij->i", m, CUBE[0]), SQUARE),
     "einsum of rows": (lambda x, m: tf.einsum("i,ij->j", x, m), VECTOR, SQUARE),
+    "einsum, a letter twice": (lambda m: tf.einsum("ii,ij->j", m, MATRIX), SQUARE),
+    "a complex product": (lambda z: tf.matmul(z, COMPLEX, adjoint_b=True), COMPLEXES),
+    "a transposed complex product": (
+        lambda z: tf.matmul(z, z, transpose_a=True),
+        COMPLEXES,
+    ),
+    "a complex vector": (
+        lambda z: tf.linalg.matvec(COMPLEX, z[0], adjoint_a=True),
+        COMPLEXES,
+    ),
+    "a batch of adjoint products": (
+        lambda z: tf.matmul(tf.stack([z, z]), COMPLEX, adjoint_a=True),
+        COMPLEXES,
+    ),
     "einsum of three": (
         lambda x: tf.einsum("i,ijk,j->k", x, CUBE, x),
         VECTOR,
@@ -167,6 +189,19 @@ def test_a_lookup_for_a_branch_that_is_not_taken_does_not_fail():
     taken, following = run(graph, [tf.constant([0, 5, 2]), *invariants])
     assert taken.numpy().tolist() == [False, True, False]
     assert following.numpy()[[0, 2]].tolist() == [1, 5]
+
+
+def test_a_lookup_that_could_fail_waits_for_its_branch():
+    table = tf.constant([[1, 2, 5, 5]])
+
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        next_one = lambda: f(tf.gather(table, n, axis=1)[0])  # noqa: E731
+        f.output(tf.cond(n > 3, lambda: n, next_one))
+    compiled = Compiled(f)
+    ((graph, invariants), *_) = vectorised(compiled)
+    (taken,) = run(graph, [tf.constant([0, 5, 2]), *invariants])
+    assert taken.numpy().tolist() == [False, True, False]
 
 
 REFUSED = {

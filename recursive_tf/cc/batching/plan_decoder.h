@@ -61,7 +61,14 @@ class PlanDecoder {
     return 0;
   }
 
-  int32_t Index() { return static_cast<int32_t>(Number()); }
+  int32_t Index() {
+    const int64_t index = Number();
+    if (index == static_cast<int32_t>(index)) {
+      return static_cast<int32_t>(index);
+    }
+    Fail("says " + std::to_string(index) + " where no number is so large");
+    return 0;
+  }
   Source ReadSource() { return Source{Index()}; }
 
   std::vector<Source> ReadSources() {
@@ -166,7 +173,10 @@ class PlanDecoder {
     Check(stage.inputs, plan);
     Fill(stage.first_output, stage.num_outputs);
     for (const PlannedPush& push : stage.pushes) {
-      if (push.table < 0) Fail("names a table that is not there");
+      // A plan has more numbers than tables.
+      if (push.table < 0 || push.table >= static_cast<int64_t>(code_.size())) {
+        Fail("names a table that is not there");
+      }
       Check({push.index, push.value}, plan);
     }
     for (const CallSite& call : stage.calls) Check(call, plan);

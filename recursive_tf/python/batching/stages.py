@@ -9,6 +9,7 @@ from recursive_tf.python.batching.flat_program import (
     FlatProgram,
     Wait,
 )
+from recursive_tf.python.batching.static import static_value
 
 # Worth a launch of their own as early as possible: what comes after them is shorter.
 _HEAVY = frozenset(("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv2D"))
@@ -117,17 +118,21 @@ class Stages:
 
     def _may_speculate(self, op: tf.Operation, procedure: FlatProcedure) -> bool:
         inputs = self._program.inputs_of(op)
-        is_lookup = (
-            op.type == "GatherV2"
-            and op.outputs[0].dtype.is_integer
-            and not self._program.is_row(inputs[0])
-        )
-        if not is_lookup and op.type not in _TOTAL:
+        if op.type not in _TOTAL and not self._is_total_lookup(op):
             return False
         return all(
             t.op not in self.place or self.place[t.op][0] is not procedure
             for t in inputs
         )
+
+    def _is_total_lookup(self, op: tf.Operation) -> bool:
+        """Says whether an op looks up what its rule can do for any index at all."""
+        if op.type != "GatherV2" or not op.outputs[0].dtype.is_integer:
+            return False
+        values, _, axis = self._program.inputs_of(op)
+        if self._program.is_row(values) or op.get_attr("batch_dims"):
+            return False
+        return bool(static_value(axis) == 0)
 
 
 def _merge_stages(

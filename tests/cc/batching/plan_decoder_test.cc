@@ -121,6 +121,21 @@ TEST(PlanDecoderTest, ABlockBelongsToOneStage) {
   EXPECT_EQ(ErrorOf(code), "The plan is damaged: it runs a block twice.");
 }
 
+TEST(PlanDecoderTest, ATableIsNotBeyondAllThatThePlanSays) {
+  // f pushes its argument, at row 0 of the prologue, to some table.
+  const auto pushes_to = [](int64_t table) {
+    return Code{1, 1, 0, 1, 0, 1, 1, 1, 0, 1, -1, 0, 0, 0, 1, table, -1, 0, 0};
+  };
+  Plan plan;
+  const Code code = pushes_to(1);
+  EXPECT_TRUE(PlanDecoder(&code).Decode(&plan));
+  EXPECT_EQ(ErrorOf(pushes_to(2147483647)),
+            "The plan is damaged: it names a table that is not there.");
+  EXPECT_EQ(ErrorOf(pushes_to(int64_t{1} << 32)),
+            "The plan is damaged: it says 4294967296 where no number is so "
+            "large.");
+}
+
 TEST(PlanDecoderTest, APlanNeedsAProcedure) {
   EXPECT_EQ(ErrorOf({1, 0, 0, 0}),
             "The plan is damaged: it has no procedures.");

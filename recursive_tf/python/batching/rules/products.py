@@ -26,23 +26,25 @@ def product(
         ("transpose_a", "transpose_b") if op.type == "MatMul" else ("adj_x", "adj_y")
     )
     flip_left, flip_right = (op.get_attr(name) for name in names)
+    # The adjoint of real numbers is their transpose.
+    transposes = op.type == "MatMul" or not op.outputs[0].dtype.is_complex
     shape = op.outputs[0].shape.as_list()
-    if left.is_row and not right.is_row and right.rank == _MATRIX:
+    if transposes and left.is_row and not right.is_row and right.rank == _MATRIX:
         rows = _transposed(block, left) if flip_left else left.tensor
         inner = right.shape[1 if flip_right else 0]
         flat = tf.reshape(rows, [-1, inner])
         result = tf.matmul(flat, block.tensor(right), transpose_b=flip_right)
         return [block.reshaped(result, shape)]
-    if right.is_row and not left.is_row and left.rank == _MATRIX and shape[-1] == 1:
+    is_vector = right.is_row and not left.is_row and shape[-1] == 1
+    if transposes and is_vector and left.rank == _MATRIX:
         # A matrix times a vector: the vectors are rows of the other factor.
         inner = left.shape[0 if flip_left else 1]
         vectors = block.reshaped(right.tensor, [inner])
         result = tf.matmul(vectors, block.tensor(left), transpose_b=not flip_left)
         return [block.reshaped(result, shape)]
-    rank = len(shape)
-    factors = [block.aligned(operand, rank) for operand in inputs]
-    kinds = {"adjoint_a": flip_left, "adjoint_b": flip_right}
-    return [tf.matmul(*factors, **kinds)]
+    factors = [block.aligned(operand, len(shape)) for operand in inputs]
+    kind = "transpose" if transposes else "adjoint"
+    return [tf.matmul(*factors, **{f"{kind}_a": flip_left, f"{kind}_b": flip_right})]
 
 
 @register_vectorization("Einsum")
@@ -89,6 +91,8 @@ class _Product(NamedTuple):
 
 
 def _as_product(rows: str, shared: str, output: str) -> _Product | None:
+    if len(set(rows)) < len(rows) or len(set(shared)) < len(shared):
+        return None  # A diagonal.
     summed = [c for c in rows if c in shared]
     kept = [c for c in rows if c not in summed]
     new = [c for c in shared if c not in summed]
