@@ -108,7 +108,8 @@ def test_rows_of_different_shapes_are_not_stacked():
         count.output(tf.range(count.input(tf.int32)))
     message = message_of(lambda: count.map([2, 3]), tf.errors.InvalidArgumentError)
     assert (
-        "output 0 has the shape [2] in the first row of the map and [3] in" in message
+        "SubGraph 'count': output 0 has the shape [2] in the first row of the map and "
+        "[3] in" in message
     )
 
 
@@ -117,4 +118,7 @@ def test_a_map_over_no_rows_needs_a_static_shape():
         count.output(tf.range(count.input(tf.int32)))
     call = lambda: count.map(tf.zeros([0], tf.int32))  # noqa: E731
     message = message_of(call, tf.errors.InvalidArgumentError)
-    assert "output 0 of a map over no rows has the shape [?] a row" in message
+    assert (
+        "SubGraph 'count': output 0 of a map over no rows has the shape [?] a row"
+        in message
+    )

@@ -126,8 +126,7 @@ class InvokeGradientOp : public RootKernel {
     if (results.num_rows() == 0) {
       TF_RETURN_IF_ERROR(SetGradientsOfNoRows(ctx, run->forward->no_rows));
     } else {
-      TF_RETURN_IF_ERROR(
-          SetOutputsFromRows(ctx, "input_gradients", mapped(), results));
+      TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", results));
     }
     return SetSinks(ctx, run);
   }

@@ -146,8 +146,8 @@ class InvokeOp : public RootKernel {
     for (int i = 0; i < outputs.size(); ++i) {
       tf::Tensor none;
       TF_RETURN_IF_ERROR(StackNoRows(outputs.expected_output_dtype(i),
-                                     output_shapes_[i],
-                                     absl::StrCat("output ", i), &none));
+                                     output_shapes_[i], NameOfOutput(i),
+                                     &none));
       outputs.set(i, none);
     }
     return absl::OkStatus();
@@ -156,10 +156,9 @@ class InvokeOp : public RootKernel {
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,
                           const RowResults& results) {
     TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
-    TF_RETURN_IF_ERROR(
-        results.num_rows() == 0
-            ? SetOutputsOfNoRows(ctx)
-            : SetOutputsFromRows(ctx, "outputs", mapped(), results));
+    TF_RETURN_IF_ERROR(results.num_rows() == 0
+                           ? SetOutputsOfNoRows(ctx)
+                           : SetOutputsFromRows(ctx, "outputs", results));
     tf::OpOutputList pushed;
     TF_RETURN_IF_ERROR(ctx->output_list("pushed", &pushed));
     for (int i = 0; i < pushed.size(); ++i) {

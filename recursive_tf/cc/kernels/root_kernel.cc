@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -84,18 +85,23 @@ absl::Status SplitRows(std::vector<tf::Tensor> arguments, bool mapped,
   return absl::OkStatus();
 }
 
-absl::Status SetOutputsFromRows(tf::OpKernelContext* ctx, const char* name,
-                                bool mapped, const RowResults& rows) {
+std::string RootKernel::NameOfOutput(int index) const {
+  return absl::StrCat("SubGraph '", spec_.names->front(), "': output ", index);
+}
+
+absl::Status RootKernel::SetOutputsFromRows(tf::OpKernelContext* ctx,
+                                            const char* name,
+                                            const RowResults& rows) const {
   tf::OpOutputList outputs;
   TF_RETURN_IF_ERROR(ctx->output_list(name, &outputs));
   for (int i = 0; i < outputs.size(); ++i) {
     const std::vector<tf::Tensor> column = rows.Column(i);
-    if (!mapped) {
+    if (!mapped_) {
       outputs.set(i, column.front());
       continue;
     }
     tf::Tensor stacked;
-    TF_RETURN_IF_ERROR(StackRows(column, absl::StrCat("output ", i), &stacked));
+    TF_RETURN_IF_ERROR(StackRows(column, NameOfOutput(i), &stacked));
     outputs.set(i, stacked);
   }
   return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,26 +17,6 @@
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
-
-// What the two root ops, forward and backward, have in common: the program's
-// procedures, instantiated at the first call and released with the kernel.
-class RootKernel : public tensorflow::AsyncOpKernel {
- public:
-  explicit RootKernel(tensorflow::OpKernelConstruction* ctx);
-
- protected:
-  absl::Status GetProcedures(tensorflow::OpKernelContext* ctx,
-                             const Procedures** procedures);
-
-  bool mapped() const { return mapped_; }
-
- private:
-  ProgramSpec spec_;
-  bool mapped_ = false;
-
-  Mutex mu_;
-  std::unique_ptr<Procedures> procedures_ ABSL_GUARDED_BY(mu_);
-};
 
 // The invocations of one root call, one a row, and what came of them.
 //
@@ -68,6 +49,36 @@ class RowResults {
   std::atomic<size_t> num_pending_;
 };
 
+// What the two root ops, forward and backward, have in common: the program's
+// procedures, instantiated at the first call and released with the kernel.
+class RootKernel : public tensorflow::AsyncOpKernel {
+ public:
+  explicit RootKernel(tensorflow::OpKernelConstruction* ctx);
+
+ protected:
+  absl::Status GetProcedures(tensorflow::OpKernelContext* ctx,
+                             const Procedures** procedures);
+
+  bool mapped() const { return mapped_; }
+
+  // Returns what errors call an output of the root call.
+  std::string NameOfOutput(int index) const;
+
+  // Sets the output list `name` from the rows' results: what the one invocation
+  // gave, or the stacked rows where the call is mapped.
+  // REQUIRES: there are rows.
+  absl::Status SetOutputsFromRows(tensorflow::OpKernelContext* ctx,
+                                  const char* name,
+                                  const RowResults& rows) const;
+
+ private:
+  ProgramSpec spec_;
+  bool mapped_ = false;
+
+  Mutex mu_;
+  std::unique_ptr<Procedures> procedures_ ABSL_GUARDED_BY(mu_);
+};
+
 // Returns the tensors of the input list `name`.
 absl::Status InputList(tensorflow::OpKernelContext* ctx, const char* name,
                        std::vector<tensorflow::Tensor>* tensors);
@@ -76,13 +87,6 @@ absl::Status InputList(tensorflow::OpKernelContext* ctx, const char* name,
 // `arguments`, or, where the call is `mapped`, one for each of their rows.
 absl::Status SplitRows(std::vector<tensorflow::Tensor> arguments, bool mapped,
                        std::vector<std::vector<tensorflow::Tensor>>* rows);
-
-// Sets the output list `name` of a root op from the rows' results: what the one
-// invocation gave, or the stacked rows where the call is `mapped`.
-// REQUIRES: there are rows.
-absl::Status SetOutputsFromRows(tensorflow::OpKernelContext* ctx,
-                                const char* name, bool mapped,
-                                const RowResults& rows);
 
 }  // namespace recursive_tf
 
