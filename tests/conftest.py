@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+EXECUTORS = ("dataflow", "auto")
+
 # Read by TensorFlow when it is imported. Two threads, so that what runs at once does,
 # and what must not is found out.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -24,3 +26,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="0",
         help="a number that random programs depend on, or `random`",
     )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs a test once for each executor that it is marked for."""
+    if metafunc.definition.get_closest_marker("every_executor"):
+        metafunc.parametrize("executor", EXECUTORS, indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def executor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that a SubGraph gets if it does not say which."""
+    marker = request.node.get_closest_marker("executor")
+    name = marker.args[0] if marker else getattr(request, "param", None)
+    if name is not None:
+        import recursive_tf as rtf
+
+        monkeypatch.setitem(rtf.SubGraph.__init__.__kwdefaults__, "executor", name)

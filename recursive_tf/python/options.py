@@ -2,7 +2,8 @@
 
 import dataclasses
 
-EXECUTORS = ("auto", "dataflow")
+EXECUTORS = ("auto", "batched", "dataflow")
+POLICIES = ("agenda", "depth")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,8 +15,9 @@ class Options:
             base case ends with an error when it gets there. None is no limit.
         max_activations: The most calls alive at once in one root call; in
             training, all calls of the root call. None is no limit.
-        policy: What decides which block the batched executor runs next. There is
-            one: "agenda".
+        policy: What decides which block the batched executor launches next: "agenda"
+            takes the block whose waiting calls are the least deep on average, and all
+            of them; "depth" those at the least depth.
     """
 
     max_depth: int | None = 100_000
@@ -29,5 +31,5 @@ class Options:
                 raise ValueError(
                     f"{name}={limit}: a limit is at least 1; None is no limit."
                 )
-        if self.policy != "agenda":
-            raise ValueError(f'policy={self.policy!r}: the only policy is "agenda".')
+        if self.policy not in POLICIES:
+            raise ValueError(f"policy={self.policy!r}: choose one of {POLICIES}.")

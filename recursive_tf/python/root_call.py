@@ -7,10 +7,61 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.compilation import Compilation
+from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program
 from recursive_tf.python.signature import Signature
+
+
+class Choices:
+    """How the user wants a program to be run.
+
+    Args:
+        executor: One of EXECUTORS.
+        options: Limits and the policy.
+
+    Attributes:
+        options: As given.
+        refusal: Why the program is not batched, once that was tried in vain.
+    """
+
+    def __init__(self, executor: str, options: Options) -> None:
+        self._executor = executor
+        self.options = options
+        self.refusal: CannotBatchError | None = None
+
+    def compile(self, program: Program) -> Compilation | None:
+        """Returns the program for the batched executor; None if that is not to run it.
+
+        Raises:
+            SubGraphError: If it is to, but cannot.
+        """
+        if self._executor == "dataflow":
+            return None
+        try:
+            return self._compile(program)
+        except CannotBatchError as error:
+            if self._executor == "batched":
+                raise SubGraphError(
+                    f"SubGraph '{program.procedures[0].name}' cannot run in the "
+                    f'batched executor: {error} With executor="auto" the dataflow '
+                    "executor takes what cannot be batched."
+                ) from error
+            self.refusal = error
+            return None
+
+    def _compile(self, program: Program) -> Compilation:
+        compilation = Compilation(
+            [tf_compat.to_func_graph(p.function) for p in program.procedures],
+            [p.captures for p in program.procedures],
+            [p.name for p in program.procedures],
+        )
+        if self._executor == "auto":
+            # Known only when a gradient is asked for, and then it is too late.
+            compilation.check_differentiable()
+        return compilation
 
 
 class RootCall:
@@ -20,14 +71,16 @@ class RootCall:
         signature: Of the SubGraph.
         program: What the call runs.
         options: Of the SubGraph; they hold for the program.
+        compilation: What the batched executor runs, if that runs it.
     """
 
     def __init__(
-        self, signature: Signature, program: Program, options: Options
+        self, signature: Signature, program: Program, choices: Choices
     ) -> None:
         self.signature = signature
         self.program = program
-        self.options = options
+        self.options = choices.options
+        self.compilation = choices.compile(program)
         self._eager: dict[bool, Any] = {}
         self._tracing = threading.Lock()
 
@@ -113,30 +166,39 @@ class RootCall:
         mapped: bool,
     ) -> Any:
         program = self.program
+        procedures = program.procedures
         outputs = self.signature.flat_outputs
         sizes = [push.size_in(place) for push in program.pushes]
         graph = tf_compat.default_graph()
-        for procedure in program.procedures:
+        for procedure in procedures:
             tf_compat.add_function(graph, procedure.function)
-        indices = [p.captures for p in program.procedures]
-        results = library.recursive_invoke(
-            args=args,
-            captures=captures,
-            push_sizes=sizes,
-            procedures=[tf.compat.as_str(p.function.name) for p in program.procedures],
-            names=[p.name for p in program.procedures],
-            capture_counts=[len(i) for i in indices],
-            capture_indices=[i for each in indices for i in each],
-            Toutputs=[spec.dtype for spec in outputs],
-            output_shapes=[spec.shape for spec in outputs],
-            Tpushed=[push.row.dtype for push in program.pushes],
-            push_names=[push.name for push in program.pushes],
-            pushed_shapes=[push.row.shape for push in program.pushes],
-            mapped=mapped,
-            max_depth=self.options.max_depth or 0,
-            max_activations=self.options.max_activations or 0,
-            name=tf_compat.op_name(self.signature.name),
-        )
+        indices = [p.captures for p in procedures]
+        arguments = {
+            "args": args,
+            "captures": captures,
+            "push_sizes": sizes,
+            "procedures": [tf.compat.as_str(p.function.name) for p in procedures],
+            "names": [p.name for p in procedures],
+            "capture_counts": [len(i) for i in indices],
+            "capture_indices": [i for each in indices for i in each],
+            "Toutputs": [spec.dtype for spec in outputs],
+            "output_shapes": [spec.shape for spec in outputs],
+            "Tpushed": [push.row.dtype for push in program.pushes],
+            "push_names": [push.name for push in program.pushes],
+            "pushed_shapes": [push.row.shape for push in program.pushes],
+            "mapped": mapped,
+            "max_depth": self.options.max_depth or 0,
+            "max_activations": self.options.max_activations or 0,
+            "name": tf_compat.op_name(self.signature.name),
+        }
+        if self.compilation is None:
+            results = library.recursive_invoke(**arguments)
+        else:
+            results = library.recursive_invoke_batched(
+                **arguments,
+                policy=self.options.policy,
+                **self.compilation.attributes(graph),
+            )
         if program.only_reads:
             tf_compat.mark_resources_read_only(results.activation.op)
         return results

@@ -19,7 +19,7 @@ from recursive_tf.python.function_graph import (
 )
 from recursive_tf.python.options import EXECUTORS, Options
 from recursive_tf.python.program import Definition, close
-from recursive_tf.python.root_call import RootCall
+from recursive_tf.python.root_call import Choices, RootCall
 from recursive_tf.python.signature import (
     Signature,
     as_spec,
@@ -68,8 +68,8 @@ class SubGraph:
                 Needed only where a call comes before `.output` and no sibling branch
                 of a conditional around it shows what it returns.
             executor: "dataflow" runs every call on TensorFlow's executor, independent
-                ones in parallel; "auto" takes the best that can run the program,
-                which is "dataflow".
+                ones in parallel; "batched" runs the same part of all calls that wait
+                for it at once; "auto" takes the best that can run the program.
             options: Limits; those of the SubGraph that the root call invokes hold.
 
         Raises:
@@ -326,14 +326,14 @@ class SubGraph:
         return (outputs, pushed) if with_pushed else outputs
 
     def _close(self) -> RootCall:
-        options = self._options or Options()
+        choices = Choices(self._executor, self._options or Options())
 
         def definition_of(subgraph: "SubGraph") -> Definition:
             self._check_same_choices(subgraph)
             return subgraph._definition()
 
         program = close(self._definition(), definition_of)
-        return RootCall(self._signature, program, options)
+        return RootCall(self._signature, program, choices)
 
     def _definition(self) -> Definition:
         if not self._is_defined or self._body is None:

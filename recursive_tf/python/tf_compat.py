@@ -7,12 +7,12 @@ functions in op attributes, and the derivative of one graph within another.
 import contextlib
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
 from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import record
@@ -45,6 +45,7 @@ CONDITIONAL_CODE = frozenset((cond_v2.cond_v2.__code__, cond_v2.indexed_case.__c
 _PREFIX = "__recursive_"
 _NOT_USER_CODE = (
     f"{pathlib.Path(tf.__file__).parent}{os.sep}",
+    f"{pathlib.Path(tf.__file__).parents[1] / 'keras'}{os.sep}",
     f"{pathlib.Path(__file__).parents[1]}{os.sep}",
     "<string>",  # Generated functions that add ops.
 )
@@ -268,6 +269,21 @@ def custom_gradient_of(op: tf.Operation) -> Callable[..., Any] | None:
     return gradient
 
 
+def has_custom_gradient(op: tf.Operation) -> bool:
+    """Says whether `op` is meant to have another gradient than the rest of its type."""
+    return "_gradient_op_type" in op.node_def.attr
+
+
+def gradient_function(op: tf.Operation) -> Callable[..., Any] | None:
+    """Returns what differentiates `op`, or None if its gradient is zero.
+
+    Raises:
+        LookupError: If nothing does.
+    """
+    function: Callable[..., Any] | None = ops.get_gradient_function(op)
+    return function
+
+
 def set_custom_gradient(op: tf.Operation, gradient: Callable[..., Any]) -> None:
     """Gives `op` a gradient of its own, which is saved with it."""
     name = f"RecursiveCustomGradient-{ops.uid()}"
@@ -289,6 +305,38 @@ def set_attr(op: tf.Operation, name: str, value: AttrValue) -> None:
     op._set_attr(name, value)
 
 
+def set_attrs(op: tf.Operation, values: Mapping[str, Any]) -> None:
+    """Sets attributes of `op`, as the generated function that adds such ops would.
+
+    Args:
+        op: The op.
+        values: Bools, ints and strings, or lists of these; a string is the name of a
+            function where the op takes one.
+    """
+    types = {attr.name: attr.type for attr in op.op_def.attr}
+    for name, value in values.items():
+        set_attr(op, name, _attr_value(value, is_function="func" in types[name]))
+
+
+def _attr_value(value: Any, *, is_function: bool) -> AttrValue:
+    if isinstance(value, list):
+        items = [_attr_value(item, is_function=is_function) for item in value]
+        return AttrValue(
+            list=AttrValue.ListValue(
+                i=[item.i for item in items if item.HasField("i")],
+                s=[item.s for item in items if item.HasField("s")],
+                func=[item.func for item in items if item.HasField("func")],
+            )
+        )
+    if isinstance(value, bool):
+        return AttrValue(b=value)
+    if isinstance(value, int):
+        return AttrValue(i=value)
+    if is_function:
+        return AttrValue(func=NameAttrList(name=value))
+    return AttrValue(s=value.encode())
+
+
 def gradients_between(
     ys: list[tf.Tensor],
     xs: list[tf.Tensor],
@@ -302,6 +350,18 @@ def gradients_between(
         depend on it.
     """
     return list(gradients_util._GradientsHelper(ys, xs, grad_ys=dys, src_graph=source))
+
+
+def zeros_like(tensor: tf.Tensor) -> tf.Tensor:
+    """Adds zeros, which are no constant: that might be as large as rows are many.
+
+    Gradient functions leave out what they would multiply by these.
+    """
+    if not tensor.shape.is_fully_defined():
+        return tf.zeros_like(tensor)
+    zeros = tf.fill(tensor.shape, tf.zeros([], tensor.dtype))
+    zeros._is_zeros_tensor = True
+    return zeros
 
 
 def evaluate_constant(tensor: tf.Tensor) -> Any:
@@ -396,12 +456,18 @@ def convert_by_vectorized_map(
 
 def set_origin(op: tf.Operation, source: tf.Operation) -> None:
     """Says that `op` is a copy of `source`, whose place in user code it then has."""
-    op._recursive_origin = getattr(source, "_recursive_origin", source)
+    op._recursive_origin = origin_of(source)
+
+
+def origin_of(op: tf.Operation) -> tf.Operation:
+    """Returns what `op` is a copy of, or `op`."""
+    origin: tf.Operation = getattr(op, "_recursive_origin", op)
+    return origin
 
 
 def op_traceback(op: tf.Operation) -> str:
     """Returns the line of user code that made `op`, e.g. "model.py:12"."""
-    frames = list(getattr(op, "_recursive_origin", op).traceback or ())
+    frames = list(origin_of(op).traceback or ())
     if not frames:
         return "an unknown place"
     users = [f for f in frames if not f.filename.startswith(_NOT_USER_CODE)]

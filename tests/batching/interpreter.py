@@ -119,6 +119,13 @@ class Interpreter:
 
     def _function_of(self, inputs, outputs):
         """Returns a function from `inputs` to `outputs`, of closed procedures."""
+        graph = self.graph_of(inputs, outputs)
+        function = tf_compat.make_function(graph)
+        externals = [external for external, _ in graph.captures]
+        return lambda *rows: function.call_flat(*rows, *externals) if outputs else []
+
+    def graph_of(self, inputs, outputs):
+        """Returns a graph from `inputs` to `outputs`, which has its captures."""
         graph = tf_compat.FuncGraph(tf_compat.unique_name("block"))
         copy = GraphCopy(self._program.graphs[0], graph, {})
         for tensor in inputs:
@@ -127,16 +134,15 @@ class Interpreter:
             for tensor in outputs:
                 self._copy(tensor, copy)
             graph.outputs = [tf.identity(copy.resolve(t)) for t in outputs]
-        function = tf_compat.make_function(graph)
-        externals = [external for external, _ in graph.captures]
-        return lambda *rows: function.call_flat(*rows, *externals) if outputs else []
+        return graph
 
     def _copy(self, tensor, copy):
         if id(tensor) in copy.values:
             return
         if id(tensor) in self._program.captures:
             external = self._captures[self._program.captures[id(tensor)]]
-            copy.bind(tensor, copy.target.capture(external))
+            inside = tf_compat.capture_placeholder(copy.target, external, None)
+            copy.bind(tensor, inside)
             return
         op = tensor.op
         for source in self._program.inputs_of(op):

@@ -15,6 +15,8 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
 from recursive_tf.python.gradient.sinks import COLLECTED, SUMMED
 
+pytestmark = pytest.mark.executor("dataflow")
+
 # All different, so that a shape tells what a tensor is.
 VOCABULARY, EMBEDDING, HIDDEN = 23, 7, 11
 MATRICES = {

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.powers import BOTH_WAYS, BY_W, BY_X, N, W, X, power
 
+pytestmark = pytest.mark.every_executor
+
 # --- What has no gradient
 
 

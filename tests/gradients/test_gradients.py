@@ -11,6 +11,8 @@ import recursive_tf as rtf
 from tests.helpers.powers import BOTH_WAYS, BY_W, BY_X, N, W, X, power
 from tests.helpers.threads import run_in_threads
 
+pytestmark = pytest.mark.every_executor
+
 # --- Tapes
 
 
@@ -348,3 +350,18 @@ def test_a_root_call_under_recompute_grad(w, x):
         tape.watch(x)
         y = recomputed(x)
     np.testing.assert_allclose(tape.gradient(y, x), BY_X, rtol=1e-5)
+
+
+def test_a_variable_that_is_assigned_later_has_the_gradient_of_what_was_read():
+    table, weight = tf.Variable([[1.0], [2.0]]), tf.Variable([[3.0]])
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        row = lambda: tf.linalg.matvec(weight, tf.gather(table, n % 2))  # noqa: E731
+        f.output(tf.cond(n < 1, row, lambda: row() + f(n - 1)))
+    with tf.GradientTape() as tape:
+        y = f(3)
+    table.assign([[100.0], [100.0]])
+    weight.assign([[100.0]])
+    by_table, by_weight = tape.gradient(y, [table, weight])
+    assert tf.convert_to_tensor(by_table).numpy().tolist() == [[6.0], [6.0]]
+    assert by_weight.numpy().tolist() == [[6.0]]

@@ -6,6 +6,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+pytestmark = pytest.mark.every_executor
+
 DEPTH = 3
 # What the loss multiplies each row of a table by; invocations push rows 0 to 3.
 SCALE = tf.constant([1.0, -2.0, 3.0, 0.5, 7.0])

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
 X = np.array([0.5, -1.0], np.float32)
 DEPTH = 3

@@ -6,6 +6,8 @@ import tensorflow as tf
 
 from tests.helpers.powers import BOTH_WAYS, BY_X, N, power
 
+pytestmark = pytest.mark.every_executor
+
 
 def slope_of_slope(f, x):
     with tf.GradientTape() as outer:

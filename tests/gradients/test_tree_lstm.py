@@ -19,7 +19,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
 ORACLE = pathlib.Path(__file__).parents[2] / "docs" / "from_scratch.py"
 VOCABULARY, EMBEDDING, HIDDEN = 7, 3, 4

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
 DEPTH = 3
 X = np.array([[0.5, -1.0]], np.float32)

@@ -30,7 +30,7 @@ def declaration(header: Header) -> str:
     if header.is_declared:
         specs = header.nest.text.format(*map(spec_text, header.outputs))
         signature = f", output_signature={specs}"
-    return f'{header.name} = rtf.SubGraph("{header.name}"{signature})'
+    return f'{header.name} = rtf.SubGraph("{header.name}"{signature}, **CHOICES)'
 
 
 class BodyText:

@@ -9,7 +9,7 @@ import os
 import pathlib
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ from tests.properties.forests import Forest, forests
 from tests.properties.operations import Ambiguous, Array
 from tests.properties.oracle import TooLarge, expected
 from tests.properties.programs import programs
-from tests.properties.source import program_source, script
+from tests.properties.source import EXECUTORS, program_source, script
 from tests.properties.syntax import Program
 
 Results = dict[str, Array | None]
@@ -69,8 +69,10 @@ def settled(
     return None
 
 
-def check_case(case: Case, oracle: Oracle = expected) -> int:
-    """Runs a program on its forests, and returns on how many.
+def check_case(
+    case: Case, oracle: Oracle = expected, executors: Iterable[str] = EXECUTORS
+) -> int:
+    """Runs a program on its forests in each executor, and returns on how many.
 
     Raises:
         AssertionError: With a script that shows it, if a run does not show what the
@@ -78,9 +80,10 @@ def check_case(case: Case, oracle: Oracle = expected) -> int:
     """
     found = [settled(case.program, forest, oracle) for forest in case.forests]
     runs = [run for run in found if run is not None]
-    text = program_source(case.program)
-    for forest, wanted in runs:
-        _check_run(text, forest.data(case.program), wanted)
+    for executor in executors:
+        text = program_source(case.program, executor)
+        for forest, wanted in runs:
+            _check_run(text, forest.data(case.program), wanted)
     return len(runs)
 
 

@@ -25,6 +25,13 @@ from tests.properties.syntax import (
     Var,
 )
 
+# What SubGraphs are made with. Not every program can be batched.
+EXECUTORS = {
+    "dataflow": '{"executor": "dataflow"}',
+    "batched": '{"executor": "auto"}',
+    "batched by depth": '{"executor": "auto", "options": rtf.Options(policy="depth")}',
+}
+
 _HEAD = '''\
 """A random recursive program, and what it shows on one forest."""
 
@@ -103,9 +110,14 @@ if __name__ == "__main__":
 """
 
 
-def program_source(program: Program) -> str:
-    """Returns a module with `run`, from the data of a forest to what a run shows."""
-    return "\n".join(_lines(program))
+def program_source(program: Program, executor: str = "dataflow") -> str:
+    """Returns a module with `run`, from the data of a forest to what a run shows.
+
+    Args:
+        program: The program.
+        executor: One of `EXECUTORS`.
+    """
+    return "\n".join(_lines(program, EXECUTORS[executor]))
 
 
 def script(
@@ -136,8 +148,9 @@ def _table(values: Mapping[str, Array | None]) -> str:
     return "{\n" + "".join(f"    {k!r}: {text(v)},\n" for k, v in values.items()) + "}"
 
 
-def _lines(program: Program) -> Iterator[str]:
+def _lines(program: Program, choices: str) -> Iterator[str]:
     yield _HEAD
+    yield f"CHOICES = {choices}"
     yield f"TABLES = {[name for name, _ in program.tables]}"
     yield f"ARGUMENTS = {['root', *(x.name for x in program.arguments)]}"
     yield f"SOURCES = {[x.name for x in program.sources]}"

@@ -38,7 +38,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("part", range(-(-count // PROGRAMS_A_PART)))
 
 
-def test_dataflow_computes_what_the_oracle_does(
+def test_every_executor_computes_what_the_oracle_does(
     part: int, pytestconfig: pytest.Config
 ) -> None:
     chosen = pytestconfig.getoption("programs_seed")

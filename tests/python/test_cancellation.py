@@ -12,6 +12,8 @@ import recursive_tf as rtf
 from tests.helpers.failures import message_of
 from tests.helpers.subgraphs import define_fib, define_walk
 
+pytestmark = pytest.mark.every_executor
+
 
 class Cancelled(threading.Thread):
     """Runs a function in a step of its own, which is cancelled once it is going.

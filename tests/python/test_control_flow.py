@@ -6,6 +6,8 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.subgraphs import define_fib
 
+pytestmark = pytest.mark.every_executor
+
 
 @pytest.mark.parametrize("n", range(4))
 def test_a_switch_case_calls_from_any_branch(n):

@@ -11,6 +11,8 @@ import recursive_tf as rtf
 from tests.helpers.failures import failure_of, message_of
 from tests.helpers.subgraphs import define_walk
 
+pytestmark = pytest.mark.every_executor
+
 
 @pytest.mark.parametrize(
     ("node", "path"),

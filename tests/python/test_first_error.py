@@ -7,6 +7,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+pytestmark = pytest.mark.executor("dataflow")
+
 REPETITIONS = 50
 DEPTH = 5
 

@@ -16,6 +16,8 @@ import recursive_tf as rtf
 from tests.helpers.subgraphs import define_fib, define_power
 from tests.helpers.tracing import INT, trace, trace_gradient
 
+pytestmark = pytest.mark.every_executor
+
 
 def call_eagerly(f, weight):
     f(3, weight * 1.0)

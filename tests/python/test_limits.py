@@ -7,6 +7,8 @@ import recursive_tf as rtf
 from tests.helpers.failures import failure_of, message_of
 from tests.helpers.subgraphs import define_fib
 
+pytestmark = pytest.mark.every_executor
+
 
 def define_endless(**limits):
     with rtf.SubGraph("endless", options=rtf.Options(**limits)) as endless:

@@ -9,6 +9,8 @@ from tests.helpers.failures import message_of
 from tests.helpers.subgraphs import define_fib, define_hand_down, define_pair
 from tests.helpers.values import Pair, as_numpy
 
+pytestmark = pytest.mark.every_executor
+
 # --- What a map does
 
 

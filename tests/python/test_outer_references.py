@@ -8,6 +8,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+pytestmark = pytest.mark.every_executor
+
 
 def define_repeat(step, dtype=tf.float32, shape=()):
     """Returns a SubGraph that applies `step` n times, each in a call of its own."""

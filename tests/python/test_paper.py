@@ -8,6 +8,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+pytestmark = pytest.mark.every_executor
+
 EMBEDDING, HIDDEN = 3, 4
 
 

@@ -7,6 +7,8 @@ import recursive_tf as rtf
 from tests.helpers.subgraphs import define_fib, define_power
 from tests.helpers.tracing import FLOAT, INT, trace, trace_gradient
 
+pytestmark = pytest.mark.executor("dataflow")
+
 
 class ClosedProgram:
     """What a concrete function's root op carries.

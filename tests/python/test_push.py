@@ -11,6 +11,8 @@ from tests.helpers.failures import failure_of, message_of
 from tests.helpers.subgraphs import define_fib
 from tests.helpers.values import VALUES, as_numpy
 
+pytestmark = pytest.mark.every_executor
+
 # --- What a push does
 
 

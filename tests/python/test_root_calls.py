@@ -3,10 +3,13 @@
 import threading
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.subgraphs import define_fib, define_triangle
+
+pytestmark = pytest.mark.every_executor
 
 
 def test_a_subgraph_of_the_outside_is_called_in_functions():

@@ -11,6 +11,8 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.subgraphs import define_fib
 
+pytestmark = pytest.mark.every_executor
+
 FIB = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55]
 W = 2.0
 

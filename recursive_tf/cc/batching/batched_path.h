@@ -13,12 +13,11 @@
 
 namespace recursive_tf {
 
-// Returns the invocation path of activation `id`, as FormatPath does for one of
-// the dataflow executor. Branches are no steps of a path.
-inline std::string FormatBatchedPath(const Plan& plan,
-                                     const ActivationTable& activations,
-                                     int32_t id, bool mapped,
-                                     const std::vector<std::string>& names) {
+// Returns the invocations from activation `id` outwards. Branches are no steps
+// of a path.
+inline std::vector<Activation> StepsOfPath(const Plan& plan,
+                                           const ActivationTable& activations,
+                                           int32_t id) {
   std::vector<Activation> steps;
   for (int32_t at = id; at != kNoActivation;) {
     // A call stands in the branch that makes it; its caller is around that.
@@ -31,6 +30,13 @@ inline std::string FormatBatchedPath(const Plan& plan,
     step.ordinal = activation.row;
     steps.push_back(step);
   }
+  return steps;
+}
+
+// Returns such steps as FormatPath shows an invocation of the dataflow
+// executor.
+inline std::string FormatSteps(std::vector<Activation> steps, bool mapped,
+                               const std::vector<std::string>& names) {
   for (size_t i = 0; i + 1 < steps.size(); ++i) steps[i].parent = &steps[i + 1];
   return FormatPath(steps.front(), mapped, names);
 }

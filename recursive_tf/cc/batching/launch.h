@@ -16,12 +16,8 @@ struct Launch {
   int32_t first_value = 0;
   std::vector<int32_t> activations;
   std::vector<Rows> inputs;
-};
 
-// A row that an activation pushed, and where in the table it goes.
-struct PushedRow {
-  ValueRow index;
-  ValueRow value;
+  int32_t num_rows() const { return static_cast<int32_t>(activations.size()); }
 };
 
 }  // namespace recursive_tf

@@ -13,20 +13,21 @@
 #include "recursive_tf/cc/batching/batched_path.h"
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/frontier.h"
+#include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/liveness.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/rows.h"
-#include "recursive_tf/cc/batching/selectors.h"
 #include "recursive_tf/cc/batching/value_readers.h"
+#include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 
 namespace recursive_tf {
 
 // Runs a plan with all activations in lock step: says which block to launch
 // next and where its rows come from, and follows calls and returns. It never
-// sees a tensor, but for the selectors.
+// sees a tensor: a host reads and pushes rows for it.
 //
 //   LockStep steps(...);
 //   steps.Start(num_rows);
@@ -46,26 +47,22 @@ class LockStep {
     int32_t caller;
     int32_t site;
     int32_t procedure;
+    // Of the root call, if that is who made it.
+    int32_t row;
   };
 
   // All pointers must outlive this.
   LockStep(const Plan* plan, const BlockOrder* order, Policy* policy,
-           Selectors* selectors, ActivationLimits limits)
+           Host* host, ActivationLimits limits)
       : plan_(*plan),
         order_(*order),
         policy_(policy),
-        selectors_(selectors),
+        host_(host),
         limits_(limits),
         activations_(*plan),
         frontier_(plan->num_blocks) {
     for (const PlannedProcedure& procedure : plan_.procedures) {
       liveness_.emplace_back(procedure);
-      for (const Stage& stage : procedure.stages) {
-        for (const PlannedPush& push : stage.pushes) {
-          const auto least = static_cast<size_t>(push.table) + 1;
-          pushed_.resize(std::max(pushed_.size(), least));
-        }
-      }
     }
   }
   LockStep(const LockStep&) = delete;
@@ -85,7 +82,7 @@ class LockStep {
     for (int32_t row = 0; row < num_rows; ++row) {
       const int32_t id = Enter(0, kNoActivation, 0);
       if (id == kNoActivation) return;
-      activations_[id].row = row;
+      activations_[id].row = num_entered_rows_++;
       for (int32_t i = 0; i < entry.num_arguments; ++i) {
         Store(id, i, {first + i, row});
       }
@@ -95,9 +92,9 @@ class LockStep {
   }
 
   // Sets `*launch` to what has to run next. Returns false when all is done, or
-  // when a call was refused.
+  // when a call or a push was refused.
   bool Next(Launch* launch) {
-    if (refusal_.has_value() || frontier_.empty()) return false;
+    if (is_refused() || frontier_.empty()) return false;
     const Choice choice = policy_->Choose(frontier_, LowestBlocks());
     launch->block = choice.block;
     launch->activations = frontier_.Take(choice.block, choice.depth);
@@ -125,36 +122,67 @@ class LockStep {
     }
     readers_.FindUnread(launch.first_value, stage.num_outputs);
     for (const int32_t id : launch.activations) {
-      if (refusal_.has_value()) return;
+      if (is_refused()) return;
       Continue(id);
     }
     Settle();
   }
 
-  // Returns the values whose memory may go, each once. Results and pushed rows
-  // live on.
+  // Returns the values whose memory may go, each once. Results live on.
   std::vector<int32_t> TakeDeadValues() { return readers_.TakeDead(); }
 
-  // Returns the results of each row of the root call.
+  // Returns where each result of the root call is, row by row.
   // REQUIRES: all is done.
-  const std::vector<std::vector<ValueRow>>& results() const { return results_; }
+  std::vector<Rows> Results() const {
+    std::vector<Rows> columns(plan_.procedures.front().outputs.size());
+    for (const std::vector<ValueRow>& row : results_) {
+      for (size_t i = 0; i < columns.size(); ++i) columns[i].Add(row[i]);
+    }
+    return columns;
+  }
 
-  // Returns what was pushed, by table, in the order of the launches.
-  const std::vector<std::vector<PushedRow>>& pushed() const { return pushed_; }
+  // Returns which call was one too many, if one was.
+  const std::optional<Refusal>& refused_call() const { return refused_call_; }
 
-  // Returns why no more is launched, if a limit was reached.
-  const std::optional<Refusal>& refusal() const { return refusal_; }
+  // Returns whose push the host refused, if it did.
+  const std::optional<int32_t>& refused_push() const { return refused_push_; }
 
   // Returns the invocation path of an activation in flight, as FormatPath does.
   std::string PathOf(int32_t id, bool mapped,
                      const std::vector<std::string>& names) const {
-    return FormatBatchedPath(plan_, activations_, id, mapped, names);
+    return FormatSteps(StepsOfPath(plan_, activations_, id), mapped, names);
+  }
+
+  // Returns the path that the refused call would have had.
+  // REQUIRES: a call was refused.
+  std::string PathOfRefusedCall(bool mapped,
+                                const std::vector<std::string>& names) const {
+    std::vector<Activation> steps =
+        StepsOfPath(plan_, activations_, refused_call_->caller);
+    Activation last;
+    last.procedure = refused_call_->procedure;
+    last.site = refused_call_->site;
+    last.ordinal = refused_call_->row;
+    steps.insert(steps.begin(), last);
+    return FormatSteps(std::move(steps), mapped, names);
+  }
+
+  // Returns the SubGraph whose body an activation in flight is in.
+  int32_t SubGraphOf(int32_t id) const {
+    while (plan_.procedures[activations_[id].procedure].is_branch) {
+      id = activations_[id].parent;
+    }
+    return activations_[id].procedure;
   }
 
   const ActivationTable& activations() const { return activations_; }
   int32_t num_values() const { return readers_.num_values(); }
 
  private:
+  bool is_refused() const {
+    return refused_call_.has_value() || refused_push_.has_value();
+  }
+
   const Stage& StageOf(int32_t id) const {
     const BatchedActivation& activation = activations_[id];
     return plan_.procedures[activation.procedure].stages[activation.stage];
@@ -213,7 +241,9 @@ class LockStep {
     const ActivationTree::Verdict verdict =
         is_branch ? ActivationTree::Verdict::kEntered : Judge(depth);
     if (verdict != ActivationTree::Verdict::kEntered) {
-      refusal_ = Refusal{verdict, parent, site, procedure};
+      const bool is_root = parent == kNoActivation;
+      refused_call_ = Refusal{verdict, parent, site, procedure,
+                              is_root ? num_entered_rows_ : 0};
       return kNoActivation;
     }
     if (!is_branch) ++num_invocations_;
@@ -242,7 +272,7 @@ class LockStep {
   void Settle() {
     for (size_t i = 0; i < entered_.size(); ++i) {
       const int32_t id = entered_[i];
-      if (refusal_.has_value()) break;
+      if (is_refused()) break;
       if (plan_.procedures[activations_[id].procedure].stages.empty()) {
         EndStage(id);
       } else if (const int32_t block = StageOf(id).block; block == kNoBlock) {
@@ -259,10 +289,11 @@ class LockStep {
     const int32_t stage_index = activations_[id].stage;
     const Stage& stage = StageOf(id);
     for (const PlannedPush& push : stage.pushes) {
-      const PushedRow row{Find(id, push.index), Find(id, push.value)};
-      readers_.Add(row.index);
-      readers_.Add(row.value);
-      pushed_[push.table].push_back(row);
+      if (!host_->Push(push.table, Find(id, push.index),
+                       Find(id, push.value))) {
+        refused_push_ = id;
+        return;
+      }
     }
     for (const CallSite& call : stage.calls) Make(call, id);
     for (const int32_t slot : LivenessOf(id).DyingAfter(stage_index)) {
@@ -273,7 +304,7 @@ class LockStep {
   }
 
   void Make(const CallSite& call, int32_t caller) {
-    if (refusal_.has_value()) return;
+    if (is_refused()) return;
     const Branch& branch = call.branches[BranchOf(call, caller)];
     const int32_t id = Enter(branch.procedure, caller, call.site);
     if (id == kNoActivation) return;
@@ -285,7 +316,7 @@ class LockStep {
 
   size_t BranchOf(const CallSite& call, int32_t caller) {
     if (!call.selector.has_value()) return 0;
-    const int32_t chosen = selectors_->Read(Find(caller, *call.selector));
+    const int32_t chosen = host_->ReadSelector(Find(caller, *call.selector));
     const size_t last = call.branches.size() - 1;
     return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
   }
@@ -336,7 +367,7 @@ class LockStep {
   const Plan& plan_;
   const BlockOrder& order_;
   Policy* const policy_;
-  Selectors* const selectors_;
+  Host* const host_;
   const ActivationLimits limits_;
   std::vector<Liveness> liveness_;
 
@@ -347,9 +378,10 @@ class LockStep {
   std::vector<int32_t> entered_;
   std::vector<int32_t> lowest_blocks_;
   std::vector<std::vector<ValueRow>> results_;
-  std::vector<std::vector<PushedRow>> pushed_;
-  std::optional<Refusal> refusal_;
+  std::optional<Refusal> refused_call_;
+  std::optional<int32_t> refused_push_;
   int64_t num_invocations_ = 0;
+  int32_t num_entered_rows_ = 0;
 };
 
 }  // namespace recursive_tf

@@ -56,6 +56,8 @@ class InvokeGradientOp : public RootKernel {
     std::vector<std::vector<tf::Tensor>> rows;
     std::shared_ptr<BackwardRun> run;
     OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
+    done = Traced("gradient of call", static_cast<int64_t>(rows.size()),
+                  std::move(done));
     auto results = std::make_shared<RowResults>(rows.size());
     if (rows.empty()) {
       End(ctx, run.get(), *results, done);

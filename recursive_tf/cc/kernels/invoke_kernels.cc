@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/kernels/root_kernel.h"
+#include "recursive_tf/cc/kernels/root_results.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/tf/call.h"
@@ -19,10 +20,8 @@
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/push_table.h"
-#include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/platform/errors.h"
 
@@ -45,16 +44,14 @@ class InvokeOp : public RootKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("max_depth", &limits_.max_depth));
     OP_REQUIRES_OK(ctx,
                    ctx->GetAttr("max_activations", &limits_.max_activations));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("output_shapes", &output_shapes_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("push_names", &push_names_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("pushed_shapes", &pushed_shapes_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("Tpushed", &pushed_types_));
+    OP_REQUIRES_OK(ctx, results_.Read(ctx));
   }
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     std::vector<std::vector<tf::Tensor>> rows;
     std::shared_ptr<ForwardRun> run;
     OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
+    done = Traced("call", static_cast<int64_t>(rows.size()), std::move(done));
     auto results = std::make_shared<RowResults>(rows.size());
     if (rows.empty()) {
       End(ctx, run.get(), *results, done);
@@ -91,8 +88,8 @@ class InvokeOp : public RootKernel {
     TF_RETURN_IF_ERROR(InputList(ctx, "args", &arguments));
     TF_RETURN_IF_ERROR(InputList(ctx, "captures", &captures));
     TF_RETURN_IF_ERROR(SplitRows(arguments, mapped(), rows));
-    std::vector<std::unique_ptr<PushTable>> pushes;
-    TF_RETURN_IF_ERROR(MakePushTables(ctx, &pushes));
+    PushTables pushes;
+    TF_RETURN_IF_ERROR(results_.MakePushTables(ctx, &pushes));
     // Last, because a run that is made must be closed before the op is done.
     *run = std::make_shared<ForwardRun>(
         procedures, std::move(captures), mapped(), ctx,
@@ -100,25 +97,6 @@ class InvokeOp : public RootKernel {
     (*run)->record->roots.resize(rows->size());
     if (rows->empty()) (*run)->record->no_rows = std::move(arguments);
     (*run)->pushes = std::move(pushes);
-    return absl::OkStatus();
-  }
-
-  absl::Status MakePushTables(tf::OpKernelContext* ctx,
-                              std::vector<std::unique_ptr<PushTable>>* tables) {
-    std::vector<tf::Tensor> sizes;
-    TF_RETURN_IF_ERROR(InputList(ctx, "push_sizes", &sizes));
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const int64_t size =
-          sizes[i].NumElements() == 1 ? sizes[i].flat<int64_t>()(0) : -1;
-      if (size < 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("size= of push '", push_names_[i],
-                         "' must be a scalar that is not negative; got ",
-                         sizes[i].DebugString(), "."));
-      }
-      tables->push_back(std::make_unique<PushTable>(
-          push_names_[i], size, pushed_types_[i], pushed_shapes_[i]));
-    }
     return absl::OkStatus();
   }
 
@@ -140,32 +118,13 @@ class InvokeOp : public RootKernel {
                                     std::move(arguments), std::move(done)));
   }
 
-  absl::Status SetOutputsOfNoRows(tf::OpKernelContext* ctx) const {
-    tf::OpOutputList outputs;
-    TF_RETURN_IF_ERROR(ctx->output_list("outputs", &outputs));
-    for (int i = 0; i < outputs.size(); ++i) {
-      tf::Tensor none;
-      TF_RETURN_IF_ERROR(StackNoRows(outputs.expected_output_dtype(i),
-                                     output_shapes_[i], NameOfOutput(i),
-                                     &none));
-      outputs.set(i, none);
-    }
-    return absl::OkStatus();
-  }
-
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,
                           const RowResults& results) {
     TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
     TF_RETURN_IF_ERROR(results.num_rows() == 0
-                           ? SetOutputsOfNoRows(ctx)
+                           ? results_.SetOutputsOfNoRows(ctx)
                            : SetOutputsFromRows(ctx, "outputs", results));
-    tf::OpOutputList pushed;
-    TF_RETURN_IF_ERROR(ctx->output_list("pushed", &pushed));
-    for (int i = 0; i < pushed.size(); ++i) {
-      tf::Tensor table;
-      TF_RETURN_IF_ERROR(run->pushes[i]->Result(&table));
-      pushed.set(i, table);
-    }
+    TF_RETURN_IF_ERROR(RootResults::SetPushed(ctx, run->pushes));
     RootHandle handle;
     handle.record = run->record;
     return ctx->set_output("activation", HandleTensor(std::move(handle)));
@@ -173,10 +132,7 @@ class InvokeOp : public RootKernel {
 
   bool keep_ = false;
   ActivationLimits limits_;
-  std::vector<tf::PartialTensorShape> output_shapes_;
-  std::vector<std::string> push_names_;
-  std::vector<tf::PartialTensorShape> pushed_shapes_;
-  tf::DataTypeVector pushed_types_;
+  RootResults results_;
 };
 
 // A call site. The stateless twin is the same kernel: it differs only in what

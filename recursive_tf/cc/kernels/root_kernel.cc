@@ -9,6 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/kernels/root_results.h"
+#include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -65,17 +67,8 @@ absl::Status SplitRows(std::vector<tf::Tensor> arguments, bool mapped,
     rows->push_back(std::move(arguments));
     return absl::OkStatus();
   }
-  for (const tf::Tensor& argument : arguments) {
-    if (argument.dims() == 0 ||
-        argument.dim_size(0) != arguments.front().dim_size(0)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          ".map takes arguments with the same first dimension, the number of "
-          "rows; got the shapes ",
-          arguments.front().shape().DebugString(), " and ",
-          argument.shape().DebugString(), "."));
-    }
-  }
-  const int64_t num_rows = arguments.front().dim_size(0);
+  int64_t num_rows = 0;
+  TF_RETURN_IF_ERROR(CountRows(arguments, &num_rows));
   rows->resize(num_rows);
   for (int64_t row = 0; row < num_rows; ++row) {
     for (const tf::Tensor& argument : arguments) {
@@ -83,6 +76,17 @@ absl::Status SplitRows(std::vector<tf::Tensor> arguments, bool mapped,
     }
   }
   return absl::OkStatus();
+}
+
+tf::AsyncOpKernel::DoneCallback RootKernel::Traced(const char* category,
+                                                   int64_t num_rows,
+                                                   DoneCallback done) const {
+  if (!TraceLog::Global().is_recording()) return done;
+  return [name = spec_.names->front(), category, num_rows,
+          start = TraceLog::Clock::now(), done = std::move(done)] {
+    TraceLog::Global().Add(name, category, start, num_rows);
+    done();
+  };
 }
 
 std::string RootKernel::NameOfOutput(int index) const {

@@ -59,6 +59,11 @@ class RootKernel : public tensorflow::AsyncOpKernel {
   absl::Status GetProcedures(tensorflow::OpKernelContext* ctx,
                              const Procedures** procedures);
 
+  // Returns `done`, which also ends an event that starts now, if that is
+  // recorded.
+  DoneCallback Traced(const char* category, int64_t num_rows,
+                      DoneCallback done) const;
+
   bool mapped() const { return mapped_; }
 
   // Returns what errors call an output of the root call.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,12 +14,13 @@
 #include <vector>
 
 #include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/rows.h"
-#include "recursive_tf/cc/batching/selectors.h"
+#include "recursive_tf/cc/batching/tape.h"
 
 namespace recursive_tf {
 
@@ -37,7 +39,7 @@ struct IntegerProgram {
 
 // Runs such a program in lock step, and watches the run: a value that is read
 // after it was said to be dead is an error, and so is a row that is not there.
-class IntegerRun : public Selectors {
+class IntegerRun : public Host {
  public:
   explicit IntegerRun(const IntegerProgram* program,
                       const std::string& policy = "agenda",
@@ -54,6 +56,9 @@ class IntegerRun : public Selectors {
       values_.push_back(Column{output});
     }
     for (const Column& argument : arguments) values_.push_back(argument);
+    for (const std::optional<Column>& value : values_) {
+      tape_.num_rows.push_back(static_cast<int32_t>(value->size()));
+    }
     steps_.Start(num_rows);
     Sweep();
     Launch launch;
@@ -62,22 +67,42 @@ class IntegerRun : public Selectors {
       steps_.Complete(launch);
       Sweep();
     }
-    if (steps_.refusal().has_value()) return {};
-    std::vector<Column> results;
-    for (const std::vector<ValueRow>& row : steps_.results()) {
-      results.emplace_back();
-      for (const ValueRow& result : row) results.back().push_back(At(result));
+    if (steps_.refused_call() || steps_.refused_push()) return {};
+    tape_.results = steps_.Results();
+    std::vector<Column> results(num_rows);
+    for (const Rows& rows : tape_.results) {
+      const Column column = Gather(rows);
+      for (int32_t i = 0; i < num_rows; ++i) results[i].push_back(column.at(i));
     }
     return results;
   }
 
-  int32_t Read(ValueRow row) override { return static_cast<int32_t>(At(row)); }
+  int32_t ReadSelector(ValueRow row) override {
+    return static_cast<int32_t>(At(row));
+  }
+
+  // Refuses a second row for the same index.
+  bool Push(int32_t table, ValueRow index, ValueRow value) override {
+    if (!tables_[table].emplace(At(index), At(value)).second) return false;
+    tape_.pushed.resize(std::max<size_t>(tape_.pushed.size(), table + 1));
+    tape_.pushed[table].indices.push_back(At(index));
+    tape_.pushed[table].values.Add(value);
+    return true;
+  }
+
+  // What was pushed, by table and index.
+  const std::map<int32_t, std::map<int64_t, int64_t>>& tables() const {
+    return tables_;
+  }
 
   int64_t At(ValueRow row) const {
     const std::optional<Column>& value = values_.at(row.value);
     if (!value.has_value()) throw std::logic_error("a dead value was read");
     return value->at(row.row);
   }
+
+  // What a gradient replays. Launches keep their inputs, then their outputs.
+  const Tape<Column>& tape() const { return tape_; }
 
   // The blocks in the order in which they were launched, and for how many rows.
   const std::vector<std::pair<int32_t, size_t>>& launches() const {
@@ -106,7 +131,15 @@ class IntegerRun : public Selectors {
         outputs[i].push_back(computed[i]);
       }
     }
-    for (Column& output : outputs) values_.push_back(std::move(output));
+    TapedLaunch<Column> taped{launch.block, launch.first_value,
+                              launch.num_rows(), launch.inputs,
+                              std::move(inputs)};
+    taped.kept.insert(taped.kept.end(), outputs.begin(), outputs.end());
+    tape_.launches.push_back(std::move(taped));
+    for (Column& output : outputs) {
+      tape_.num_rows.push_back(launch.num_rows());
+      values_.push_back(std::move(output));
+    }
     if (static_cast<int32_t>(values_.size()) != steps_.num_values()) {
       throw std::logic_error("the values are numbered in another way");
     }
@@ -138,7 +171,9 @@ class IntegerRun : public Selectors {
   const std::unique_ptr<Policy> policy_;
   LockStep steps_;
   std::vector<std::optional<Column>> values_;
+  std::map<int32_t, std::map<int64_t, int64_t>> tables_;
   std::vector<std::pair<int32_t, size_t>> launches_;
+  Tape<Column> tape_;
   size_t num_dead_ = 0;
   size_t max_alive_ = 0;
 };

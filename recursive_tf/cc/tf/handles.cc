@@ -27,18 +27,17 @@ absl::Status SumOfNoHandles(tf::OpKernelContext* /*ctx*/, const Handle& /*a*/,
   return absl::OkStatus();
 }
 
-REGISTER_UNARY_VARIANT_UNARY_OP_FUNCTION(tf::ZEROS_LIKE_VARIANT_UNARY_OP,
-                                         tf::DEVICE_CPU, RootHandle,
-                                         NoHandle<RootHandle>);
-REGISTER_UNARY_VARIANT_BINARY_OP_FUNCTION(tf::ADD_VARIANT_BINARY_OP,
-                                          tf::DEVICE_CPU, RootHandle,
-                                          SumOfNoHandles<RootHandle>);
-REGISTER_UNARY_VARIANT_UNARY_OP_FUNCTION(tf::ZEROS_LIKE_VARIANT_UNARY_OP,
-                                         tf::DEVICE_CPU, ActivationHandle,
-                                         NoHandle<ActivationHandle>);
-REGISTER_UNARY_VARIANT_BINARY_OP_FUNCTION(tf::ADD_VARIANT_BINARY_OP,
-                                          tf::DEVICE_CPU, ActivationHandle,
-                                          SumOfNoHandles<ActivationHandle>);
+#define RECURSIVE_TF_REGISTER_HANDLE(Handle)                                \
+  REGISTER_UNARY_VARIANT_UNARY_OP_FUNCTION(tf::ZEROS_LIKE_VARIANT_UNARY_OP, \
+                                           tf::DEVICE_CPU, Handle,          \
+                                           NoHandle<Handle>);               \
+  REGISTER_UNARY_VARIANT_BINARY_OP_FUNCTION(tf::ADD_VARIANT_BINARY_OP,      \
+                                            tf::DEVICE_CPU, Handle,         \
+                                            SumOfNoHandles<Handle>)
+RECURSIVE_TF_REGISTER_HANDLE(RootHandle);
+RECURSIVE_TF_REGISTER_HANDLE(ActivationHandle);
+RECURSIVE_TF_REGISTER_HANDLE(BatchedHandle);
+#undef RECURSIVE_TF_REGISTER_HANDLE
 
 }  // namespace
 }  // namespace recursive_tf

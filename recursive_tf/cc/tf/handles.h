@@ -16,6 +16,7 @@ namespace recursive_tf {
 
 class ForwardRun;
 struct BackwardRun;
+struct BatchedRecord;
 struct ForwardRecord;
 
 // Handles are scalar DT_VARIANT tensors, because TensorFlow carries these like
@@ -50,6 +51,13 @@ struct RootHandle : UnserializableVariant {
   std::shared_ptr<const ForwardRecord> record;
 
   std::string TypeName() const { return "recursive_tf::RootHandle"; }
+};
+
+// The same of a root call in the batched executor.
+struct BatchedHandle : UnserializableVariant {
+  std::shared_ptr<const BatchedRecord> record;
+
+  std::string TypeName() const { return "recursive_tf::BatchedHandle"; }
 };
 
 template <typename Handle>

@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "recursive_tf/cc/tf/narrow_graph.h"
 #include "recursive_tf/cc/tf/simplify_graph.h"
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/common_runtime/function_def_utils.h"
@@ -87,10 +86,7 @@ absl::Status BuildProcedureGraph(const std::string& name,
   TF_RETURN_IF_ERROR(Lower(options, graph));
   tf::OptimizeGraph(runtime, graph);
   SimplifyGraph(graph->get());
-  TF_RETURN_IF_ERROR(
-      RunPostPartitioning(runtime->device()->name(), options, graph));
-  NarrowGraph(graph->get());
-  return absl::OkStatus();
+  return RunPostPartitioning(runtime->device()->name(), options, graph);
 }
 
 }  // namespace recursive_tf

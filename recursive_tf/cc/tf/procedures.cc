@@ -9,14 +9,13 @@
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
+#include "recursive_tf/cc/tf/make_executor.h"
+#include "recursive_tf/cc/tf/narrow_graph.h"
 #include "recursive_tf/cc/tf/own_ops.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "tensorflow/core/common_runtime/executor.h"
-#include "tensorflow/core/common_runtime/local_executor_params.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
-#include "tensorflow/core/framework/device.h"
 #include "tensorflow/core/framework/function.h"
-#include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/platform/errors.h"
 
@@ -87,37 +86,20 @@ absl::Status Procedures::Add(const std::string& function,
   std::unique_ptr<tf::Graph> graph;
   TF_RETURN_IF_ERROR(
       BuildProcedureGraph(function, runtime_, &library_, &graph));
+  NarrowGraph(graph.get());
   std::unique_ptr<tf::Executor> executor;
-  TF_RETURN_IF_ERROR(MakeExecutor(*graph, &executor));
+  TF_RETURN_IF_ERROR(MakeExecutor(
+      *graph, runtime_,
+      [this](tf::OpKernel* kernel) {
+        const bool waits =
+            kernel->AsAsync() != nullptr && !IsOwnOp(kernel->def().op());
+        only_compute_ = only_compute_ && !waits;
+      },
+      &executor));
   procedures_.push_back(std::make_unique<Procedure>(
       std::move(executor), std::move(captures),
       library_.Find(function)->signature().output_arg_size(),
       !HasForeignState(*graph)));
-  return absl::OkStatus();
-}
-
-absl::Status Procedures::MakeExecutor(const tf::Graph& graph,
-                                      std::unique_ptr<tf::Executor>* executor) {
-  tf::LocalExecutorParams params;
-  params.device = runtime_->device();
-  params.function_library = runtime_;
-  params.create_kernel =
-      [this](const std::shared_ptr<const tf::NodeProperties>& props,
-             tf::OpKernel** kernel) {
-        TF_RETURN_IF_ERROR(
-            tf::CreateNonCachedKernel(runtime_->device(), runtime_, props,
-                                      runtime_->graph_def_version(), kernel));
-        const bool waits =
-            (*kernel)->AsAsync() != nullptr && !IsOwnOp(props->node_def.op());
-        only_compute_ = only_compute_ && !waits;
-        return absl::OkStatus();
-      };
-  params.delete_kernel = [](tf::OpKernel* kernel) {
-    tf::DeleteNonCachedKernel(kernel);
-  };
-  tf::Executor* made = nullptr;
-  TF_RETURN_IF_ERROR(tf::NewLocalExecutor(params, graph, &made));
-  executor->reset(made);
   return absl::OkStatus();
 }
 

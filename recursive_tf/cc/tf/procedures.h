@@ -12,10 +12,8 @@
 #include "recursive_tf/cc/runtime/tail_predictor.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
-#include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/graph/graph.h"
 
 namespace recursive_tf {
 
@@ -79,8 +77,6 @@ class Procedures {
   Procedures(const ProgramSpec& spec,
              tensorflow::FunctionLibraryRuntime* runtime);
   absl::Status Add(const std::string& function, std::vector<int> captures);
-  absl::Status MakeExecutor(const tensorflow::Graph& graph,
-                            std::unique_ptr<tensorflow::Executor>* executor);
 
   const std::shared_ptr<const std::vector<std::string>> names_;
   tensorflow::FunctionLibraryRuntime* const runtime_;

@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/runtime/path.h"
 #include "recursive_tf/cc/runtime/tail_predictor.h"
 #include "recursive_tf/cc/tf/call.h"
+#include "recursive_tf/cc/tf/make_executor.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/cancellation.h"
@@ -33,16 +34,6 @@ std::unique_ptr<tf::CancellationManager> ChildOf(
     tf::CancellationManager* parent) {
   return parent == nullptr ? std::make_unique<tf::CancellationManager>()
                            : std::make_unique<tf::CancellationManager>(parent);
-}
-
-tf::Executor::Args ArgsOf(tf::OpKernelContext* root) {
-  tf::Executor::Args args;
-  args.step_id = root->step_id();
-  args.rendezvous = root->rendezvous();
-  args.stats_collector = root->stats_collector();
-  args.step_container = root->step_container();
-  args.collective_executor = root->collective_executor();
-  return args;
 }
 
 // Schedules what an executor has to do next. The start of a call, its end and
@@ -95,7 +86,7 @@ ProgramRun::ProgramRun(const Procedures* procedures,
       captures_(std::move(captures)),
       mapped_(mapped),
       pool_(root->runner()),
-      args_(ArgsOf(root)),
+      args_(StepOf(root)),
       cancellation_(ChildOf(root->cancellation_manager())),
       kernel_cancellation_(ChildOf(cancellation_.get())) {
   if (procedures->only_compute()) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/runtime/row_claims.h"
+#include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -55,10 +56,10 @@ absl::Status PushTable::TableFor(const tf::TensorShape& row_shape,
   return absl::OkStatus();
 }
 
-absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
+absl::Status PushTable::Claim(int64_t index) {
   switch (claims_.Claim(index)) {
     case RowClaims::Verdict::kClaimed:
-      break;
+      return absl::OkStatus();
     case RowClaims::Verdict::kTaken:
       return absl::InvalidArgumentError(absl::StrCat(
           "push '", name_, "' to row ", index,
@@ -69,11 +70,27 @@ absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
           "push '", name_, "' to row ", index, " is outside of [0, ",
           claims_.num_rows(), "). Check index= and size= of the push."));
   }
+  return absl::InternalError("unreachable");
+}
+
+absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
+  TF_RETURN_IF_ERROR(Claim(index));
   tf::Tensor table;
   TF_RETURN_IF_ERROR(TableFor(value.shape(), &table));
   // TensorFlow's copy crashes on rows without elements.
   if (value.NumElements() == 0) return absl::OkStatus();
   return tf::batch_util::CopyElementToSlice(value, &table, index);
+}
+
+absl::Status PushTable::PushRow(int64_t index, const tf::Tensor& rows,
+                                int64_t row) {
+  TF_RETURN_IF_ERROR(Claim(index));
+  tf::TensorShape shape = rows.shape();
+  shape.RemoveDim(0);
+  tf::Tensor table;
+  TF_RETURN_IF_ERROR(TableFor(shape, &table));
+  CopyRows(rows, row, 1, index, &table);
+  return absl::OkStatus();
 }
 
 absl::Status PushTable::Result(tf::Tensor* result) {

@@ -26,10 +26,16 @@ class PushTable {
 
   absl::Status Push(int64_t index, const tensorflow::Tensor& value);
 
+  // Pushes row `row` of `rows`.
+  absl::Status PushRow(int64_t index, const tensorflow::Tensor& rows,
+                       int64_t row);
+
   // Sets `*result` to a tensor [size, row...].
   absl::Status Result(tensorflow::Tensor* result);
 
  private:
+  absl::Status Claim(int64_t index);
+
   // Returns the table, made when the first row tells its shape. Its rows are
   // then written without the lock, because each is claimed by one writer.
   absl::Status TableFor(const tensorflow::TensorShape& row_shape,

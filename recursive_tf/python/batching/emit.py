@@ -1,147 +1,103 @@
-"""From the graph of a vectorised block to a function for any number of rows."""
+"""From a graph with static shapes to a function for any number of rows."""
 
 import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.rebuild import Rebuild
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.tf_compat import FuncGraph
 
-# Inputs of ops that say how many of something there are, where -1 means all.
-_TAKES_MINUS_ONE = {("Reshape", 1), ("Slice", 2)}
+# The types that shapes and counts of rows have.
+_OF_COUNTS = (tf.int32, tf.int64)
+# Which input of an op is a shape that may have a -1, for all that there is.
+_SHAPES = {"Reshape": 1, "Slice": 2}
 
 
 def emit(graph: FuncGraph, num_rows: int) -> FuncGraph:
     """Returns a graph like one that was built for `num_rows` rows, for any number.
 
-    What no output needs is left out, and so are constant expressions, copies, and
-    reshapes of reshapes.
-
     Args:
-        graph: Its shapes are static.
+        graph: Its shapes are static, and it was simplified.
         num_rows: A large prime: wherever it divides a number, that counts rows.
     """
-    return _Emitter(graph, num_rows).run()
+    return Emitter(graph.name, num_rows).run(graph.inputs, graph.outputs)
 
 
-class _Emitter:
-    def __init__(self, source: FuncGraph, num_rows: int) -> None:
-        self._source = source
+class Emitter(Rebuild):
+    """See `emit`."""
+
+    def __init__(self, name: str, num_rows: int) -> None:
+        super().__init__(name)
         self._prime = num_rows
-        self._target = FuncGraph(tf_compat.unique_name(source.name))
-        self._copies: dict[int, tf.Tensor] = {}
+        self._rows: tf.Tensor | None = None
         self._num_rows: tf.Tensor | None = None
 
-    def run(self) -> FuncGraph:
-        for tensor in self._source.inputs:
-            self._add_input(tensor)
-        needed = self._needed()
-        with self._target.as_default():
-            for op in self._source.get_operations():
-                if op in needed and op.type != "Placeholder":
-                    self._add(op)
-            self._target.outputs = [
-                self._copy_of(_origin(output)) for output in self._source.outputs
-            ]
-        return self._target
-
-    def _needed(self) -> set[tf.Operation]:
-        needed: set[tf.Operation] = set()
-        todo = [_origin(output) for output in self._source.outputs]
-        while todo:
-            tensor = todo.pop()
-            if tensor.op not in needed and static_value(tensor) is None:
-                needed.add(tensor.op)
-                todo += _inputs_of(tensor.op)
-        return needed
-
-    def _add_input(self, tensor: tf.Tensor) -> None:
+    def add_input(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Adds an input, for any number of rows if it has rows."""
         shape = tensor.shape
         if tensor.dtype != tf.resource and shape.rank:
             shape = [None if self._counts_rows(n) else n for n in shape.as_list()]
-        copy = tf_compat.placeholder_like(
-            self._target, tf.TensorSpec(shape, tensor.dtype)
-        )
+        spec = tf.TensorSpec(shape, tensor.dtype)
+        copy = tf_compat.placeholder_like(self.graph, spec)
         tf_compat.copy_handle_data(tensor, copy)
-        self._target.inputs.append(copy)
-        self._copies[id(tensor)] = copy
+        self.graph.inputs.append(copy)
+        if tensor.shape.rank and tensor.shape[0] == self._prime:
+            self._rows = copy
+        return copy
 
-    def _add(self, op: tf.Operation) -> None:
-        inputs = [
-            self._copy_of(tensor, minus_one=(op.type, index) in _TAKES_MINUS_ONE)
-            for index, tensor in enumerate(_inputs_of(op))
-        ]
-        new = tf_compat.add_like(self._target, op, inputs)
-        for old, copy in zip(op.outputs, new.outputs, strict=True):
-            tf_compat.copy_handle_data(old, copy)
-            self._copies[id(old)] = copy
+    def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
+        """Returns what an op takes; -1 where that counts rows, if it may."""
+        inputs = []
+        for index, tensor in enumerate(op.inputs):
+            rest = self._with_minus_one(op) if index == _SHAPES.get(op.type) else None
+            inputs.append(
+                self.copy_of(tensor)
+                if rest is None
+                else tf.constant(rest, tensor.dtype)
+            )
+        return inputs
 
-    def _copy_of(self, tensor: tf.Tensor, *, minus_one: bool = False) -> tf.Tensor:
-        """Returns what a needed tensor, or a constant, is here.
-
-        Args:
-            tensor: Of the source.
-            minus_one: Whether -1 may stand for a number that follows from the rest.
-        """
-        value = static_value(tensor)
-        if value is None:
-            return self._copies[id(tensor)]
-        hits = self._counts_rows(value) if tensor.dtype.is_integer else np.zeros(())
-        if not hits.any():
-            return tf.constant(value, tensor.dtype)
-        if minus_one and hits.sum() == 1:
-            return tf.constant(np.where(hits, -1, value), tensor.dtype)
+    def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Adds a constant, or what it is for the rows that there are."""
+        value = static_value(tensor) if tensor.dtype in _OF_COUNTS else None
+        hits = self._counts_rows(value)
+        if value is None or not hits.any():
+            return super().add_leaf(tensor)
         parts = [
-            self._times_rows(int(n) // self._prime, tensor.dtype)
+            self._times_rows(tensor, int(n) // self._prime)
             if hit
             else tf.constant(n, tensor.dtype)
             for n, hit in zip(value.ravel(), hits.ravel(), strict=True)
         ]
-        return tf.reshape(tf.stack(parts), value.shape)
+        return tf.stack(parts) if value.ndim == 1 else tf.reshape(parts, value.shape)
 
-    def _times_rows(self, times: int, dtype: tf.DType) -> tf.Tensor:
+    def _with_minus_one(self, op: tf.Operation) -> np.ndarray | None:
+        """Returns the shape that an op takes, with -1 if that is the number of rows.
+
+        None if there is no such number, or if it does not follow from the others.
+        """
+        shape = static_value(op.inputs[_SHAPES[op.type]])
+        hits = self._counts_rows(shape)
+        if shape is None or hits.sum() != 1:
+            return None
+        if op.type == "Slice":
+            follows = shape[hits] == np.array(op.inputs[0].shape)[hits]
+        else:
+            follows = shape.all()
+        return np.where(hits, -1, shape) if follows else None
+
+    def _times_rows(self, like: tf.Tensor, times: int) -> tf.Tensor:
         if self._num_rows is None:
-            self._num_rows = tf.shape(self._some_rows())[0]
-        return tf.cast(self._num_rows * times, dtype)
-
-    def _some_rows(self) -> tf.Tensor:
-        for tensor in self._source.inputs:
-            if tensor.shape.rank and tensor.shape[0] == self._prime:
-                return self._copies[id(tensor)]
-        raise CannotBatchError(self._source.outputs[0].op, "it takes no rows.")
+            if self._rows is None:
+                raise CannotBatchError(like.op, "it takes no rows.")
+            self._num_rows = tf.shape(self._rows)[0]
+        number = tf.cast(self._num_rows, like.dtype)
+        return number if times == 1 else number * times
 
     def _counts_rows(self, number: object) -> np.ndarray:
         """Says of each number whether it is a multiple of the number of rows."""
         numbers = np.asarray(0 if number is None else number)
         counted: np.ndarray = np.logical_and(numbers != 0, numbers % self._prime == 0)
         return counted
-
-
-def _inputs_of(op: tf.Operation) -> list[tf.Tensor]:
-    """Returns what an op takes, or what that is a copy of."""
-    inputs = [_origin(tensor) for tensor in op.inputs]
-    if op.type == "Reshape":
-        inputs[0] = _origin(_before_reshapes(inputs[0]))
-    return inputs
-
-
-def _origin(tensor: tf.Tensor) -> tf.Tensor:
-    """Returns what `tensor` is a copy of."""
-    while True:
-        source = tensor
-        if tensor.op.type == "Identity":
-            source = tensor.op.inputs[0]
-        elif tensor.op.type == "Reshape":
-            before = _before_reshapes(tensor)
-            if before.shape.as_list() == tensor.shape.as_list():
-                source = before
-        if source is tensor:
-            return tensor
-        tensor = source
-
-
-def _before_reshapes(tensor: tf.Tensor) -> tf.Tensor:
-    while tensor.op.type == "Reshape":
-        tensor = tensor.op.inputs[0]
-    return tensor

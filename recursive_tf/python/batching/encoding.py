@@ -1,11 +1,12 @@
-"""A plan as numbers, for an attribute of the root op.
+"""A plan, and that of its gradient, as numbers: for attributes of the root ops.
 
-`recursive_tf/cc/batching/plan_decoder.h` reads them; both change together, and with
-them the version.
+`recursive_tf/cc/batching/plan_decoder.h` and `gradient_plan_decoder.h` read them; both
+sides change together, and with them the version.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from recursive_tf.python.batching.gradient_plan import BlockGradient
 from recursive_tf.python.batching.plan import (
     CallSite,
     Plan,
@@ -23,6 +24,26 @@ def encode(plan: Plan) -> list[int]:
     for procedure in plan.procedures:
         code += _procedure(procedure)
     return code
+
+
+def encode_gradients(blocks: Sequence[BlockGradient]) -> list[int]:
+    """Returns the numbers that stand for the gradients of the blocks of a plan."""
+    code = [VERSION, len(blocks)]
+    for block in blocks:
+        code.append(block.num_extras)
+        code += _list(block.kept)
+        code += [int(block.has_backward), int(block.has_deferred)]
+        code += _list(block.tape)
+        code += _list(block.cotangents)
+        code += _list(block.input_gradients)
+        code.append(len(block.deferred))
+        code += [number for place in block.deferred for number in place]
+    return code
+
+
+def _list(numbers: Sequence[int]) -> Iterator[int]:
+    yield len(numbers)
+    yield from numbers
 
 
 def _procedure(procedure: Procedure) -> Iterator[int]:
@@ -60,8 +81,7 @@ def _call(call: CallSite) -> Iterator[int]:
 
 
 def _sources(sources: tuple[Source, ...]) -> Iterator[int]:
-    yield len(sources)
-    yield from map(_source, sources)
+    yield from _list([_source(source) for source in sources])
 
 
 def _source(source: Source) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -157,7 +158,7 @@ class FlatProgram:
     def _add(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         if op.type in ("Placeholder", "NoOp"):
             return
-        if op.type == "Identity":
+        if op.type == "Identity" and not tf_compat.has_custom_gradient(op):
             self._bind(op.outputs, op.inputs)
         elif op.type in PUSHES:
             procedure.pushes.append(op)
@@ -210,7 +211,7 @@ class FlatProgram:
     def _same_op(
         self, op: tf.Operation, procedure: FlatProcedure
     ) -> tf.Operation | None:
-        if not op.outputs or has_effect(op):
+        if not op.outputs or has_effect(op) or tf_compat.has_custom_gradient(op):
             return None
         key = self._signature_of(op)
         at: FlatProcedure | None = procedure

@@ -23,12 +23,16 @@ class Prologue:
 
     def copy(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns what `tensor`, of a closed procedure, is in the prologue."""
-        tensor = self._program.resolve(tensor)
-        found = self._copies.get(id(tensor))
-        if found is None:
-            self._add(tensor)
-            found = self._copies[id(tensor)]
-        return found
+        wanted = self._program.resolve(tensor)
+        todo = [wanted]
+        # A stack, not a recursion: chains of ops may be longer than Python's.
+        while todo:
+            missing = self._missing_for(todo[-1])
+            if missing:
+                todo += missing
+            else:
+                self._add(todo.pop())
+        return self._copies[id(wanted)]
 
     def add(self, op: tf.Operation, inputs: list[tf.Tensor]) -> list[tf.Tensor]:
         """Adds an op like `op`, and returns its outputs."""
@@ -36,7 +40,16 @@ class Prologue:
         tf_compat.set_origin(new, op)
         return list(new.outputs)
 
+    def _missing_for(self, tensor: tf.Tensor) -> list[tf.Tensor]:
+        """Returns what has to be copied before `tensor`."""
+        if id(tensor) in self._copies or id(tensor) in self._program.captures:
+            return []
+        inputs = self._program.inputs_of(tensor.op)
+        return [t for t in inputs if id(t) not in self._copies]
+
     def _add(self, tensor: tf.Tensor) -> None:
+        if id(tensor) in self._copies:
+            return
         capture = self._program.captures.get(id(tensor))
         if capture is not None:
             self._copies[id(tensor)] = tf_compat.placeholder_like(self.graph, tensor)
@@ -44,6 +57,6 @@ class Prologue:
             self.captures.append(capture)
             return
         op = tensor.op
-        outputs = self.add(op, [self.copy(t) for t in self._program.inputs_of(op)])
-        for old, new in zip(op.outputs, outputs, strict=True):
+        inputs = [self._copies[id(t)] for t in self._program.inputs_of(op)]
+        for old, new in zip(op.outputs, self.add(op, inputs), strict=True):
             self._copies[id(old)] = new

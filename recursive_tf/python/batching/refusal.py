@@ -17,3 +17,14 @@ class CannotBatchError(Exception):
         self.reason = reason
         self.place = tf_compat.op_traceback(op)
         super().__init__(f"{op.type} '{op.name}' at {self.place}: {reason}")
+
+
+class RuleError(ValueError):
+    """A rule of `rtf.register_vectorization` does not return what it should."""
+
+    def __init__(self, op: tf.Operation, expected: str, found: str) -> None:
+        place = tf_compat.op_traceback(op)
+        super().__init__(
+            f"The rule for {op.type}, used for '{op.name}' at {place}, should return "
+            f"{expected}, but returned {found}."
+        )

@@ -8,17 +8,26 @@ from recursive_tf.python.batching.refusal import CannotBatchError
 
 # What is larger is not worth to be known, and might be as large as the rows are many.
 _MOST_ELEMENTS = 64
+# What these give is not longer than what they take, though TensorFlow cannot say.
+_NEVER_LONGER = frozenset(
+    ("BroadcastGradientArgs", "ConcatV2", "InvertPermutation", "ListDiff")
+)
+# What these give does not depend on values.
+_OF_SHAPES = frozenset(("Rank", "Shape", "ShapeN", "Size"))
 
 
 def static_value(tensor: tf.Tensor) -> np.ndarray | None:
     """Returns the value of a small expression of constants, or None."""
     if _is_computed(tensor):
         return None
-    value: np.ndarray | None = (
-        tf.get_static_value(tensor)
-        if tensor.op.type == "Const"
-        else tf_compat.evaluate_constant(tensor)
-    )
+    value: np.ndarray | None
+    if tensor.op.type == "Const":
+        value = tf.get_static_value(tensor)
+    elif tensor.op.type == "ShapeN":  # Which TensorFlow does not evaluate.
+        shape = tensor.op.inputs[tensor.value_index].shape
+        value = np.array(shape, tensor.dtype.as_numpy_dtype)
+    else:
+        value = tf_compat.evaluate_constant(tensor)
     return value
 
 
@@ -31,11 +40,19 @@ def _is_computed(tensor: tf.Tensor) -> bool:
             continue
         seen.add(tensor.op)
         count = tensor.shape.num_elements()
+        if count is None and tensor.op.type in _NEVER_LONGER:
+            count = 0
+        if count == 0:
+            count = max(tensor.shape)  # No elements, but the shape may count rows.
         if count is None or count > _MOST_ELEMENTS:
             return True
         if not tensor.op.inputs and tensor.op.type != "Const":
             return True
-        todo += tensor.op.inputs
+        if tensor.op.type in _OF_SHAPES:
+            if not all(t.shape.is_fully_defined() for t in tensor.op.inputs):
+                return True
+        else:
+            todo += tensor.op.inputs
     return False
 
 

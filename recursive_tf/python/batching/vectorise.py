@@ -1,6 +1,7 @@
 """From a block to a function of many rows at once."""
 
 from collections.abc import Callable, Collection
+from typing import TypeVar
 
 import tensorflow as tf
 
@@ -10,6 +11,7 @@ from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules import rule_of
+from recursive_tf.python.batching.simplify import simplify
 from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -34,21 +36,34 @@ def vectorise(
         CannotBatchError: If an op of the block has no rule, or if what it computes
             depends on how many rows there are.
     """
-    made = []
-    for prime in _PRIMES:
-        rows = VectorisedBlock(
-            program, prologue, block, rule_for, speculated, num_rows=prime
-        )
-        made.append((emit(rows.graph, prime), rows.invariants))
-    (graph, invariants), (other, _) = made
-    if _structure(graph) != _structure(other):
+
+    def make(num_rows: int) -> tuple[FuncGraph, list[tf.Tensor]]:
+        rows = VectorisedBlock(program, prologue, block, rule_for, speculated, num_rows)
+        return emit(simplify(rows.graph), num_rows), rows.invariants
+
+    return for_any_number(block, make, lambda made: structure(made[0]))
+
+
+_Made = TypeVar("_Made")
+
+
+def for_any_number(
+    block: Block, make: Callable[[int], _Made], describe: Callable[[_Made], object]
+) -> _Made:
+    """Returns what `make` makes of a number of rows, if that does not matter.
+
+    Raises:
+        CannotBatchError: If what it makes of two numbers is described differently.
+    """
+    first, second = map(make, _PRIMES)
+    if describe(first) != describe(second):
         raise CannotBatchError(
             block.ops[-1], "what it computes depends on how many rows there are."
         )
-    return graph, invariants
+    return first
 
 
-def _structure(graph: FuncGraph) -> list[object]:
+def structure(graph: FuncGraph) -> list[object]:
     """Returns what a graph computes, without names."""
     numbers = {t: i for i, t in enumerate(map(id, graph.inputs))}
     found: list[object] = []

@@ -1,6 +1,7 @@
 """A block for many activations at once."""
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -9,9 +10,10 @@ from recursive_tf.python.batching.blocks import Block
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.program.effects import has_effect
+from recursive_tf.python.signature import format_spec, spec_of
 from recursive_tf.python.tf_compat import FuncGraph
 
 # Returns what takes the place of an op's outputs: row tensors of the block's graph, or
@@ -43,6 +45,7 @@ class VectorisedBlock:
         self.num_rows = num_rows
         self._program = program
         self._prologue = prologue
+        self._rule_of = rule_of
         self._speculated = speculated
         self._values: dict[int, Operand] = {}
         self._imported: dict[int, tf.Tensor] = {}
@@ -53,10 +56,9 @@ class VectorisedBlock:
         rows = list(self.graph.inputs)
         with self.graph.as_default():
             for op in block.ops:
-                for output in op.outputs:
-                    _check_static(output)
-                self._add(op, rule_of(op))
-            outputs = [self.all_rows(self._values[id(t)]) for t in block.outputs]
+                inputs = [self._operand(t) for t in program.inputs_of(op)]
+                self._bind(op, self._results_of(op, inputs), self._values)
+            outputs = [self._output(tensor) for tensor in block.outputs]
         self.graph.outputs = outputs
         self.graph.inputs = rows + [self._imported[id(t)] for t in self.invariants]
 
@@ -66,12 +68,16 @@ class VectorisedBlock:
         """Returns an operand in the block's graph: with rows in front, or without."""
         return operand.tensor if operand.is_row else self._import(operand.tensor)
 
-    def all_rows(self, operand: Operand) -> tf.Tensor:
-        """Returns an operand with rows in front."""
-        if operand.is_row:
+    def all_rows(
+        self, operand: Operand, shape: Sequence[int] | None = None
+    ) -> tf.Tensor:
+        """Returns an operand with rows in front, each broadcast to a shape."""
+        shape = operand.shape if shape is None else shape
+        if operand.is_row and operand.shape == list(shape):
             return operand.tensor
-        value = self._import(operand.tensor)
-        return tf.broadcast_to(value, [self.num_rows, *operand.shape])
+        return tf.broadcast_to(
+            self.aligned(operand, len(shape)), [self.num_rows, *shape]
+        )
 
     def aligned(self, operand: Operand, rank: int) -> tf.Tensor:
         """Returns an operand so that it broadcasts with rows of rank `rank`."""
@@ -79,6 +85,21 @@ class VectorisedBlock:
             return self._import(operand.tensor)
         ones = [1] * (rank - operand.rank)
         return self.reshaped(operand.tensor, [*ones, *operand.shape])
+
+    def shared(self, op: tf.Operation, index: int, inputs: list[Operand]) -> tf.Tensor:
+        """Returns an input of `op` that must be the same for all rows.
+
+        Raises:
+            CannotBatchError: If it is not.
+        """
+        if inputs[index].is_row:
+            name = op.op_def.input_arg[index].name
+            raise CannotBatchError(
+                op,
+                f"its input '{name}' may differ between activations. Take it from "
+                "outside of the SubGraph, or use the dataflow executor.",
+            )
+        return self._import(inputs[index].tensor)
 
     def reshaped(self, rows: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
         """Returns rows, each with another shape."""
@@ -98,14 +119,26 @@ class VectorisedBlock:
         """Adds an op like `op` with other inputs, and so with other shapes."""
         return list(tf_compat.add_like(self.graph, op, inputs).outputs)
 
+    def inlined(self, graph: FuncGraph, inputs: Sequence[Operand]) -> list[Operand]:
+        """Returns what a function that an op names gives, op by op."""
+        values = dict(zip(map(id, graph.inputs), inputs, strict=True))
+        for op in _needed_within(graph):
+            operands = [values[id(tensor)] for tensor in op.inputs]
+            self._bind(op, self._results_of(op, operands), values)
+        return [values[id(output)] for output in graph.outputs]
+
     # ---
 
     def _add_input(self, tensor: tf.Tensor) -> None:
-        _check_static(tensor)
-        spec = tf.TensorSpec([self.num_rows, *tensor.shape], tensor.dtype)
+        _check_is_value(tensor)
+        spec = tf.TensorSpec([self.num_rows, *_shape_of(tensor)], tensor.dtype)
         rows = tf_compat.placeholder_like(self.graph, spec)
         self.graph.inputs.append(rows)
         self._values[id(tensor)] = Operand(rows, is_row=True)
+
+    def _output(self, tensor: tf.Tensor) -> tf.Tensor:
+        _check_is_value(tensor)
+        return self.all_rows(self._values[id(tensor)])
 
     def _operand(self, tensor: tf.Tensor) -> Operand:
         known = self._values.get(id(tensor))
@@ -113,19 +146,31 @@ class VectorisedBlock:
             known = Operand(self._prologue.copy(tensor), is_row=False)
         return known
 
-    def _add(self, op: tf.Operation, rule: Rule) -> None:
-        inputs = [self._operand(t) for t in self._program.inputs_of(op)]
-        results: Sequence[tf.Tensor | Operand]
+    def _results_of(
+        self, op: tf.Operation, inputs: list[Operand]
+    ) -> Sequence[tf.Tensor | Operand]:
         # A rule may have found that an op of rows is the same for all of them.
-        if inputs and not any(i.is_row for i in inputs) and not has_effect(op):
+        if not any(i.is_row for i in inputs) and not has_effect(op):
             added = self._prologue.add(op, [i.tensor for i in inputs])
-            results = [Operand(tensor, is_row=False) for tensor in added]
-        else:
-            results = rule(self, op, inputs)
-        for old, new in zip(op.outputs, results, strict=True):
-            operand = new if isinstance(new, Operand) else Operand(new, is_row=True)
-            assert operand.shape == old.shape.as_list(), (op, operand)
-            self._values[id(old)] = operand
+            return [Operand(tensor, is_row=False) for tensor in added]
+        rule = self._rule_of(op)
+        _check_ranks(op, inputs)
+        shapes = [_shape_of(t) if _is_read(t) else None for t in op.outputs]
+        results = rule(self, op, inputs)
+        self._check_results(op, shapes, results)
+        return results
+
+    def _bind(
+        self,
+        op: tf.Operation,
+        results: Sequence[tf.Tensor | Operand],
+        values: dict[int, Operand],
+    ) -> None:
+        for output, result in zip(op.outputs, results, strict=True):
+            operand = (
+                result if isinstance(result, Operand) else Operand(result, is_row=True)
+            )
+            values[id(output)] = operand
 
     def _import(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns a tensor of the prologue in the block's graph."""
@@ -139,12 +184,108 @@ class VectorisedBlock:
                 self.invariants.append(tensor)
         return self._imported[id(tensor)]
 
+    # --- What rules return
 
-def _check_static(tensor: tf.Tensor) -> None:
-    if tensor.dtype != tf.resource and not tensor.shape.is_fully_defined():
+    def _check_results(
+        self, op: tf.Operation, shapes: list[list[int] | None], results: Any
+    ) -> None:
+        count = len(op.outputs)
+        if not isinstance(results, Sequence):
+            raise RuleError(op, f"a list of {count} outputs", _type_name(results))
+        if len(results) != count:
+            raise RuleError(op, f"{count} outputs", f"{len(results)}")
+        for index, (shape, result) in enumerate(zip(shapes, results, strict=True)):
+            if shape is not None and op.outputs[index].dtype != tf.variant:
+                self._check_result(op, index, shape, result)
+        if self.graph.captures or self._prologue.graph.captures:
+            raise RuleError(
+                op,
+                "what it makes of its inputs",
+                "what uses other tensors or variables",
+            )
+
+    def _check_result(
+        self, op: tf.Operation, index: int, shape: list[int], result: Any
+    ) -> None:
+        is_row = not isinstance(result, Operand) or result.is_row
+        tensor = result.tensor if isinstance(result, Operand) else result
+        front = [self.num_rows] if is_row else []
+        spec = tf.TensorSpec([*front, *shape], op.outputs[index].dtype)
+        graph = self.graph if is_row else self._prologue.graph
+        if not _is_of(tensor, graph) or not spec.is_compatible_with(tensor):
+            raise RuleError(
+                op,
+                f"{self._format(spec)} as output {index}, for N rows",
+                self._format(tensor) if _is_of(tensor, graph) else _describe(tensor),
+            )
+        tensor.set_shape(spec.shape)
+
+    def _format(self, like: tf.Tensor | tf.TensorSpec) -> str:
+        return format_spec(spec_of(like)).replace(str(self.num_rows), "N")
+
+
+def _describe(found: object) -> str:
+    """Says what a rule returned that is no tensor of the right graph."""
+    if isinstance(found, tf.Tensor):
+        return "a tensor of another graph than its inputs"
+    return _type_name(found)
+
+
+def _type_name(found: object) -> str:
+    return f"an object of type {type(found).__name__}"
+
+
+def _is_of(found: object, graph: FuncGraph) -> bool:
+    if not isinstance(found, tf.Tensor) or isinstance(found, tf_compat.EagerTensor):
+        return False
+    return found.graph is graph
+
+
+def _check_is_value(tensor: tf.Tensor) -> None:
+    if tensor.dtype in (tf.resource, tf.variant):
         raise CannotBatchError(
             tensor.op,
-            f"its shape, {tensor.shape}, may differ between activations. Say what it "
-            "is, e.g. with tf.ensure_shape or in the signature, or use the dataflow "
-            "executor.",
+            f"a {tensor.dtype.name} goes from one block to another, e.g. of a "
+            "tf.TensorArray around a call. Stack it, or use the dataflow executor.",
         )
+
+
+def _check_ranks(op: tf.Operation, inputs: list[Operand]) -> None:
+    if any(operand.tensor.shape.rank is None for operand in inputs):
+        raise CannotBatchError(
+            op,
+            "it is not known how many dimensions its inputs have. Say it, e.g. with "
+            "tf.ensure_shape, or use the dataflow executor.",
+        )
+
+
+def _is_read(tensor: tf.Tensor) -> bool:
+    outputs = tensor.graph.outputs
+    return bool(tensor.consumers()) or any(tensor is output for output in outputs)
+
+
+def _shape_of(tensor: tf.Tensor) -> list[int]:
+    """Returns the shape of a row, which may be stated after the op that makes it."""
+    stated = [op.outputs[0] for op in tensor.consumers() if op.type == "EnsureShape"]
+    for candidate in (tensor, *stated):
+        if candidate.shape.is_fully_defined():
+            return list(candidate.shape.as_list())
+    raise CannotBatchError(
+        tensor.op,
+        f"its shape, {tensor.shape}, may differ between activations. Say what it is, "
+        "e.g. with tf.ensure_shape or in the signature, or use the dataflow executor.",
+    )
+
+
+def _needed_within(graph: FuncGraph) -> list[tf.Operation]:
+    """Returns the ops of a function that its outputs or an effect need, in order."""
+    todo = [output.op for output in graph.outputs]
+    todo += [op for op in graph.get_operations() if has_effect(op)]
+    needed: set[tf.Operation] = set()
+    while todo:
+        op = todo.pop()
+        if op not in needed:
+            needed.add(op)
+            todo += [tensor.op for tensor in op.inputs]
+    needed.difference_update(tensor.op for tensor in graph.inputs)
+    return [op for op in graph.get_operations() if op in needed]

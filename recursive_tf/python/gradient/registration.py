@@ -1,12 +1,14 @@
 """Tells TensorFlow the gradients of the library's ops."""
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient import inner, root
+from recursive_tf.python.gradient import batched, inner, root
 from recursive_tf.python.gradient.region import CONDITIONAL_GRADIENT, PRODUCT_GRADIENT
 
 _GRADIENTS = {
     "RecursiveInvoke": root.gradient_of_invoke,
     "RecursiveInvokeGradient": root.refuse_second_order,
+    "RecursiveInvokeBatched": batched.gradient_of_invoke_batched,
+    "RecursiveInvokeBatchedGradient": root.refuse_second_order,
     "TracedRecursiveCall": root.refuse_gradient_inside,
     "RecursiveCall": inner.gradient_of_call,
     "StatelessRecursiveCall": inner.gradient_of_call,

@@ -65,22 +65,27 @@ def refuse_gradient_inside(op: tf.Operation, *_gradients: Any) -> list[Any]:
     )
 
 
-def _gradient_of_program(op: tf.Operation) -> ProgramGradient:
-    names = [function.name for function in op.get_attr("procedures")]
-    graphs = [
-        tf_compat.to_func_graph(tf_compat.find_function(op.graph, name))
-        for name in names
+def graphs_of(op: tf.Operation) -> list[tf_compat.FuncGraph]:
+    """Returns the graphs of the procedures that a root op carries."""
+    return [
+        tf_compat.to_func_graph(tf_compat.find_function(op.graph, function.name))
+        for function in op.get_attr("procedures")
     ]
+
+
+def _gradient_of_program(op: tf.Operation) -> ProgramGradient:
+    graphs = graphs_of(op)
     known = getattr(graphs[0], _CACHE, None)
     if known is None:
-        known = ProgramGradient(graphs, _capture_indices(op))
+        known = ProgramGradient(graphs, capture_indices(op))
         entry = tf_compat.to_func_graph(known.training[0])
         for graph in (graphs[0], entry):
             setattr(graph, _CACHE, known)
     return known
 
 
-def _capture_indices(op: tf.Operation) -> list[list[int]]:
+def capture_indices(op: tf.Operation) -> list[list[int]]:
+    """Returns which captures of the root op each procedure takes."""
     flat = iter(op.get_attr("capture_indices"))
     return [
         [next(flat) for _ in range(count)] for count in op.get_attr("capture_counts")
@@ -100,7 +105,7 @@ def _add_backward_op(
     gradients: tuple[Any, ...],
 ) -> Any:
     num_outputs = len(op.get_attr("Toutputs"))
-    dense = [_dense(g, t) for g, t in zip(gradients, op.outputs, strict=True)]
+    dense = [as_dense(g, t) for g, t in zip(gradients, op.outputs, strict=True)]
     outputs = zip(op.outputs[:num_outputs], dense, strict=False)
     slots = program.sinks.slots
     parts = [part for slot in slots for part in slot.parts]
@@ -129,7 +134,7 @@ def _add_backward_op(
     )
 
 
-def _dense(gradient: Any, like: tf.Tensor) -> tf.Tensor:
+def as_dense(gradient: Any, like: tf.Tensor) -> tf.Tensor:
     """Returns a gradient as a tensor; of what has none, and of handles, zeros."""
     if like.dtype == tf.variant:
         return like

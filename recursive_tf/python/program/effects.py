@@ -39,10 +39,11 @@ def ops_within(graph: tf_compat.FuncGraph) -> Iterator[tf.Operation]:
     """Yields the ops of a graph and of the functions that they name."""
     for op in graph.get_operations():
         yield op
-        yield from _ops_of_functions(op)
+        yield from ops_of_functions(op)
 
 
-def _ops_of_functions(op: tf.Operation) -> Iterator[tf.Operation]:
+def ops_of_functions(op: tf.Operation) -> Iterator[tf.Operation]:
+    """Yields the ops of the functions that `op` names, and of those that they name."""
     for name in tf_compat.function_names(op):
         function = tf_compat.find_function(op.graph, name)
         yield from ops_within(tf_compat.to_func_graph(function))
@@ -50,7 +51,7 @@ def _ops_of_functions(op: tf.Operation) -> Iterator[tf.Operation]:
 
 def contains(op: tf.Operation, types: frozenset[str]) -> bool:
     """Says whether `op`, or an op of a function that it names, is one of `types`."""
-    return op.type in types or any(o.type in types for o in _ops_of_functions(op))
+    return op.type in types or any(o.type in types for o in ops_of_functions(op))
 
 
 def has_effect(op: tf.Operation) -> bool:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -298,15 +299,22 @@ TEST_P(PolicyTest, PushesEveryRowOnce) {
   const IntegerProgram program = Trees(&forest, /*pushes=*/true);
   IntegerRun run(&program, GetParam());
   run.Run({forest.roots}, 5);
-  Column table(forest.kind.size(), -1);
-  for (const PushedRow& pushed : run.steps().pushed().at(0)) {
-    int64_t& row = table.at(run.At(pushed.index));
-    EXPECT_EQ(row, -1);
-    row = run.At(pushed.value);
+  const std::map<int64_t, int64_t>& table = run.tables().at(0);
+  ASSERT_EQ(table.size(), forest.kind.size());
+  for (const auto& [node, value] : table) {
+    EXPECT_EQ(value, Evaluate(forest, node));
   }
-  for (size_t node = 0; node < table.size(); ++node) {
-    EXPECT_EQ(table[node], Evaluate(forest, static_cast<int64_t>(node)));
-  }
+}
+
+TEST_P(PolicyTest, APushThatIsRefusedEndsTheRunAndNamesItsActivation) {
+  const Forest forest = MakeForest(1, 20, /*seed=*/2);
+  const IntegerProgram program = Trees(&forest, /*pushes=*/true);
+  IntegerRun run(&program, GetParam());
+  EXPECT_TRUE(run.Run({{0, 0}}, 2).empty());
+  ASSERT_TRUE(run.steps().refused_push().has_value());
+  const int32_t id = *run.steps().refused_push();
+  EXPECT_EQ(run.steps().SubGraphOf(id), kTree);
+  EXPECT_EQ(run.steps().PathOf(id, /*mapped=*/true, {"tree"}), "tree[row 1]");
 }
 
 // f(n) = n == 0 ? 0 : f(n - 1) + 1, with the blocks
@@ -417,7 +425,7 @@ TEST(LockStepTest, ACallBelowMaxDepthIsRefusedWithItsPath) {
   const IntegerProgram program = Chain();
   IntegerRun run(&program, "agenda", ActivationLimits{3, 0});
   EXPECT_TRUE(run.Run({{1, 5}}, 2).empty());
-  const auto& refusal = run.steps().refusal();
+  const auto& refusal = run.steps().refused_call();
   ASSERT_TRUE(refusal.has_value());
   EXPECT_EQ(refusal->verdict, ActivationTree::Verdict::kTooDeep);
   EXPECT_EQ(refusal->site, 7);
@@ -438,8 +446,9 @@ TEST(LockStepTest, MaxActivationsCountsInvocationsAndNotBranches) {
   EXPECT_EQ(Flat(enough.Run({{3}}, 1)), Column{3});
   IntegerRun few(&program, "agenda", ActivationLimits{0, 3});
   EXPECT_TRUE(few.Run({{3}}, 1).empty());
-  ASSERT_TRUE(few.steps().refusal().has_value());
-  EXPECT_EQ(few.steps().refusal()->verdict, ActivationTree::Verdict::kTooMany);
+  ASSERT_TRUE(few.steps().refused_call().has_value());
+  EXPECT_EQ(few.steps().refused_call()->verdict,
+            ActivationTree::Verdict::kTooMany);
 }
 
 TEST(LockStepTest, MaxActivationsCountsRows) {

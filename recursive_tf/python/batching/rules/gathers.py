@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.rules.table import (
-    by_vectorized_map,
-    register_vectorization,
-)
+from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.rules.table import register_vectorization
 from recursive_tf.python.batching.static import static_axis
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
@@ -18,17 +16,36 @@ def resource_gather(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[tf.Tensor]:
     """One lookup of all rows, that does not read the rest of the variable."""
-    handle, indices = inputs
     if op.get_attr("batch_dims"):
-        return by_vectorized_map(block, op, inputs)
-    rows = tf.raw_ops.ResourceGather(
-        resource=block.tensor(handle),
-        indices=block.tensor(indices),
-        dtype=op.outputs[0].dtype,
-    )
-    tail = op.outputs[0].shape[indices.rank :]
-    rows.set_shape(indices.tensor.shape.concatenate(tail))
+        raise CannotBatchError(op, "it has batch_dims. Use tf.gather of the value.")
+    return _read(block, op, inputs, inputs[1].rank)
+
+
+@register_vectorization("ResourceGatherNd")
+def resource_gather_nd(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """The same."""
+    return _read(block, op, inputs, inputs[1].rank - 1)
+
+
+def _read(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand], num_indices: int
+) -> Sequence[tf.Tensor]:
+    """Adds a lookup in a variable, whose shape the handle may not tell."""
+    (rows,) = block.add_like(op, [block.shared(op, 0, inputs), inputs[1].tensor])
+    tail = op.outputs[0].shape[num_indices:]
+    rows.set_shape(inputs[1].tensor.shape[: num_indices + 1].concatenate(tail))
     return [rows]
+
+
+@register_vectorization("LookupTableFindV2")
+def find(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """All keys are looked up at once."""
+    table, default = block.shared(op, 0, inputs), block.shared(op, 2, inputs)
+    return block.add_like(op, [table, inputs[1].tensor, default])
 
 
 @register_vectorization("GatherV2")
@@ -40,20 +57,15 @@ def gather(
     axis = static_axis(op, inputs[2].tensor, values.rank)
     batch_dims = op.get_attr("batch_dims") % max(indices.rank, 1)
     if not values.is_row:
-        if axis or batch_dims:
-            return by_vectorized_map(block, op, inputs)
         if block.is_speculated(op):
             return [_total_gather(block, values, indices)]
-        return [tf.gather(block.tensor(values), indices.tensor)]
-    if indices.is_row:
-        return [
-            tf.gather(
-                values.tensor, indices.tensor, axis=axis + 1, batch_dims=batch_dims + 1
-            )
-        ]
-    if batch_dims:
-        return by_vectorized_map(block, op, inputs)
-    return [tf.gather(values.tensor, block.tensor(indices), axis=axis + 1)]
+        return [_gather_shared(block, values, indices, axis, batch_dims)]
+    if not indices.is_row and not batch_dims:
+        return [tf.gather(values.tensor, block.tensor(indices), axis=axis + 1)]
+    all_indices = block.all_rows(indices)
+    return [
+        tf.gather(values.tensor, all_indices, axis=axis + 1, batch_dims=batch_dims + 1)
+    ]
 
 
 def _total_gather(
@@ -65,3 +77,113 @@ def _total_gather(
         indices=block.reshaped(indices.tensor, [*indices.shape, 1]),
         bad_indices_policy="IGNORE",
     )
+
+
+def _gather_shared(
+    block: VectorisedBlock,
+    values: Operand,
+    indices: Operand,
+    axis: int,
+    batch_dims: int,
+) -> tf.Tensor:
+    """Looks up in what all rows share."""
+    if not indices.rank:
+        table = block.tensor(block.once(lambda t: moved(t, axis, 0), values))
+        return tf.gather(table, indices.tensor)
+    found = tf.gather(
+        block.tensor(values),
+        moved(indices.tensor, 0, batch_dims),
+        axis=axis,
+        batch_dims=batch_dims,
+    )
+    return moved(found, axis, 0)
+
+
+def moved(tensor: tf.Tensor, source: int, target: int) -> tf.Tensor:
+    """Returns a tensor with one of its axes elsewhere."""
+    order = list(range(tensor.shape.rank))
+    order.insert(target, order.pop(source))
+    return tensor if order == sorted(order) else tf.transpose(tensor, order)
+
+
+@register_vectorization("GatherNd")
+def gather_nd(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """One lookup of all rows."""
+    del op
+    return [look_up(block, inputs[0], block.all_rows(inputs[1]))]
+
+
+def look_up(block: VectorisedBlock, values: Operand, indices: tf.Tensor) -> tf.Tensor:
+    """Returns what is at indices, whose last dimension is one index, of each row."""
+    if not values.is_row:
+        return tf.gather_nd(block.tensor(values), indices)
+    # One axis after the other: with an index of the row in front, as TensorFlow does
+    # it, what is kept for the gradient would only be right within one launch.
+    found, batch_dims = values.tensor, 1
+    for index in tf.unstack(indices, axis=-1):
+        found = tf.gather(found, index, axis=batch_dims, batch_dims=batch_dims)
+        batch_dims = indices.shape.rank - 1
+    return found
+
+
+@register_vectorization("ScatterNd")
+def scatter_nd(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Each row into its own."""
+    indices = with_row_numbers(block, block.all_rows(inputs[0]))
+    shape = tf.constant([block.num_rows, *op.outputs[0].shape], indices.dtype)
+    return block.add_like(op, [indices, block.all_rows(inputs[1]), shape])
+
+
+@register_vectorization(
+    "TensorScatterAdd",
+    "TensorScatterMax",
+    "TensorScatterMin",
+    "TensorScatterSub",
+    "TensorScatterUpdate",
+)
+def tensor_scatter(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Each row into its own."""
+    values, indices, updates = inputs
+    numbered = with_row_numbers(block, block.all_rows(indices))
+    return block.add_like(
+        op, [block.all_rows(values), numbered, block.all_rows(updates)]
+    )
+
+
+def with_row_numbers(block: VectorisedBlock, indices: tf.Tensor) -> tf.Tensor:
+    """Returns indices into all rows for indices into each: with its number first."""
+    numbers = tf.range(block.num_rows, dtype=indices.dtype)
+    ones = [1] * (indices.shape.rank - 1)
+    numbers = tf.reshape(numbers, [block.num_rows, *ones])
+    numbers = tf.broadcast_to(numbers, [*indices.shape[:-1], 1])
+    return tf.concat([numbers, indices], -1)
+
+
+@register_vectorization(
+    "UnsortedSegmentMax",
+    "UnsortedSegmentMin",
+    "UnsortedSegmentProd",
+    "UnsortedSegmentSum",
+)
+def unsorted_segment(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Each row has segments of its own."""
+    values, segments = inputs[:2]
+    shape = op.outputs[0].shape.as_list()
+    rows = block.all_rows(segments)
+    numbers = tf.range(block.num_rows, dtype=rows.dtype) * shape[0]
+    own = rows + tf.reshape(numbers, [block.num_rows, *[1] * segments.rank])
+    # What is negative is left out.
+    own = tf.where(rows < 0, rows, own)
+    count = tf.constant(block.num_rows * shape[0], inputs[2].tensor.dtype)
+    return [
+        block.reshaped(rows, shape)
+        for rows in block.add_like(op, [block.all_rows(values), own, count])
+    ]

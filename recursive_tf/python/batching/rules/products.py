@@ -8,12 +8,12 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules.table import register_vectorization
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
 _MATRIX = 2  # The rank.
 _PAIR = 2
+_ELLIPSIS = "..."
 
 
 @register_vectorization("MatMul", "BatchMatMulV2", "BatchMatMulV3")
@@ -28,21 +28,22 @@ def product(
     flip_left, flip_right = (op.get_attr(name) for name in names)
     # The adjoint of real numbers is their transpose.
     transposes = op.type == "MatMul" or not op.outputs[0].dtype.is_complex
+    transposes = transposes and op.type != "BatchMatMulV3"
     shape = op.outputs[0].shape.as_list()
     if transposes and left.is_row and not right.is_row and right.rank == _MATRIX:
         rows = _transposed(block, left) if flip_left else left.tensor
-        inner = right.shape[1 if flip_right else 0]
-        flat = tf.reshape(rows, [-1, inner])
+        flat = _as_matrix(block, rows, len(shape) - 1)
         result = tf.matmul(flat, block.tensor(right), transpose_b=flip_right)
         return [block.reshaped(result, shape)]
     is_vector = right.is_row and not left.is_row and shape[-1] == 1
-    if transposes and is_vector and left.rank == _MATRIX:
+    if transposes and is_vector and left.rank == right.rank == _MATRIX:
         # A matrix times a vector: the vectors are rows of the other factor.
-        inner = left.shape[0 if flip_left else 1]
-        vectors = block.reshaped(right.tensor, [inner])
+        vectors = block.reshaped(right.tensor, [math.prod(right.shape)])
         result = tf.matmul(vectors, block.tensor(left), transpose_b=not flip_left)
         return [block.reshaped(result, shape)]
     factors = [block.aligned(operand, len(shape)) for operand in inputs]
+    if op.type == "BatchMatMulV3":  # Of another type than its factors.
+        return block.add_like(op, factors)
     kind = "transpose" if transposes else "adjoint"
     return [tf.matmul(*factors, **{f"{kind}_a": flip_left, f"{kind}_b": flip_right})]
 
@@ -55,15 +56,14 @@ def einsum(
 
     The shared tensor is laid out as a matrix once a root call.
     """
-    left, output = op.get_attr("equation").decode().split("->")
+    equation = _without_ellipsis(op.get_attr("equation").decode(), inputs)
+    left, output = equation.split("->")
     letters = left.split(",")
-    if "." in left or "." in output:
-        raise CannotBatchError(op, "its equation has an ellipsis. Write the letters.")
     if len(inputs) == _PAIR and inputs[0].is_row != inputs[1].is_row:
         first = 0 if inputs[0].is_row else 1
         rows, shared = inputs[first], inputs[1 - first]
         product = _as_product(letters[first], letters[1 - first], output)
-        if product is not None:
+        if product is not None and None not in shared.shape:
             return [_contracted(block, op, product, rows, shared)]
     row = next(c for c in string.ascii_letters if c not in left)
     terms = [
@@ -72,6 +72,28 @@ def einsum(
     ]
     equation = f"{','.join(terms)}->{row}{output}"
     return [tf.einsum(equation, *(block.tensor(operand) for operand in inputs))]
+
+
+def _without_ellipsis(equation: str, inputs: list[Operand]) -> str:
+    """Returns an equation with letters for `...`, unless that broadcasts."""
+    left, output = equation.split("->")
+    terms = left.split(",")
+    widths = [
+        operand.rank - len(term.replace(_ELLIPSIS, ""))
+        for operand, term in zip(inputs, terms, strict=True)
+    ]
+    # As in broadcasting, the last of them are the same.
+    spare = [c for c in string.ascii_letters if c not in equation][: max(widths)]
+    terms = [
+        term.replace(_ELLIPSIS, "".join(spare[len(spare) - width :]))
+        for term, width in zip(terms, widths, strict=True)
+    ]
+    sizes: dict[str, int] = {}
+    for operand, term in zip(inputs, terms, strict=True):
+        for letter, size in zip(term, operand.shape, strict=True):
+            if sizes.setdefault(letter, size) != size:
+                return equation
+    return ",".join(terms) + "->" + output.replace(_ELLIPSIS, "".join(spare))
 
 
 class _Product(NamedTuple):
@@ -121,13 +143,20 @@ def _contracted(
         return tf.reshape(_permuted(tensor, product.shared), [inner, outer])
 
     matrix = block.once(as_matrix, shared)
-    flat = tf.reshape(_permuted_rows(rows.tensor, product.rows), [-1, inner])
+    flat = _as_matrix(block, _permuted_rows(rows.tensor, product.rows), product.kept)
     kept = [rows.shape[axis] for axis in product.rows[: product.kept]]
     result = tf.matmul(flat, block.tensor(matrix))
     result = block.reshaped(result, [*kept, *sizes[num_summed:]])
     result = _permuted_rows(result, product.output)
     assert result.shape[1:] == op.outputs[0].shape
     return result
+
+
+def _as_matrix(block: VectorisedBlock, rows: tf.Tensor, num_kept: int) -> tf.Tensor:
+    """Returns all rows as one matrix, whose columns are all but some first axes."""
+    shape = rows.shape.as_list()[1:]
+    height = block.num_rows * math.prod(shape[:num_kept])
+    return tf.reshape(rows, [height, math.prod(shape[num_kept:])])
 
 
 def _permuted(tensor: tf.Tensor, axes: list[int]) -> tf.Tensor:

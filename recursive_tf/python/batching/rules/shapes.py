@@ -7,21 +7,46 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.rules.table import (
-    by_vectorized_map,
-    register_vectorization,
-)
-from recursive_tf.python.batching.static import static_axis, static_value
+from recursive_tf.python.batching.rules.table import register_vectorization
+from recursive_tf.python.batching.static import static_axis
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
 # What these ops give does not depend on values. All shapes are known.
 _OF_SHAPE: dict[str, Callable[[list[int]], Any]] = {
     "Shape": lambda shape: shape,
+    "ShapeN": lambda shape: shape,
     "Size": lambda shape: int(np.prod(shape)),
     "Rank": len,
     "ZerosLike": np.zeros,
     "OnesLike": np.ones,
 }
+# Ops with parameters that have an entry for each dimension: that for the rows. -1 is
+# all of them.
+_FOR_ROWS: dict[str, list[Any]] = {
+    "MirrorPad": [[0, 0]],
+    "Pad": [[0, 0]],
+    "PadV2": [[0, 0]],
+    "Tile": [1],
+}
+
+
+@register_vectorization("Identity", "IdentityN", "Snapshot")
+def identity(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[Operand]:
+    """Nothing is to be done."""
+    del block, op
+    return inputs
+
+
+@register_vectorization("EnsureShape")
+def ensure_shape(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor | Operand]:
+    """Checks at run time what was not known before."""
+    if op.inputs[0].shape.is_fully_defined():
+        return inputs
+    return [tf.ensure_shape(block.all_rows(inputs[0]), [None, *op.outputs[0].shape])]
 
 
 @register_vectorization(*_OF_SHAPE)
@@ -29,8 +54,11 @@ def of_shape(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[Operand]:
     """The same for all rows."""
-    value = _OF_SHAPE[op.type](inputs[0].shape)
-    return [block.once(lambda: tf.constant(value, op.outputs[0].dtype))]
+    value_of, dtype = _OF_SHAPE[op.type], op.outputs[0].dtype
+    return [
+        block.once(lambda shape=operand.shape: tf.constant(value_of(shape), dtype))
+        for operand in inputs
+    ]
 
 
 @register_vectorization("Reshape", "ExpandDims", "Squeeze")
@@ -39,6 +67,22 @@ def reshape(
 ) -> Sequence[tf.Tensor]:
     """Shapes are known, so each row is reshaped to what the op's output is."""
     return [block.reshaped(block.all_rows(inputs[0]), op.outputs[0].shape.as_list())]
+
+
+@register_vectorization("BroadcastTo")
+def broadcast_to(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Each row to the shape of the op's output."""
+    return [block.all_rows(inputs[0], op.outputs[0].shape.as_list())]
+
+
+@register_vectorization("Fill")
+def fill(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """The same of the second input."""
+    return broadcast_to(block, op, inputs[1:])
 
 
 @register_vectorization("ConcatV2")
@@ -50,14 +94,64 @@ def concat(
     return [tf.concat([block.all_rows(operand) for operand in inputs[:-1]], axis + 1)]
 
 
-@register_vectorization("StridedSlice")
-def strided_slice(
+@register_vectorization("Pack")
+def stack(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[tf.Tensor]:
-    """What takes all of a row, as `x[tf.newaxis]` does, is a reshape."""
-    strides = static_value(inputs[3].tensor)
-    shape = op.outputs[0].shape.as_list()
-    takes_all = np.prod(shape) == np.prod(inputs[0].shape)
-    if inputs[0].is_row and takes_all and strides is not None and (strides > 0).all():
-        return [block.reshaped(inputs[0].tensor, shape)]
-    return by_vectorized_map(block, op, inputs)
+    """Along the same axis of each row."""
+    axis = op.get_attr("axis") % (inputs[0].rank + 1)
+    return [tf.stack([block.all_rows(operand) for operand in inputs], axis + 1)]
+
+
+@register_vectorization("Unpack")
+def unstack(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Along the same axis of each row."""
+    axis = op.get_attr("axis") % inputs[0].rank
+    results: list[tf.Tensor] = tf.unstack(
+        inputs[0].tensor, op.get_attr("num"), axis + 1
+    )
+    return results
+
+
+@register_vectorization(*_FOR_ROWS)
+def with_dimensions(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Nothing happens along the rows."""
+    others = [block.shared(op, i, inputs) for i in range(1, len(inputs))]
+    return block.add_like(
+        op,
+        [
+            block.all_rows(inputs[0]),
+            _prefixed(_FOR_ROWS[op.type], others[0]),
+            *others[1:],
+        ],
+    )
+
+
+@register_vectorization("Transpose", "ConjugateTranspose")
+def transpose(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Rows stay in front."""
+    order = block.shared(op, 1, inputs)
+    return block.add_like(op, [inputs[0].tensor, _prefixed([0], order + 1)])
+
+
+def _prefixed(first: list[Any], parameter: tf.Tensor) -> tf.Tensor:
+    return tf.concat([tf.constant(first, parameter.dtype), parameter], 0)
+
+
+@register_vectorization("AddN")
+def add_n(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """What rows share is added up once a root call."""
+    del op
+    shared = [operand for operand in inputs if not operand.is_row]
+    total = tf.add_n([operand.tensor for operand in inputs if operand.is_row])
+    if shared:
+        total += block.tensor(block.once(lambda *added: tf.add_n(added), *shared))
+    return [total]

@@ -8,9 +8,18 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
-from recursive_tf.python.graph_copy import CONDITIONALS, LOOPS
+from recursive_tf.python.graph_copy import LOOPS
 
 _RULES: dict[str, Rule] = {}
+# Whose converters keep something between ops, or make another value of all rows.
+_NOT_CONVERTED = (
+    "Optional",
+    "Parse",
+    "Stack",
+    "StringFormat",
+    "TensorArray",
+    "TensorL",
+)
 
 
 def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
@@ -29,19 +38,31 @@ def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
 
 
 def rule_of(op: tf.Operation) -> Rule:
-    """Returns the rule for an op.
+    """Returns the rule for an op; it refuses the op if nothing is known about that.
 
     Raises:
-        CannotBatchError: If there is none.
+        CannotBatchError: If there can be none.
     """
     if op.type in _RULES:
         return _RULES[op.type]
     if tf_compat.is_stateful(op):
-        raise CannotBatchError(op, "it has an effect for each activation.")
+        raise CannotBatchError(
+            op,
+            "it has an effect for each activation. Take it out of the SubGraph, or use "
+            "the dataflow executor.",
+        )
     if tf_compat.is_elementwise(op.type):
         return elementwise
-    if tf_compat.has_converter(op.type) and op.type not in CONDITIONALS | LOOPS:
+    if tf_compat.has_converter(op.type) and not op.type.startswith(_NOT_CONVERTED):
         return by_vectorized_map
+    return unknown
+
+
+def unknown(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """The rule of what has none."""
+    del block, inputs
     raise CannotBatchError(
         op,
         "there is no rule for it. Give one with rtf.register_vectorization, or use the "
@@ -61,11 +82,36 @@ def by_vectorized_map(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[tf.Tensor]:
     """The rule of the long tail: what `tf.vectorized_map` does."""
+    before = set(block.graph.get_operations())
+    try:
+        results = _convert(block, op, inputs)
+    # TensorFlow's converters are not made to be called with all there is: they raise
+    # whatever it is that they run into.
+    except Exception as error:
+        first_line = str(error).partition("\n")[0]
+        raise CannotBatchError(
+            op,
+            f"TensorFlow cannot vectorise it ({first_line or type(error).__name__}). "
+            "Give a rule with rtf.register_vectorization, or use the dataflow "
+            "executor.",
+        ) from error
+    if any(o.type in LOOPS for o in set(block.graph.get_operations()) - before):
+        raise CannotBatchError(
+            op,
+            "TensorFlow can only take one activation after the other there. Give a "
+            "rule with rtf.register_vectorization, or use the dataflow executor.",
+        )
+    return results
+
+
+def _convert(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> list[tf.Tensor]:
     wrapped = [(block.tensor(operand), operand.is_row) for operand in inputs]
     results = []
     converted = tf_compat.convert_by_vectorized_map(op, wrapped, block.num_rows)
     for (tensor, is_row), output in zip(converted, op.outputs, strict=True):
-        shape = [block.num_rows, *output.shape]
+        shape = tf.TensorShape([block.num_rows]).concatenate(output.shape)
         rows = tensor if is_row else tf.broadcast_to(tensor, shape)
         rows.set_shape(shape)
         results.append(rows)

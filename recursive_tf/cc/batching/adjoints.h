@@ -1,0 +1,117 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_ADJOINTS_H_
+#define RECURSIVE_TF_CC_BATCHING_ADJOINTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+
+// The gradients of values while a tape is replayed: the adjoint of a gather
+// adds. A row is written the first time and added to from then on, so nothing
+// is filled with zeros only to be added to.
+//
+// RowOps is
+//   int32_t NumRows(const Tensor&);
+//   Tensor Allocate(const Tensor& like, int32_t num_rows);
+//   void Copy(const Tensor& from, int64_t row, int64_t to_row, Tensor* to);
+//   void Add(const Tensor& from, int64_t row, int64_t to_row, Tensor* to);
+//   void Clear(int64_t row, Tensor* rows);
+//   // Makes `*rows` a tensor that nobody else holds.
+//   void Own(Tensor* rows);
+template <typename Tensor, typename RowOps>
+class Adjoints {
+ public:
+  // Takes how many rows each value has; both must outlive this.
+  Adjoints(const std::vector<int32_t>* num_rows, const RowOps* ops)
+      : num_rows_(*num_rows), ops_(*ops), adjoints_(num_rows->size()) {}
+
+  // Adds row i of `gradient` to the value's row that is the i-th of `rows`.
+  void Add(const Rows& rows, Tensor gradient) {
+    if (IsWhole(rows, gradient)) {
+      Adjoint& adjoint = adjoints_[rows.runs().front().value];
+      adjoint.rows = std::move(gradient);
+      adjoint.is_own = false;
+      return;
+    }
+    AddRows(rows, gradient, [](int64_t i) { return i; });
+  }
+
+  // Adds row `sources[i]` of `gradient` instead.
+  void Add(const Rows& rows, const Tensor& gradient,
+           const std::vector<int64_t>& sources) {
+    AddRows(rows, gradient, [&sources](int64_t i) { return sources[i]; });
+  }
+
+  // Returns the gradient of a value, which is forgotten; none if it is zero.
+  std::optional<Tensor> Take(int32_t value) {
+    Adjoint adjoint = std::exchange(adjoints_[value], Adjoint());
+    if (!adjoint.rows.has_value()) return std::nullopt;
+    for (size_t row = 0; row < adjoint.is_written.size(); ++row) {
+      if (!adjoint.is_written[row]) {
+        ops_.Clear(static_cast<int64_t>(row), &*adjoint.rows);
+      }
+    }
+    return std::move(adjoint.rows);
+  }
+
+ private:
+  struct Adjoint {
+    std::optional<Tensor> rows;
+    // By row; empty where all of them are.
+    std::vector<bool> is_written;
+    bool is_own = true;
+  };
+
+  // Returns whether `gradient` is that of a whole value, and the first.
+  bool IsWhole(const Rows& rows, const Tensor& gradient) const {
+    if (rows.runs().size() != 1) return false;
+    const RowRun& run = rows.runs().front();
+    return !adjoints_[run.value].rows.has_value() && run.first_row == 0 &&
+           (run.stride == 1 || run.num_rows == 1) &&
+           run.num_rows == num_rows_[run.value] &&
+           run.num_rows == ops_.NumRows(gradient);
+  }
+
+  template <typename SourceOf>
+  void AddRows(const Rows& rows, const Tensor& gradient,
+               const SourceOf& source_of) {
+    int64_t i = 0;
+    for (const RowRun& run : rows.runs()) {
+      Adjoint& adjoint = adjoints_[run.value];
+      if (!adjoint.rows.has_value()) {
+        adjoint.rows = ops_.Allocate(gradient, num_rows_[run.value]);
+        adjoint.is_written.assign(num_rows_[run.value], false);
+      } else if (!adjoint.is_own) {
+        ops_.Own(&*adjoint.rows);
+        adjoint.is_own = true;
+      }
+      for (int32_t k = 0; k < run.num_rows; ++k, ++i) {
+        AddRow(gradient, source_of(i), run.first_row + k * run.stride,
+               &adjoint);
+      }
+    }
+  }
+
+  void AddRow(const Tensor& gradient, int64_t source, int64_t row,
+              Adjoint* adjoint) {
+    if (adjoint->is_written.empty() || adjoint->is_written[row]) {
+      ops_.Add(gradient, source, row, &*adjoint->rows);
+    } else {
+      ops_.Copy(gradient, source, row, &*adjoint->rows);
+      adjoint->is_written[row] = true;
+    }
+  }
+
+  const std::vector<int32_t>& num_rows_;
+  const RowOps& ops_;
+  std::vector<Adjoint> adjoints_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_ADJOINTS_H_

@@ -1,0 +1,26 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_HOST_H_
+#define RECURSIVE_TF_CC_BATCHING_HOST_H_
+
+#include <cstdint>
+
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+
+// Who holds the tensors of a run, as the core of the batched executor sees it.
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  // Returns the number of the branch that the scalar at `row` stands for: with
+  // pushed indices the only values that anyone but a block looks at.
+  virtual int32_t ReadSelector(ValueRow row) = 0;
+
+  // Writes `value` to row `index` of a table of the root call. Returns false if
+  // that cannot be, which ends the run.
+  virtual bool Push(int32_t table, ValueRow index, ValueRow value) = 0;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_HOST_H_

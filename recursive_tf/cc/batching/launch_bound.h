@@ -1,0 +1,74 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_LAUNCH_BOUND_H_
+#define RECURSIVE_TF_CC_BATCHING_LAUNCH_BOUND_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+
+// The least number of launches that any policy needs for what a run computes:
+// for each block the longest chain of its activations, one depending on the
+// other, through whatever is in between (ED-Batch, appendix A.3).
+class LaunchBound {
+ public:
+  explicit LaunchBound(int32_t num_blocks)
+      : num_blocks_(num_blocks), longest_(num_blocks, 0) {}
+
+  // Adds values that nothing was launched for.
+  void AddValues(int32_t count, int32_t num_rows) {
+    for (int32_t i = 0; i < count; ++i) {
+      chains_.emplace_back(static_cast<size_t>(num_rows) * num_blocks_, 0);
+    }
+  }
+
+  // Adds the values of a launch.
+  void Add(const Launch& launch, int32_t num_values) {
+    Chains chains(static_cast<size_t>(launch.num_rows()) * num_blocks_, 0);
+    for (const Rows& rows : launch.inputs) Follow(rows, &chains);
+    for (int32_t row = 0; row < launch.num_rows(); ++row) {
+      const int32_t length = ++chains[At(row) + launch.block];
+      longest_[launch.block] = std::max(longest_[launch.block], length);
+    }
+    chains_.resize(chains_.size() + num_values, chains);
+  }
+
+  int64_t Get() const {
+    return std::accumulate(longest_.begin(), longest_.end(), int64_t{0});
+  }
+
+ private:
+  // Row by row: how long the longest chain of each block is.
+  using Chains = std::vector<int32_t>;
+
+  size_t At(int32_t row) const {
+    return static_cast<size_t>(row) * num_blocks_;
+  }
+
+  void Follow(const Rows& rows, Chains* chains) const {
+    int32_t to_row = 0;
+    for (const RowRun& run : rows.runs()) {
+      for (int32_t i = 0; i < run.num_rows; ++i, ++to_row) {
+        const size_t from = At(run.first_row + i * run.stride);
+        for (int32_t block = 0; block < num_blocks_; ++block) {
+          int32_t& length = (*chains)[At(to_row) + block];
+          length = std::max(length, chains_[run.value][from + block]);
+        }
+      }
+    }
+  }
+
+  const int32_t num_blocks_;
+  // By value.
+  std::vector<Chains> chains_;
+  std::vector<int32_t> longest_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_LAUNCH_BOUND_H_

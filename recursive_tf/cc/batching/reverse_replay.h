@@ -1,0 +1,149 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_REVERSE_REPLAY_H_
+#define RECURSIVE_TF_CC_BATCHING_REVERSE_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/batching/adjoints.h"
+#include "recursive_tf/cc/batching/gradient_plan.h"
+#include "recursive_tf/cc/batching/tape.h"
+
+namespace recursive_tf {
+
+// Replays a tape in reverse: the backward block of each launch, when all that
+// read its outputs have contributed to their gradients; then what was deferred,
+// once a block. Launches that no gradient reaches are left out.
+//
+// Backend, in addition to RowOps (adjoints.h), is
+//   // The gradient of output `output` of `launch`, where none came.
+//   Tensor Zeros(const TapedLaunch<Tensor>& launch, int32_t output);
+//   // Each returns false if it fails, which ends the replay.
+//   bool RunBackward(int32_t block, std::vector<Tensor> inputs,
+//                    std::vector<Tensor>* outputs);
+//   // Takes for each input a tensor for each launch, to be concatenated. There
+//   // may be none.
+//   bool RunDeferred(int32_t block, std::vector<std::vector<Tensor>> inputs);
+template <typename Tensor, typename Backend>
+class ReverseReplay {
+ public:
+  // All of them must outlive this.
+  ReverseReplay(const GradientPlan* plan, const Tape<Tensor>* tape,
+                Backend* backend)
+      : plan_(*plan),
+        tape_(*tape),
+        backend_(*backend),
+        adjoints_(&tape->num_rows, backend),
+        deferred_(plan->size()) {
+    for (size_t block = 0; block < plan_.size(); ++block) {
+      deferred_[block].resize(plan_[block].deferred.size());
+    }
+  }
+
+  // Says what the gradient of a result of the root call is.
+  void AddResult(int32_t result, Tensor gradient) {
+    adjoints_.Add(tape_.results[result], std::move(gradient));
+  }
+
+  // Says what the gradient of a table is.
+  void AddPushed(int32_t table, const Tensor& gradient) {
+    const PushedRows& pushed = tape_.pushed[table];
+    adjoints_.Add(pushed.values, gradient, pushed.indices);
+  }
+
+  // Returns whether all went well.
+  [[nodiscard]] bool Run() {
+    for (auto launch = tape_.launches.rbegin(); launch != tape_.launches.rend();
+         ++launch) {
+      if (!Replay(*launch)) return false;
+    }
+    for (size_t block = 0; block < plan_.size(); ++block) {
+      if (plan_[block].has_deferred &&
+          !backend_.RunDeferred(static_cast<int32_t>(block),
+                                std::move(deferred_[block]))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Returns the gradient of an argument of the root call or of an output of the
+  // prologue, by the number of the value; none if it is zero.
+  std::optional<Tensor> Take(int32_t value) { return adjoints_.Take(value); }
+
+ private:
+  bool Replay(const TapedLaunch<Tensor>& launch) {
+    const BlockGradient& gradient = plan_[launch.block];
+    const std::vector<Tensor> cotangents = TakeCotangents(launch);
+    if (cotangents.empty()) return true;
+    std::vector<Tensor> outputs;
+    if (gradient.has_backward) {
+      std::vector<Tensor> inputs;
+      for (const int32_t kept : gradient.tape) {
+        inputs.push_back(launch.kept[kept]);
+      }
+      inputs.insert(inputs.end(), cotangents.begin(), cotangents.end());
+      if (!backend_.RunBackward(launch.block, std::move(inputs), &outputs)) {
+        return false;
+      }
+    }
+    Defer(launch, cotangents, outputs);
+    for (size_t i = 0; i < gradient.input_gradients.size(); ++i) {
+      adjoints_.Add(launch.inputs[gradient.input_gradients[i]],
+                    std::move(outputs[i]));
+    }
+    return true;
+  }
+
+  // Returns none at all if all are zero.
+  std::vector<Tensor> TakeCotangents(const TapedLaunch<Tensor>& launch) {
+    const std::vector<int32_t>& outputs = plan_[launch.block].cotangents;
+    std::vector<std::optional<Tensor>> found;
+    bool is_reached = false;
+    for (const int32_t output : outputs) {
+      found.push_back(adjoints_.Take(launch.first_value + output));
+      is_reached = is_reached || found.back().has_value();
+    }
+    std::vector<Tensor> cotangents;
+    for (size_t i = 0; is_reached && i < outputs.size(); ++i) {
+      cotangents.push_back(found[i].has_value()
+                               ? *std::move(found[i])
+                               : backend_.Zeros(launch, outputs[i]));
+    }
+    return cotangents;
+  }
+
+  void Defer(const TapedLaunch<Tensor>& launch,
+             const std::vector<Tensor>& cotangents,
+             const std::vector<Tensor>& outputs) {
+    const std::vector<Replayed>& inputs = plan_[launch.block].deferred;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const int32_t index = inputs[i].index;
+      std::vector<Tensor>& rows = deferred_[launch.block][i];
+      switch (inputs[i].kind) {
+        case Replayed::Kind::kKept:
+          rows.push_back(launch.kept[index]);
+          break;
+        case Replayed::Kind::kCotangent:
+          rows.push_back(cotangents[index]);
+          break;
+        case Replayed::Kind::kBackward:
+          rows.push_back(outputs[index]);
+          break;
+      }
+    }
+  }
+
+  const GradientPlan& plan_;
+  const Tape<Tensor>& tape_;
+  Backend& backend_;
+  Adjoints<Tensor, Backend> adjoints_;
+  // By block and input of its deferred part: a tensor for each launch.
+  std::vector<std::vector<std::vector<Tensor>>> deferred_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_REVERSE_REPLAY_H_

@@ -1,0 +1,52 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_RUN_REPORT_H_
+#define RECURSIVE_TF_CC_BATCHING_RUN_REPORT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace recursive_tf {
+
+// What one run did and where its time went.
+struct RunReport {
+  explicit RunReport(size_t num_blocks = 0)
+      : launches(num_blocks, 0), rows(num_blocks, 0) {}
+
+  // By block: how often it was launched, and for how many activations in all.
+  std::vector<int64_t> launches;
+  std::vector<int64_t> rows;
+  // Following calls and returns; copying rows; computing blocks; computing what
+  // the gradient deferred.
+  double seconds_schedule = 0;
+  double seconds_gather = 0;
+  double seconds_blocks = 0;
+  double seconds_deferred = 0;
+  // Of rows that were copied.
+  int64_t bytes_moved = 0;
+  // The most that values held at once, what is kept for the gradient included.
+  int64_t peak_bytes = 0;
+  // See launch_bound.h. Known only of programs that somebody watches.
+  int64_t least_launches = 0;
+};
+
+// Tells how long the parts of a run take.
+class Stopwatch {
+ public:
+  // Adds the time since the last lap, or since the start, to `*seconds`.
+  void Lap(double* seconds) {
+    const Clock::time_point now = Clock::now();
+    *seconds +=
+        std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_RUN_REPORT_H_

@@ -1,0 +1,311 @@
+// InvokeOp in the batched executor, forward and backward: the same root calls,
+// with all activations in lock step.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/batching/policies.h"
+#include "recursive_tf/cc/batching/reverse_replay.h"
+#include "recursive_tf/cc/kernels/root_kernel.h"
+#include "recursive_tf/cc/kernels/root_results.h"
+#include "recursive_tf/cc/runtime/trace_log.h"
+#include "recursive_tf/cc/tf/batched_backward.h"
+#include "recursive_tf/cc/tf/batched_forward.h"
+#include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/row_ops.h"
+#include "tensorflow/core/framework/attr_value.pb.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+// What the two ops have in common: the blocks, made at the first call and
+// released with the kernel.
+class BatchedKernel : public tf::OpKernel {
+ public:
+  explicit BatchedKernel(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("mapped", &mapped_));
+  }
+
+ protected:
+  absl::Status GetBlocks(tf::OpKernelContext* ctx, const Blocks** blocks) {
+    MutexLock lock(&mu_);
+    if (blocks_ == nullptr) {
+      TF_RETURN_IF_ERROR(
+          Blocks::Create(block_specs_, ctx->function_library(), &blocks_));
+    }
+    *blocks = blocks_.get();
+    return absl::OkStatus();
+  }
+
+  bool mapped() const { return mapped_; }
+
+  std::vector<BlockSpec> block_specs_;
+
+ private:
+  bool mapped_ = false;
+
+  Mutex mu_;
+  std::unique_ptr<Blocks> blocks_ ABSL_GUARDED_BY(mu_);
+};
+
+class InvokeBatchedOp : public BatchedKernel {
+ public:
+  explicit InvokeBatchedOp(tf::OpKernelConstruction* ctx) : BatchedKernel(ctx) {
+    OP_REQUIRES_OK(ctx, results_.Read(ctx));
+    OP_REQUIRES_OK(ctx, BatchedSpec::Read(ctx, &program_));
+    OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("prologue_captures", &prologue_captures_));
+    forward_ = std::make_unique<BatchedForwardSpec>(&program_);
+    OP_REQUIRES_OK(ctx, ReadKey(ctx));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("keep", &forward_->keep));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("policy", &forward_->policy));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("max_depth", &forward_->limits.max_depth));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("max_activations",
+                                     &forward_->limits.max_activations));
+    forward_->mapped = mapped();
+    OP_REQUIRES(ctx, MakePolicy(forward_->policy) != nullptr,
+                absl::InvalidArgumentError(absl::StrCat(
+                    "There is no policy '", forward_->policy, "'.")));
+    OP_REQUIRES(ctx, !forward_->keep || program_.has_gradients,
+                absl::InvalidArgumentError("There is no gradient plan."));
+  }
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    ctx->SetStatus(TryCompute(ctx));
+  }
+
+ private:
+  absl::Status ReadKey(tf::OpKernelConstruction* ctx) {
+    std::vector<tf::NameAttrList> procedures;
+    TF_RETURN_IF_ERROR(ctx->GetAttr("procedures", &procedures));
+    forward_->key = procedures.front().name();
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadBlocks(tf::OpKernelConstruction* ctx) {
+    TF_RETURN_IF_ERROR(BatchedSpec::ReadBlocks(ctx, "blocks", &block_specs_));
+    const auto num_blocks = static_cast<size_t>(program_.plan.num_blocks);
+    if (block_specs_.size() != num_blocks ||
+        program_.block_names.size() != num_blocks) {
+      return absl::InvalidArgumentError(
+          "blocks and block_names do not fit the plan.");
+    }
+    tf::NameAttrList prologue;
+    TF_RETURN_IF_ERROR(ctx->GetAttr("prologue", &prologue));
+    block_specs_.push_back({prologue.name(), {}});
+    return absl::OkStatus();
+  }
+
+  absl::Status TryCompute(tf::OpKernelContext* ctx) {
+    const Blocks* blocks = nullptr;
+    TF_RETURN_IF_ERROR(GetBlocks(ctx, &blocks));
+    std::vector<tf::Tensor> arguments;
+    TF_RETURN_IF_ERROR(InputList(ctx, "args", &arguments));
+    int64_t num_rows = 1;
+    if (mapped()) {
+      TF_RETURN_IF_ERROR(CountRows(arguments, &num_rows));
+    } else {
+      for (tf::Tensor& argument : arguments) argument = AsOneRow(argument);
+    }
+    std::vector<tf::Tensor> captures;
+    TF_RETURN_IF_ERROR(Captures(ctx, &captures));
+    PushTables pushes;
+    TF_RETURN_IF_ERROR(results_.MakePushTables(ctx, &pushes));
+    const BatchedStep step(ctx);
+    const TraceSpan span(program_.names.front(), "call", num_rows);
+    BatchedForward run(forward_.get(), blocks, &step, &pushes);
+    TF_RETURN_IF_ERROR(run.Run(arguments, static_cast<int32_t>(num_rows),
+                               std::move(captures)));
+    TF_RETURN_IF_ERROR(num_rows == 0 ? results_.SetOutputsOfNoRows(ctx)
+                                     : SetOutputs(ctx, &run));
+    TF_RETURN_IF_ERROR(RootResults::SetPushed(ctx, pushes));
+    BatchedHandle handle;
+    handle.record = run.Finish();
+    return ctx->set_output("activation", HandleTensor(std::move(handle)));
+  }
+
+  absl::Status Captures(tf::OpKernelContext* ctx,
+                        std::vector<tf::Tensor>* captures) const {
+    tf::OpInputList all;
+    TF_RETURN_IF_ERROR(ctx->input_list("captures", &all));
+    for (const int32_t index : prologue_captures_) {
+      if (index < 0 || index >= all.size()) {
+        return absl::InvalidArgumentError("There is no such capture.");
+      }
+      captures->push_back(all[index]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetOutputs(tf::OpKernelContext* ctx, BatchedForward* run) const {
+    std::vector<tf::Tensor> results;
+    TF_RETURN_IF_ERROR(run->Results(&results));
+    tf::OpOutputList outputs;
+    TF_RETURN_IF_ERROR(ctx->output_list("outputs", &outputs));
+    if (results.size() != static_cast<size_t>(outputs.size())) {
+      return absl::InvalidArgumentError("The plan has other outputs.");
+    }
+    for (int i = 0; i < outputs.size(); ++i) {
+      outputs.set(i, mapped() ? results[i] : OnlyRow(results[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  RootResults results_;
+  BatchedSpec program_;
+  std::vector<int32_t> prologue_captures_;
+  std::unique_ptr<BatchedForwardSpec> forward_;
+};
+
+class InvokeBatchedGradientOp : public BatchedKernel {
+ public:
+  explicit InvokeBatchedGradientOp(tf::OpKernelConstruction* ctx)
+      : BatchedKernel(ctx) {
+    OP_REQUIRES_OK(ctx, BatchedSpec::Read(ctx, &backward_.program));
+    OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("kept_types", &backward_.kept_types));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("kept_shapes", &backward_.kept_shapes));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("results", &results_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("tables", &tables_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("arguments", &arguments_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("prologue_outputs", &prologue_outputs_));
+  }
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    ctx->SetStatus(TryCompute(ctx));
+  }
+
+ private:
+  using Replay = ReverseReplay<tf::Tensor, BatchedBackward>;
+
+  absl::Status ReadBlocks(tf::OpKernelConstruction* ctx) {
+    TF_RETURN_IF_ERROR(BatchedSpec::ReadBlocks(ctx, "backward", &block_specs_));
+    TF_RETURN_IF_ERROR(BatchedSpec::ReadBlocks(ctx, "deferred", &block_specs_));
+    // The functions of blocks that have any, in order.
+    int32_t next = 0;
+    for (const BlockGradient& gradient : backward_.program.gradients) {
+      backward_.backward.push_back(gradient.has_backward ? next++ : -1);
+    }
+    for (const BlockGradient& gradient : backward_.program.gradients) {
+      backward_.deferred.push_back(gradient.has_deferred ? next++ : -1);
+    }
+    if (static_cast<size_t>(next) != block_specs_.size() ||
+        backward_.program.block_names.size() !=
+            backward_.program.gradients.size()) {
+      return absl::InvalidArgumentError(
+          "The functions do not fit the gradient plan.");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TryCompute(tf::OpKernelContext* ctx) {
+    const Blocks* blocks = nullptr;
+    TF_RETURN_IF_ERROR(GetBlocks(ctx, &blocks));
+    const BatchedHandle* handle = nullptr;
+    TF_RETURN_IF_ERROR(GetHandle(ctx, 0, &handle));
+    const std::shared_ptr<const BatchedRecord> record = handle->record;
+    if (record == nullptr || !record->is_kept) {
+      return absl::FailedPreconditionError(
+          "The forward call kept no values for its gradient.");
+    }
+    const BatchedStep step(ctx);
+    const TraceSpan span(backward_.program.names.front(), "gradient of call",
+                         /*num_rows=*/0);
+    BatchedBackward backward(&backward_, blocks, &step, record.get());
+    Replay replay(&backward_.program.gradients, &record->tape, &backward);
+    TF_RETURN_IF_ERROR(AddGradients(ctx, *record, &replay));
+    if (!replay.Run()) return backward.status();
+    backward.Finish();
+    return SetOutputs(ctx, *record, backward, &replay);
+  }
+
+  absl::Status AddGradients(tf::OpKernelContext* ctx,
+                            const BatchedRecord& record, Replay* replay) const {
+    tf::OpInputList gradients;
+    TF_RETURN_IF_ERROR(ctx->input_list("output_gradients", &gradients));
+    for (int i = 0; i < gradients.size(); ++i) {
+      const Rows& rows = record.tape.results[results_[i]];
+      const tf::Tensor gradient =
+          mapped() ? gradients[i] : AsOneRow(gradients[i]);
+      if (gradient.dims() == 0 || gradient.dim_size(0) != rows.num_rows()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "The forward call mapped over ", rows.num_rows(),
+            " rows, but its gradient got ", gradient.dim_size(0), "."));
+      }
+      replay->AddResult(results_[i], gradient);
+    }
+    tf::OpInputList tables;
+    TF_RETURN_IF_ERROR(ctx->input_list("pushed_gradients", &tables));
+    for (int i = 0; i < tables.size(); ++i) {
+      replay->AddPushed(tables_[i], tables[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetOutputs(tf::OpKernelContext* ctx, const BatchedRecord& record,
+                          const BatchedBackward& backward,
+                          Replay* replay) const {
+    tf::OpOutputList list;
+    const int32_t first_argument = backward_.program.plan.num_prologue_outputs;
+    TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &list));
+    for (int i = 0; i < list.size(); ++i) {
+      const int32_t argument = arguments_[i];
+      const std::optional<tf::Tensor> rows =
+          replay->Take(first_argument + argument);
+      const BatchedRecord::Kind& kind = record.arguments[argument];
+      const tf::Tensor gradient =
+          rows.has_value() ? *rows : ZerosOf(kind.dtype, kind.shape);
+      list.set(i, mapped() ? gradient : OnlyRow(gradient));
+    }
+    TF_RETURN_IF_ERROR(ctx->output_list("prologue_gradients", &list));
+    for (int i = 0; i < list.size(); ++i) {
+      const std::optional<tf::Tensor> row = replay->Take(prologue_outputs_[i]);
+      const tf::Tensor& value = record.prologue[prologue_outputs_[i]];
+      list.set(i, row.has_value() ? OnlyRow(*row)
+                                  : ZerosOf(value.dtype(), value.shape()));
+    }
+    TF_RETURN_IF_ERROR(ctx->output_list("deferred_gradients", &list));
+    if (backward.deferred().size() != static_cast<size_t>(list.size())) {
+      return absl::InvalidArgumentError(
+          "The deferred parts have other outputs.");
+    }
+    for (int i = 0; i < list.size(); ++i) list.set(i, backward.deferred()[i]);
+    return absl::OkStatus();
+  }
+
+  BatchedBackwardSpec backward_;
+  // Which results, tables, arguments and outputs of the prologue have a
+  // gradient, in the order of the op's inputs and outputs.
+  std::vector<int32_t> results_;
+  std::vector<int32_t> tables_;
+  std::vector<int32_t> arguments_;
+  std::vector<int32_t> prologue_outputs_;
+};
+
+REGISTER_KERNEL_BUILDER(Name("RecursiveInvokeBatched").Device(tf::DEVICE_CPU),
+                        InvokeBatchedOp);
+REGISTER_KERNEL_BUILDER(
+    Name("RecursiveInvokeBatchedGradient").Device(tf::DEVICE_CPU),
+    InvokeBatchedGradientOp);
+
+}  // namespace
+}  // namespace recursive_tf

@@ -1,0 +1,104 @@
+// What root calls report: to whoever watches their program, and to a trace.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recursive_tf/cc/batching/report_board.h"
+#include "recursive_tf/cc/batching/run_report.h"
+#include "recursive_tf/cc/runtime/trace_log.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+std::string ProgramOf(tf::OpKernelContext* ctx) {
+  return std::string(ctx->input(0).scalar<tf::tstring>()());
+}
+
+class WatchOp : public tf::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    if (ctx->input(1).scalar<bool>()()) {
+      ReportBoard::Global().Watch(ProgramOf(ctx));
+    } else {
+      ReportBoard::Global().Unwatch(ProgramOf(ctx));
+    }
+  }
+};
+
+template <typename T>
+tf::Tensor VectorOf(const std::vector<T>& values) {
+  tf::Tensor tensor(tf::DataTypeToEnum<T>::value,
+                    {static_cast<int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), tensor.vec<T>().data());
+  return tensor;
+}
+
+class ReportOp : public tf::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    const auto pass = ctx->input(1).scalar<bool>()()
+                          ? ReportBoard::Pass::kBackward
+                          : ReportBoard::Pass::kForward;
+    const RunReport report =
+        ReportBoard::Global().Read(ProgramOf(ctx), pass).value_or(RunReport());
+    ctx->set_output(0, VectorOf(report.launches));
+    ctx->set_output(1, VectorOf(report.rows));
+    ctx->set_output(
+        2, VectorOf<double>({report.seconds_schedule, report.seconds_gather,
+                             report.seconds_blocks, report.seconds_deferred}));
+    ctx->set_output(3, VectorOf<int64_t>({report.bytes_moved, report.peak_bytes,
+                                          report.least_launches}));
+  }
+};
+
+class TraceOp : public tf::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    std::vector<TraceEvent> events;
+    if (ctx->input(0).scalar<bool>()()) {
+      TraceLog::Global().Start();
+    } else {
+      events = TraceLog::Global().Stop();
+    }
+    const auto count = static_cast<int64_t>(events.size());
+    tf::Tensor names(tf::DT_STRING, {count});
+    tf::Tensor categories(tf::DT_STRING, {count});
+    tf::Tensor times(tf::DT_INT64, {count, 4});
+    for (int64_t i = 0; i < count; ++i) {
+      const TraceEvent& event = events[i];
+      names.vec<tf::tstring>()(i) = event.name;
+      categories.vec<tf::tstring>()(i) = event.category;
+      times.matrix<int64_t>()(i, 0) = event.start_ns;
+      times.matrix<int64_t>()(i, 1) = event.duration_ns;
+      times.matrix<int64_t>()(i, 2) = static_cast<int64_t>(event.thread);
+      times.matrix<int64_t>()(i, 3) = event.num_rows;
+    }
+    ctx->set_output(0, names);
+    ctx->set_output(1, categories);
+    ctx->set_output(2, times);
+  }
+};
+
+REGISTER_KERNEL_BUILDER(Name("RecursiveWatch").Device(tf::DEVICE_CPU), WatchOp);
+REGISTER_KERNEL_BUILDER(Name("RecursiveReport").Device(tf::DEVICE_CPU),
+                        ReportOp);
+REGISTER_KERNEL_BUILDER(Name("RecursiveTrace").Device(tf::DEVICE_CPU), TraceOp);
+
+}  // namespace
+}  // namespace recursive_tf

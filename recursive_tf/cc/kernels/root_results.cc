@@ -1,0 +1,94 @@
+#include "recursive_tf/cc/kernels/root_results.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/rows.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+absl::Status RootResults::Read(tf::OpKernelConstruction* ctx) {
+  std::vector<std::string> names;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("names", &names));
+  entry_ = names.front();
+  TF_RETURN_IF_ERROR(ctx->GetAttr("output_shapes", &output_shapes_));
+  TF_RETURN_IF_ERROR(ctx->GetAttr("push_names", &push_names_));
+  TF_RETURN_IF_ERROR(ctx->GetAttr("pushed_shapes", &pushed_shapes_));
+  return ctx->GetAttr("Tpushed", &pushed_types_);
+}
+
+absl::Status RootResults::MakePushTables(tf::OpKernelContext* ctx,
+                                         PushTables* tables) const {
+  tf::OpInputList sizes;
+  TF_RETURN_IF_ERROR(ctx->input_list("push_sizes", &sizes));
+  for (int i = 0; i < sizes.size(); ++i) {
+    const int64_t size =
+        sizes[i].NumElements() == 1 ? sizes[i].flat<int64_t>()(0) : -1;
+    if (size < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("size= of push '", push_names_[i],
+                       "' must be a scalar that is not negative; got ",
+                       sizes[i].DebugString(), "."));
+    }
+    tables->push_back(std::make_unique<PushTable>(
+        push_names_[i], size, pushed_types_[i], pushed_shapes_[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RootResults::SetOutputsOfNoRows(tf::OpKernelContext* ctx) const {
+  tf::OpOutputList outputs;
+  TF_RETURN_IF_ERROR(ctx->output_list("outputs", &outputs));
+  for (int i = 0; i < outputs.size(); ++i) {
+    tf::Tensor none;
+    TF_RETURN_IF_ERROR(StackNoRows(outputs.expected_output_dtype(i),
+                                   output_shapes_[i], NameOfOutput(i), &none));
+    outputs.set(i, none);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RootResults::SetPushed(tf::OpKernelContext* ctx,
+                                    const PushTables& tables) {
+  tf::OpOutputList pushed;
+  TF_RETURN_IF_ERROR(ctx->output_list("pushed", &pushed));
+  for (int i = 0; i < pushed.size(); ++i) {
+    tf::Tensor table;
+    TF_RETURN_IF_ERROR(tables[i]->Result(&table));
+    pushed.set(i, table);
+  }
+  return absl::OkStatus();
+}
+
+std::string RootResults::NameOfOutput(int index) const {
+  return absl::StrCat("SubGraph '", entry_, "': output ", index);
+}
+
+absl::Status CountRows(const std::vector<tf::Tensor>& arguments,
+                       int64_t* num_rows) {
+  for (const tf::Tensor& argument : arguments) {
+    if (argument.dims() == 0 ||
+        argument.dim_size(0) != arguments.front().dim_size(0)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          ".map takes arguments with the same first dimension, the number of "
+          "rows; got the shapes ",
+          arguments.front().shape().DebugString(), " and ",
+          argument.shape().DebugString(), "."));
+    }
+  }
+  *num_rows = arguments.front().dim_size(0);
+  return absl::OkStatus();
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,146 @@
+#include "recursive_tf/cc/tf/batched_backward.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/batching/gradient_plan.h"
+#include "recursive_tf/cc/batching/report_board.h"
+#include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/runtime/trace_log.h"
+#include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/row_ops.h"
+#include "recursive_tf/cc/tf/row_values.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
+  tf::Tensor zeros(dtype, shape);
+  std::memset(zeros.data(), 0, zeros.TotalBytes());
+  return zeros;
+}
+
+bool BatchedBackward::RunBackward(int32_t block, std::vector<tf::Tensor> inputs,
+                                  std::vector<tf::Tensor>* outputs) {
+  return Succeeds(block, TryBackward(block, std::move(inputs), outputs));
+}
+
+bool BatchedBackward::RunDeferred(int32_t block,
+                                  std::vector<std::vector<tf::Tensor>> inputs) {
+  return Succeeds(block, TryDeferred(block, inputs));
+}
+
+absl::Status BatchedBackward::TryBackward(int32_t block,
+                                          std::vector<tf::Tensor> inputs,
+                                          std::vector<tf::Tensor>* outputs) {
+  TF_RETURN_IF_ERROR(step_.CheckCancelled());
+  watch_.Lap(&report_.seconds_gather);
+  report_.launches[block] += 1;
+  report_.rows[block] += recursive_tf::NumRows(inputs.front());
+  const TraceSpan span(spec_.program.block_names[block], "backward",
+                       recursive_tf::NumRows(inputs.front()));
+  const Block& backward = blocks_[spec_.backward[block]];
+  TF_RETURN_IF_ERROR(
+      backward.Run(step_.args(), std::move(inputs), record_.prologue, outputs));
+  watch_.Lap(&report_.seconds_blocks);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedBackward::TryDeferred(
+    int32_t block, const std::vector<std::vector<tf::Tensor>>& inputs) {
+  TF_RETURN_IF_ERROR(step_.CheckCancelled());
+  watch_.Lap(&report_.seconds_gather);
+  std::vector<tf::Tensor> joined(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i, ++next_kept_) {
+    TF_RETURN_IF_ERROR(inputs[i].empty() ? NoRows(next_kept_, &joined[i])
+                                         : JoinRows(inputs[i], &joined[i]));
+  }
+  const TraceSpan span(spec_.program.block_names[block], "deferred",
+                       joined.empty() ? 0 : recursive_tf::NumRows(joined[0]));
+  std::vector<tf::Tensor> outputs;
+  const Block& deferred = blocks_[spec_.deferred[block]];
+  TF_RETURN_IF_ERROR(deferred.Run(step_.args(), std::move(joined),
+                                  record_.prologue, &outputs));
+  for (tf::Tensor& output : outputs) deferred_.push_back(std::move(output));
+  watch_.Lap(&report_.seconds_deferred);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedBackward::NoRows(size_t kept, tf::Tensor* rows) const {
+  tf::TensorShape shape;
+  if (kept >= spec_.kept_shapes.size() || kept >= spec_.kept_types.size() ||
+      !spec_.kept_shapes[kept].AsTensorShape(&shape)) {
+    return absl::InvalidArgumentError("kept_shapes lacks a shape.");
+  }
+  TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, 0));
+  *rows = tf::Tensor(spec_.kept_types[kept], shape);
+  return absl::OkStatus();
+}
+
+void BatchedBackward::Finish() const {
+  ReportBoard::Global().Post(record_.program, ReportBoard::Pass::kBackward,
+                             report_);
+}
+
+bool BatchedBackward::Succeeds(int32_t block, const absl::Status& status) {
+  if (status.ok()) return true;
+  status_ =
+      absl::IsCancelled(status)
+          ? status
+          : tf::errors::CreateWithUpdatedMessage(
+                status, absl::StrCat("SubGraph '", spec_.program.names.front(),
+                                     "' failed in the gradient of block '",
+                                     spec_.program.block_names[block],
+                                     "': ", status.message()));
+  return false;
+}
+
+tf::Tensor BatchedBackward::Zeros(const TapedLaunch<tf::Tensor>& launch,
+                                  int32_t output) const {
+  const BatchedRecord::Kind& kind = record_.outputs[launch.block][output];
+  tf::TensorShape shape = kind.shape;
+  shape.set_dim(0, launch.num_rows);
+  return ZerosOf(kind.dtype, shape);
+}
+
+int32_t BatchedBackward::NumRows(const tf::Tensor& rows) const {
+  return recursive_tf::NumRows(rows);
+}
+
+tf::Tensor BatchedBackward::Allocate(const tf::Tensor& like,
+                                     int32_t num_rows) const {
+  return AllocateRows(like, num_rows);
+}
+
+void BatchedBackward::Copy(const tf::Tensor& from, int64_t row, int64_t to_row,
+                           tf::Tensor* to) const {
+  CopyRows(from, row, 1, to_row, to);
+}
+
+void BatchedBackward::Add(const tf::Tensor& from, int64_t row, int64_t to_row,
+                          tf::Tensor* to) const {
+  AddRows(from, row, 1, to_row, to);
+}
+
+void BatchedBackward::Clear(int64_t row, tf::Tensor* rows) const {
+  ClearRow(row, rows);
+}
+
+void BatchedBackward::Own(tf::Tensor* rows) const {
+  if (rows->RefCountIsOne()) return;
+  tf::Tensor own = AllocateRows(*rows, rows->dim_size(0));
+  CopyRows(*rows, 0, rows->dim_size(0), 0, &own);
+  *rows = std::move(own);
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,100 @@
+#ifndef RECURSIVE_TF_CC_TF_BATCHED_BACKWARD_H_
+#define RECURSIVE_TF_CC_TF_BATCHED_BACKWARD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/batching/run_report.h"
+#include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+
+namespace recursive_tf {
+
+// How a batched program is differentiated: constant for a root kernel.
+struct BatchedBackwardSpec {
+  BatchedSpec program;
+  // By block: where its backward and its deferred part are among `blocks`, or
+  // -1.
+  std::vector<int32_t> backward;
+  std::vector<int32_t> deferred;
+  // What each deferred part takes, one block after the other: for when there
+  // are no rows.
+  std::vector<tensorflow::DataType> kept_types;
+  std::vector<tensorflow::PartialTensorShape> kept_shapes;
+};
+
+// The gradient of one forward root call: replays its launches in reverse. A
+// Backend of ReverseReplay.
+class BatchedBackward {
+ public:
+  // All of them must outlive this.
+  BatchedBackward(const BatchedBackwardSpec* spec, const Blocks* blocks,
+                  const BatchedStep* step, const BatchedRecord* record)
+      : spec_(*spec),
+        blocks_(*blocks),
+        step_(*step),
+        record_(*record),
+        report_(spec->program.plan.num_blocks) {}
+
+  // What failed, if RunBackward or RunDeferred returned false.
+  const absl::Status& status() const { return status_; }
+  // What the deferred parts gave, one block after the other.
+  const std::vector<tensorflow::Tensor>& deferred() const { return deferred_; }
+
+  // Leaves a report for whoever watches the program.
+  void Finish() const;
+
+  // --- For ReverseReplay
+
+  bool RunBackward(int32_t block, std::vector<tensorflow::Tensor> inputs,
+                   std::vector<tensorflow::Tensor>* outputs);
+  bool RunDeferred(int32_t block,
+                   std::vector<std::vector<tensorflow::Tensor>> inputs);
+  tensorflow::Tensor Zeros(const TapedLaunch<tensorflow::Tensor>& launch,
+                           int32_t output) const;
+
+  int32_t NumRows(const tensorflow::Tensor& rows) const;
+  tensorflow::Tensor Allocate(const tensorflow::Tensor& like,
+                              int32_t num_rows) const;
+  void Copy(const tensorflow::Tensor& from, int64_t row, int64_t to_row,
+            tensorflow::Tensor* to) const;
+  void Add(const tensorflow::Tensor& from, int64_t row, int64_t to_row,
+           tensorflow::Tensor* to) const;
+  void Clear(int64_t row, tensorflow::Tensor* rows) const;
+  void Own(tensorflow::Tensor* rows) const;
+
+ private:
+  absl::Status TryBackward(int32_t block,
+                           std::vector<tensorflow::Tensor> inputs,
+                           std::vector<tensorflow::Tensor>* outputs);
+  absl::Status TryDeferred(
+      int32_t block,
+      const std::vector<std::vector<tensorflow::Tensor>>& inputs);
+  absl::Status NoRows(size_t kept, tensorflow::Tensor* rows) const;
+  bool Succeeds(int32_t block, const absl::Status& status);
+
+  const BatchedBackwardSpec& spec_;
+  const Blocks& blocks_;
+  const BatchedStep& step_;
+  const BatchedRecord& record_;
+  size_t next_kept_ = 0;
+  std::vector<tensorflow::Tensor> deferred_;
+  absl::Status status_;
+  RunReport report_;
+  Stopwatch watch_;
+};
+
+// Returns zeros.
+tensorflow::Tensor ZerosOf(tensorflow::DataType dtype,
+                           const tensorflow::TensorShape& shape);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BATCHED_BACKWARD_H_

@@ -1,0 +1,274 @@
+#include "recursive_tf/cc/tf/batched_forward.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/batching/policies.h"
+#include "recursive_tf/cc/batching/report_board.h"
+#include "recursive_tf/cc/runtime/trace_log.h"
+#include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/limit_error.h"
+#include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/row_ops.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
+                               const Blocks* blocks, const BatchedStep* step,
+                               std::vector<std::unique_ptr<PushTable>>* pushes)
+    : spec_(*spec),
+      blocks_(*blocks),
+      step_(*step),
+      pushes_(*pushes),
+      policy_(MakePolicy(spec->policy)),
+      steps_(&spec->program.plan, &spec->order, policy_.get(), this,
+             spec->limits),
+      record_(std::make_shared<BatchedRecord>()),
+      report_(spec->program.plan.num_blocks) {
+  record_->program = spec->key;
+  record_->is_kept = spec->keep;
+  record_->tape.pushed.resize(pushes->size());
+  record_->outputs.resize(spec->program.plan.num_blocks);
+  if (ReportBoard::Global().IsWatched(spec->key)) {
+    bound_.emplace(spec->program.plan.num_blocks);
+  }
+}
+
+absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
+                                 int32_t num_rows,
+                                 std::vector<tf::Tensor> captures) {
+  TF_RETURN_IF_ERROR(RunPrologue(std::move(captures)));
+  for (const tf::Tensor& argument : arguments) {
+    record_->arguments.push_back({argument.dtype(), argument.shape()});
+    record_->tape.num_rows.push_back(num_rows);
+    values_.Add(argument);
+  }
+  if (bound_.has_value()) {
+    bound_->AddValues(spec_.program.plan.num_prologue_outputs, 1);
+    bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
+  }
+  steps_.Start(num_rows);
+  Sweep();
+  TF_RETURN_IF_ERROR(RunAll());
+  record_->tape.results = steps_.Results();
+  watch_.Lap(&report_.seconds_schedule);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures) {
+  const Block& prologue = blocks_[blocks_.size() - 1];
+  TF_RETURN_IF_ERROR(
+      prologue.Run(step_.args(), std::move(captures), {}, &record_->prologue));
+  const auto num_values =
+      static_cast<size_t>(spec_.program.plan.num_prologue_outputs);
+  if (record_->prologue.size() < num_values) {
+    return absl::InvalidArgumentError("The prologue lacks outputs.");
+  }
+  for (size_t i = 0; i < num_values; ++i) {
+    values_.Add(AsOneRow(record_->prologue[i]));
+    record_->tape.num_rows.push_back(1);
+  }
+  watch_.Lap(&report_.seconds_blocks);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::RunAll() {
+  Launch launch;
+  while (steps_.Next(&launch)) {
+    watch_.Lap(&report_.seconds_schedule);
+    TF_RETURN_IF_ERROR(step_.CheckCancelled());
+    const absl::Status status = RunLaunch(&launch);
+    if (!status.ok()) return FailedLaunch(launch, status);
+    steps_.Complete(launch);
+    Sweep();
+  }
+  return Refusal();
+}
+
+absl::Status BatchedForward::RunLaunch(Launch* launch) {
+  report_.launches[launch->block] += 1;
+  report_.rows[launch->block] +=
+      static_cast<int64_t>(launch->activations.size());
+  std::vector<tf::Tensor> inputs(launch->inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TF_RETURN_IF_ERROR(values_.Gather(launch->inputs[i], &inputs[i]));
+  }
+  watch_.Lap(&report_.seconds_gather);
+  const int32_t num_values = steps_.num_values() - launch->first_value;
+  if (bound_.has_value()) bound_->Add(*launch, num_values);
+  const TraceSpan span(spec_.program.block_names[launch->block], "forward",
+                       launch->num_rows());
+  std::vector<tf::Tensor> outputs;
+  // What may be kept must not be written to.
+  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(
+      step_.args(), spec_.keep ? inputs : std::move(inputs), record_->prologue,
+      &outputs));
+  watch_.Lap(&report_.seconds_blocks);
+  TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));
+  if (spec_.keep) Keep(launch, inputs, outputs);
+  for (int32_t i = 0; i < num_values; ++i) {
+    record_->tape.num_rows.push_back(launch->num_rows());
+    values_.Add(std::move(outputs[i]));
+  }
+  report_.peak_bytes =
+      std::max(report_.peak_bytes, values_.bytes_alive() + bytes_kept_);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::CheckRows(
+    const Launch& launch, const std::vector<tf::Tensor>& outputs) const {
+  const size_t num_values = steps_.num_values() - launch.first_value;
+  for (size_t i = 0; i < num_values; ++i) {
+    if (i < outputs.size() && outputs[i].dims() > 0 &&
+        outputs[i].dim_size(0) == launch.num_rows()) {
+      continue;
+    }
+    return absl::InternalError(absl::StrCat("output ", i,
+                                            " does not have a row for each of ",
+                                            launch.num_rows(), " activations"));
+  }
+  return absl::OkStatus();
+}
+
+void BatchedForward::Keep(Launch* launch, const std::vector<tf::Tensor>& inputs,
+                          const std::vector<tf::Tensor>& outputs) {
+  TapedLaunch<tf::Tensor> taped;
+  taped.block = launch->block;
+  taped.first_value = launch->first_value;
+  taped.num_rows = launch->num_rows();
+  for (const int32_t index : spec_.program.gradients[launch->block].kept) {
+    const auto i = static_cast<size_t>(index);
+    taped.kept.push_back(i < inputs.size() ? inputs[i]
+                                           : outputs[i - inputs.size()]);
+    bytes_kept_ += static_cast<int64_t>(taped.kept.back().TotalBytes());
+  }
+  taped.inputs = std::move(launch->inputs);
+  record_->tape.launches.push_back(std::move(taped));
+  std::vector<BatchedRecord::Kind>& kinds = record_->outputs[launch->block];
+  if (!kinds.empty()) return;
+  for (const tf::Tensor& output : outputs) {
+    kinds.push_back({output.dtype(), output.shape()});
+    if (output.dims() > 0) kinds.back().shape.set_dim(0, 1);
+  }
+}
+
+void BatchedForward::Sweep() {
+  for (const int32_t value : steps_.TakeDeadValues()) values_.Drop(value);
+}
+
+absl::Status BatchedForward::Results(std::vector<tf::Tensor>* results) {
+  for (const Rows& rows : record_->tape.results) {
+    TF_RETURN_IF_ERROR(values_.Gather(rows, &results->emplace_back()));
+  }
+  watch_.Lap(&report_.seconds_gather);
+  return absl::OkStatus();
+}
+
+std::shared_ptr<const BatchedRecord> BatchedForward::Finish() {
+  if (bound_.has_value()) {
+    report_.least_launches = bound_->Get();
+    report_.bytes_moved = values_.bytes_moved();
+    ReportBoard::Global().Post(spec_.key, ReportBoard::Pass::kForward, report_);
+  }
+  return record_;
+}
+
+int32_t BatchedForward::ReadSelector(ValueRow row) {
+  const tf::Tensor& value = values_[row.value];
+  switch (value.dtype()) {
+    case tf::DT_BOOL:
+      return value.flat<bool>()(row.row) ? 1 : 0;
+    case tf::DT_INT32:
+      return value.flat<int32_t>()(row.row);
+    default:
+      return 0;  // The compiler refuses others.
+  }
+}
+
+bool BatchedForward::Push(int32_t table, ValueRow index, ValueRow value) {
+  int64_t row = 0;
+  push_status_ = ReadIndex(index, &row);
+  if (push_status_.ok()) {
+    push_status_ =
+        pushes_[table]->PushRow(row, values_[value.value], value.row);
+  }
+  if (push_status_.ok() && spec_.keep) {
+    record_->tape.pushed[table].indices.push_back(row);
+    record_->tape.pushed[table].values.Add(value);
+  }
+  return push_status_.ok();
+}
+
+absl::Status BatchedForward::ReadIndex(ValueRow row, int64_t* index) const {
+  const tf::Tensor& value = values_[row.value];
+  if (value.dims() != 1) {
+    tf::TensorShape shape = value.shape();
+    shape.RemoveDim(0);
+    return absl::InvalidArgumentError(
+        absl::StrCat("index= of a push must be a scalar; got the shape ",
+                     shape.DebugString(), "."));
+  }
+  *index = value.vec<int64_t>()(row.row);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::FailedAt(int32_t subgraph,
+                                      const std::string& where,
+                                      const absl::Status& status) const {
+  return tf::errors::CreateWithUpdatedMessage(
+      status, absl::StrCat("SubGraph '", spec_.program.names[subgraph],
+                           "' failed at ", where, ": ", status.message()));
+}
+
+absl::Status BatchedForward::FailedLaunch(const Launch& launch,
+                                          const absl::Status& status) const {
+  if (absl::IsCancelled(status)) return status;
+  constexpr size_t kShown = 3;
+  std::string paths;
+  for (size_t i = 0; i < launch.activations.size() && i < kShown; ++i) {
+    absl::StrAppend(&paths, i == 0 ? "" : ", ",
+                    steps_.PathOf(launch.activations[i], spec_.mapped,
+                                  spec_.program.names));
+  }
+  if (launch.activations.size() > kShown) {
+    absl::StrAppend(&paths, ", … (", launch.activations.size(),
+                    " invocations at once)");
+  }
+  return FailedAt(steps_.SubGraphOf(launch.activations.front()),
+                  absl::StrCat(paths, " in block '",
+                               spec_.program.block_names[launch.block], "'"),
+                  status);
+}
+
+absl::Status BatchedForward::Refusal() const {
+  const std::vector<std::string>& names = spec_.program.names;
+  if (steps_.refused_push().has_value()) {
+    const int32_t id = *steps_.refused_push();
+    return FailedAt(steps_.SubGraphOf(id),
+                    steps_.PathOf(id, spec_.mapped, names), push_status_);
+  }
+  if (steps_.refused_call().has_value()) {
+    return FailedAt(steps_.refused_call()->procedure,
+                    steps_.PathOfRefusedCall(spec_.mapped, names),
+                    LimitError(steps_.refused_call()->verdict, spec_.limits));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace recursive_tf

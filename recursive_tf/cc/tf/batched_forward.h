@@ -1,0 +1,100 @@
+#ifndef RECURSIVE_TF_CC_TF_BATCHED_FORWARD_H_
+#define RECURSIVE_TF_CC_TF_BATCHED_FORWARD_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/host.h"
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/launch_bound.h"
+#include "recursive_tf/cc/batching/lock_step.h"
+#include "recursive_tf/cc/batching/policy.h"
+#include "recursive_tf/cc/batching/run_report.h"
+#include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/row_values.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// How a batched program is run forward: constant for a root kernel.
+struct BatchedForwardSpec {
+  explicit BatchedForwardSpec(const BatchedSpec* program)
+      : program(*program), order(program->plan) {}
+
+  const BatchedSpec& program;
+  const BlockOrder order;
+  // The name of the first procedure's function, for reports.
+  std::string key;
+  std::string policy;
+  ActivationLimits limits;
+  bool mapped = false;
+  bool keep = false;
+};
+
+// One forward root call: all of its activations in lock step.
+class BatchedForward : public Host {
+ public:
+  // All of them must outlive this. `blocks` are the plan's, and then the
+  // prologue.
+  BatchedForward(const BatchedForwardSpec* spec, const Blocks* blocks,
+                 const BatchedStep* step,
+                 std::vector<std::unique_ptr<PushTable>>* pushes);
+
+  // Runs the program for every row of `arguments`. `captures` are those that
+  // the prologue takes.
+  absl::Status Run(const std::vector<tensorflow::Tensor>& arguments,
+                   int32_t num_rows, std::vector<tensorflow::Tensor> captures);
+
+  // Sets `*results` to what the rows returned. REQUIRES: there are rows.
+  absl::Status Results(std::vector<tensorflow::Tensor>* results);
+
+  // Ends the run: leaves a report, and returns what the gradient needs.
+  std::shared_ptr<const BatchedRecord> Finish();
+
+  int32_t ReadSelector(ValueRow row) override;
+  bool Push(int32_t table, ValueRow index, ValueRow value) override;
+
+ private:
+  absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures);
+  absl::Status RunAll();
+  absl::Status RunLaunch(Launch* launch);
+  absl::Status CheckRows(const Launch& launch,
+                         const std::vector<tensorflow::Tensor>& outputs) const;
+  void Keep(Launch* launch, const std::vector<tensorflow::Tensor>& inputs,
+            const std::vector<tensorflow::Tensor>& outputs);
+  void Sweep();
+  absl::Status ReadIndex(ValueRow row, int64_t* index) const;
+  // Says where `status` came from.
+  absl::Status FailedLaunch(const Launch& launch,
+                            const absl::Status& status) const;
+  absl::Status FailedAt(int32_t subgraph, const std::string& where,
+                        const absl::Status& status) const;
+  absl::Status Refusal() const;
+
+  const BatchedForwardSpec& spec_;
+  const Blocks& blocks_;
+  const BatchedStep& step_;
+  std::vector<std::unique_ptr<PushTable>>& pushes_;
+  const std::unique_ptr<Policy> policy_;
+  LockStep steps_;
+  RowValues values_;
+  const std::shared_ptr<BatchedRecord> record_;
+  int64_t bytes_kept_ = 0;
+  absl::Status push_status_;
+  // If somebody watches.
+  std::optional<LaunchBound> bound_;
+  RunReport report_;
+  Stopwatch watch_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BATCHED_FORWARD_H_

@@ -1,0 +1,92 @@
+#ifndef RECURSIVE_TF_CC_TF_BATCHED_PROGRAM_H_
+#define RECURSIVE_TF_CC_TF_BATCHED_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/gradient_plan.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/tf/inline_function.h"
+#include "tensorflow/core/common_runtime/executor.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// A part of a batched program: a function, and what it takes after its rows.
+struct BlockSpec {
+  std::string function;
+  // Outputs of the prologue.
+  std::vector<int32_t> invariants;
+};
+
+// What the attributes of a batched root op say of its program.
+struct BatchedSpec {
+  // Both root ops, forward and backward, have these.
+  static absl::Status Read(tensorflow::OpKernelConstruction* ctx,
+                           BatchedSpec* spec);
+  // Reads a list of functions with their invariants: the attributes `name`,
+  // `name`_invariant_counts and `name`_invariants.
+  static absl::Status ReadBlocks(tensorflow::OpKernelConstruction* ctx,
+                                 const std::string& name,
+                                 std::vector<BlockSpec>* blocks);
+
+  Plan plan;
+  bool has_gradients = false;
+  GradientPlan gradients;
+  // For people: of SubGraphs and of blocks.
+  std::vector<std::string> names;
+  std::vector<std::string> block_names;
+};
+
+// A function of rows and of outputs of the prologue, ready to run.
+class Block {
+ public:
+  static absl::Status Create(const BlockSpec& spec,
+                             tensorflow::FunctionLibraryRuntime* runtime,
+                             tensorflow::FunctionLibraryDefinition* library,
+                             std::unique_ptr<Block>* block);
+
+  // Sets `*outputs` to what `rows` give. A block that is compiled in another
+  // way would take the place of what happens here.
+  absl::Status Run(const tensorflow::Executor::Args& step,
+                   std::vector<tensorflow::Tensor> rows,
+                   const std::vector<tensorflow::Tensor>& prologue,
+                   std::vector<tensorflow::Tensor>* outputs) const;
+
+  int num_outputs() const { return function_->num_outputs(); }
+
+ private:
+  std::unique_ptr<InlineFunction> function_;
+  std::vector<int32_t> invariants_;
+};
+
+// The functions of a list of blocks, made once for a root kernel.
+class Blocks {
+ public:
+  static absl::Status Create(const std::vector<BlockSpec>& specs,
+                             tensorflow::FunctionLibraryRuntime* runtime,
+                             std::unique_ptr<Blocks>* blocks);
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
+
+  const Block& operator[](size_t index) const { return *blocks_[index]; }
+  size_t size() const { return blocks_.size(); }
+
+ private:
+  explicit Blocks(const tensorflow::FunctionLibraryDefinition& library)
+      : library_(library) {}
+
+  // What the kernels know of their ops is in it.
+  tensorflow::FunctionLibraryDefinition library_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BATCHED_PROGRAM_H_

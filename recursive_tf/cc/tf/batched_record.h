@@ -1,0 +1,37 @@
+#ifndef RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_
+#define RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_
+
+#include <string>
+#include <vector>
+
+#include "recursive_tf/cc/batching/tape.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+
+// What one forward root call in the batched executor leaves for its gradient.
+// It does not change after the call.
+struct BatchedRecord {
+  struct Kind {
+    tensorflow::DataType dtype = tensorflow::DT_INVALID;
+    tensorflow::TensorShape shape;
+  };
+
+  // The name of the first procedure's function, for reports.
+  std::string program;
+  bool is_kept = false;
+  Tape<tensorflow::Tensor> tape;
+  // All outputs of the prologue.
+  std::vector<tensorflow::Tensor> prologue;
+  // Of the arguments of the root call, with rows in front.
+  std::vector<Kind> arguments;
+  // By block: what its outputs look like for one row, with a 1 in front; empty
+  // if it was never launched.
+  std::vector<std::vector<Kind>> outputs;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_

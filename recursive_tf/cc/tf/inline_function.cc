@@ -1,0 +1,88 @@
+#include "recursive_tf/cc/tf/inline_function.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/tf/make_executor.h"
+#include "recursive_tf/cc/tf/procedure_graph.h"
+#include "tensorflow/core/common_runtime/executor.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+// Hands each input over once: the one op that takes it may then write to it.
+class Frame : public tf::CallFrameInterface {
+ public:
+  Frame(std::vector<tf::Tensor> inputs, std::vector<tf::Tensor>* outputs)
+      : inputs_(std::move(inputs)), outputs_(*outputs) {}
+
+  size_t num_args() const override { return inputs_.size(); }
+  size_t num_retvals() const override { return outputs_.size(); }
+
+  absl::Status GetArg(int index, const tf::Tensor** value) override {
+    *value = &inputs_[index];
+    return absl::OkStatus();
+  }
+  bool CanConsumeArg(int /*index*/) const override { return true; }
+  void ConsumeArg(int index, tf::Tensor* value) override {
+    *value = std::move(inputs_[index]);
+  }
+
+  absl::Status SetRetval(int index, const tf::Tensor& value) override {
+    outputs_[index] = value;
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<tf::Tensor> inputs_;
+  std::vector<tf::Tensor>& outputs_;
+};
+
+}  // namespace
+
+absl::Status InlineFunction::Create(const std::string& name,
+                                    tf::FunctionLibraryRuntime* runtime,
+                                    tf::FunctionLibraryDefinition* library,
+                                    std::unique_ptr<InlineFunction>* function) {
+  std::unique_ptr<tf::Graph> graph;
+  TF_RETURN_IF_ERROR(BuildProcedureGraph(name, runtime, library, &graph));
+  std::unique_ptr<tf::Executor> executor;
+  TF_RETURN_IF_ERROR(
+      MakeExecutor(*graph, runtime, [](tf::OpKernel*) {}, &executor));
+  const tf::OpDef& signature = library->Find(name)->signature();
+  *function = absl::WrapUnique(new InlineFunction(std::move(executor),
+                                                  signature.input_arg_size(),
+                                                  signature.output_arg_size()));
+  return absl::OkStatus();
+}
+
+absl::Status InlineFunction::Run(tf::Executor::Args step,
+                                 std::vector<tf::Tensor> inputs,
+                                 std::vector<tf::Tensor>* outputs) const {
+  if (inputs.size() != static_cast<size_t>(num_inputs_)) {
+    return absl::InternalError(absl::StrCat("a function of ", num_inputs_,
+                                            " inputs got ", inputs.size()));
+  }
+  outputs->assign(num_outputs_, tf::Tensor());
+  Frame frame(std::move(inputs), outputs);
+  step.call_frame = &frame;
+  step.run_all_kernels_inline = true;
+  step.runner = [](const std::function<void()>& work) { work(); };
+  return executor_->Run(step);
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,50 @@
+#ifndef RECURSIVE_TF_CC_TF_INLINE_FUNCTION_H_
+#define RECURSIVE_TF_CC_TF_INLINE_FUNCTION_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tensorflow/core/common_runtime/executor.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// A function that runs on the thread that calls it, op by op. Kernels still
+// use the threads of the device for large work.
+//
+// Thread safety: Run may be called from any thread.
+class InlineFunction {
+ public:
+  static absl::Status Create(const std::string& name,
+                             tensorflow::FunctionLibraryRuntime* runtime,
+                             tensorflow::FunctionLibraryDefinition* library,
+                             std::unique_ptr<InlineFunction>* function);
+
+  // Sets `*outputs`. Kernels may write to the memory of `inputs` that nobody
+  // else holds. `step` is as from StepOf, with a cancellation manager.
+  absl::Status Run(tensorflow::Executor::Args step,
+                   std::vector<tensorflow::Tensor> inputs,
+                   std::vector<tensorflow::Tensor>* outputs) const;
+
+  int num_inputs() const { return num_inputs_; }
+  int num_outputs() const { return num_outputs_; }
+
+ private:
+  InlineFunction(std::unique_ptr<tensorflow::Executor> executor, int num_inputs,
+                 int num_outputs)
+      : executor_(std::move(executor)),
+        num_inputs_(num_inputs),
+        num_outputs_(num_outputs) {}
+
+  const std::unique_ptr<tensorflow::Executor> executor_;
+  const int num_inputs_;
+  const int num_outputs_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_INLINE_FUNCTION_H_

@@ -1,0 +1,28 @@
+#ifndef RECURSIVE_TF_CC_TF_MAKE_EXECUTOR_H_
+#define RECURSIVE_TF_CC_TF_MAKE_EXECUTOR_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "tensorflow/core/common_runtime/executor.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+
+// Sets `*executor` to one for `graph`, with kernels of its own. Calls
+// `on_kernel` for each of them. `runtime` must outlive the executor.
+absl::Status MakeExecutor(const tensorflow::Graph& graph,
+                          tensorflow::FunctionLibraryRuntime* runtime,
+                          std::function<void(tensorflow::OpKernel*)> on_kernel,
+                          std::unique_ptr<tensorflow::Executor>* executor);
+
+// Returns arguments for executors that run within the root op of `root`: the
+// same step, rendezvous and so on. Runner and cancellation are not set.
+tensorflow::Executor::Args StepOf(tensorflow::OpKernelContext* root);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_MAKE_EXECUTOR_H_

@@ -1,0 +1,104 @@
+#include "recursive_tf/cc/tf/row_values.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/tf/row_ops.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+// Sets `*view` to rows that stand side by side, if they do and if kernels may
+// read them where they are.
+bool View(const tf::Tensor& value, const Rows& rows, tf::Tensor* view) {
+  if (rows.runs().size() != 1) return false;
+  const RowRun& run = rows.runs().front();
+  if (run.stride != 1 && run.num_rows != 1) return false;
+  if (run.num_rows == value.dim_size(0)) {
+    *view = value;
+    return true;
+  }
+  *view = value.Slice(run.first_row, run.first_row + run.num_rows);
+  return view->IsAligned();
+}
+
+bool HaveSameRows(const tf::Tensor& a, const tf::Tensor& b) {
+  if (a.dtype() != b.dtype() || a.dims() != b.dims()) return false;
+  for (int i = 1; i < a.dims(); ++i) {
+    if (a.dim_size(i) != b.dim_size(i)) return false;
+  }
+  return true;
+}
+
+// Blocks are compiled for static shapes, so this tells of an op that does not
+// keep to its own.
+absl::Status UnlikeRows(const tf::Tensor& a, const tf::Tensor& b) {
+  return absl::InternalError(
+      absl::StrCat("rows of the shapes ", a.shape().DebugString(), " and ",
+                   b.shape().DebugString(), " were to be one batch"));
+}
+
+}  // namespace
+
+void RowValues::Add(tf::Tensor rows) {
+  bytes_alive_ += static_cast<int64_t>(rows.TotalBytes());
+  values_.push_back(std::move(rows));
+}
+
+void RowValues::Drop(int32_t value) {
+  bytes_alive_ -= static_cast<int64_t>(values_[value].TotalBytes());
+  values_[value] = tf::Tensor();
+}
+
+absl::Status RowValues::Gather(const Rows& rows, tf::Tensor* gathered) {
+  const tf::Tensor& first = values_[rows.runs().front().value];
+  if (View(first, rows, gathered)) return absl::OkStatus();
+  *gathered = AllocateRows(first, rows.num_rows());
+  int64_t to_row = 0;
+  for (const RowRun& run : rows.runs()) {
+    const tf::Tensor& from = values_[run.value];
+    if (!HaveSameRows(first, from)) return UnlikeRows(first, from);
+    if (run.stride == 1) {
+      CopyRows(from, run.first_row, run.num_rows, to_row, gathered);
+      to_row += run.num_rows;
+      continue;
+    }
+    for (int32_t i = 0; i < run.num_rows; ++i) {
+      CopyRows(from, run.first_row, 1, to_row++, gathered);
+    }
+  }
+  bytes_moved_ += static_cast<int64_t>(gathered->TotalBytes());
+  return absl::OkStatus();
+}
+
+absl::Status JoinRows(const std::vector<tf::Tensor>& parts,
+                      tf::Tensor* joined) {
+  if (parts.size() == 1) {
+    *joined = parts.front();
+    return absl::OkStatus();
+  }
+  int64_t num_rows = 0;
+  for (const tf::Tensor& part : parts) {
+    if (!HaveSameRows(parts.front(), part)) {
+      return UnlikeRows(parts.front(), part);
+    }
+    num_rows += part.dim_size(0);
+  }
+  *joined = AllocateRows(parts.front(), num_rows);
+  int64_t to_row = 0;
+  for (const tf::Tensor& part : parts) {
+    CopyRows(part, 0, part.dim_size(0), to_row, joined);
+    to_row += part.dim_size(0);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,44 @@
+#ifndef RECURSIVE_TF_CC_TF_ROW_VALUES_H_
+#define RECURSIVE_TF_CC_TF_ROW_VALUES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// The values of one run, by number: tensors with rows in front.
+class RowValues {
+ public:
+  void Add(tensorflow::Tensor rows);
+  // Forgets a value that nobody reads any more.
+  void Drop(int32_t value);
+
+  const tensorflow::Tensor& operator[](int32_t value) const {
+    return values_[value];
+  }
+
+  // Sets `*gathered` to `rows`, one after the other. Rows that stand like that
+  // already are not copied.
+  // REQUIRES: there are rows.
+  absl::Status Gather(const Rows& rows, tensorflow::Tensor* gathered);
+
+  int64_t bytes_alive() const { return bytes_alive_; }
+  int64_t bytes_moved() const { return bytes_moved_; }
+
+ private:
+  std::vector<tensorflow::Tensor> values_;
+  int64_t bytes_alive_ = 0;
+  int64_t bytes_moved_ = 0;
+};
+
+// Sets `*joined` to the rows of all `parts`, of which there is one at least.
+absl::Status JoinRows(const std::vector<tensorflow::Tensor>& parts,
+                      tensorflow::Tensor* joined);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_ROW_VALUES_H_

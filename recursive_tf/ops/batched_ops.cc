@@ -1,0 +1,105 @@
+#include "recursive_tf/ops/shapes.h"
+#include "tensorflow/core/framework/op.h"
+
+namespace recursive_tf {
+
+REGISTER_OP("RecursiveInvokeBatched")
+    .Input("args: Targs")
+    .Input("captures: Tcaptures")
+    .Input("push_sizes: num_pushes * int64")
+    .Output("outputs: Toutputs")
+    .Output("pushed: Tpushed")
+    .Output("activation: variant")
+    .Attr("procedures: list(func) >= 1")
+    .Attr("names: list(string) >= 1")
+    .Attr("capture_counts: list(int) >= 1")
+    .Attr("capture_indices: list(int) >= 0")
+    .Attr("Targs: list(type) >= 0")
+    .Attr("Tcaptures: list(type) >= 0")
+    .Attr("num_pushes: int >= 0")
+    .Attr("Toutputs: list(type) >= 0")
+    .Attr("Tpushed: list(type) >= 0")
+    .Attr("output_shapes: list(shape) >= 0")
+    .Attr("push_names: list(string) >= 0")
+    .Attr("pushed_shapes: list(shape) >= 0")
+    .Attr("mapped: bool")
+    .Attr("max_depth: int")
+    .Attr("max_activations: int")
+    .Attr("policy: string")
+    .Attr("plan: list(int) >= 1")
+    .Attr("prologue: func")
+    .Attr("prologue_captures: list(int) >= 0")
+    .Attr("blocks: list(func) >= 0")
+    .Attr("blocks_invariant_counts: list(int) >= 0")
+    .Attr("blocks_invariants: list(int) >= 0")
+    .Attr("block_names: list(string) >= 0")
+    .Attr("gradient_plan: list(int) = []")
+    .Attr("keep: bool = false")
+    .SetIsStateful()
+    .SetShapeFn(UnknownShapes)
+    .Doc(R"doc(
+InvokeOp at the root, in the batched executor: runs a closed program with all
+activations in lock step. Inputs, outputs and what is not named here are as in
+RecursiveInvoke.
+
+procedures: What the blocks were made of; the gradient is made of them too.
+policy: What decides which block is launched next.
+plan: The program, encoded: procedures, blocks, where inputs come from.
+prologue: A function of the captures `prologue_captures`, run once. Its outputs
+  are the values that the plan names, and then what blocks take.
+blocks: A function for each block of the plan: of rows, then of the outputs of
+  the prologue that `blocks_invariants` lists for it.
+block_names: For errors and traces.
+gradient_plan: What launches keep for the gradient, in training form.
+)doc");
+
+REGISTER_OP("RecursiveInvokeBatchedGradient")
+    .Input("activation: variant")
+    .Input("output_gradients: Toutput_gradients")
+    .Input("pushed_gradients: Tpushed_gradients")
+    .Output("input_gradients: Tinput_gradients")
+    .Output("prologue_gradients: Tprologue_gradients")
+    .Output("deferred_gradients: Tdeferred_gradients")
+    .Attr("names: list(string) >= 1")
+    .Attr("block_names: list(string) >= 0")
+    .Attr("Toutput_gradients: list(type) >= 0")
+    .Attr("Tpushed_gradients: list(type) >= 0")
+    .Attr("Tinput_gradients: list(type) >= 0")
+    .Attr("Tprologue_gradients: list(type) >= 0")
+    .Attr("Tdeferred_gradients: list(type) >= 0")
+    .Attr("mapped: bool")
+    .Attr("results: list(int) >= 0")
+    .Attr("tables: list(int) >= 0")
+    .Attr("arguments: list(int) >= 0")
+    .Attr("prologue_outputs: list(int) >= 0")
+    .Attr("plan: list(int) >= 1")
+    .Attr("gradient_plan: list(int) >= 1")
+    .Attr("backward: list(func) >= 0")
+    .Attr("backward_invariant_counts: list(int) >= 0")
+    .Attr("backward_invariants: list(int) >= 0")
+    .Attr("deferred: list(func) >= 0")
+    .Attr("deferred_invariant_counts: list(int) >= 0")
+    .Attr("deferred_invariants: list(int) >= 0")
+    .Attr("kept_types: list(type) >= 0")
+    .Attr("kept_shapes: list(shape) >= 0")
+    .SetIsStateful()
+    .SetShapeFn(UnknownShapes)
+    .Doc(R"doc(
+The gradient of RecursiveInvokeBatched: replays its launches in reverse.
+
+activation: The output of the forward op.
+output_gradients: Of the results that `results` lists.
+pushed_gradients: Of the tables that `tables` lists.
+input_gradients: Of the arguments that `arguments` lists.
+prologue_gradients: Of the outputs of the prologue that `prologue_outputs`
+  lists, where activations use these as rows.
+deferred_gradients: What the deferred parts return, block after block.
+plan: As in the forward op.
+gradient_plan: What is kept, taken and returned where, by block.
+backward: A function for each block that has a backward part, in order.
+deferred: A function for each block that has a deferred part, in order.
+kept_types: What the deferred parts take, one after the other; kept_shapes are
+  those of one row.
+)doc");
+
+}  // namespace recursive_tf

@@ -1,0 +1,48 @@
+#include "recursive_tf/ops/shapes.h"
+#include "tensorflow/core/framework/op.h"
+
+namespace recursive_tf {
+
+REGISTER_OP("RecursiveWatch")
+    .Input("program: string")
+    .Input("watch: bool")
+    .SetIsStateful()
+    .SetShapeFn(UnknownShapes)
+    .Doc(R"doc(
+Starts or ends keeping reports of the runs of a program.
+
+program: The name of its first procedure's function.
+)doc");
+
+REGISTER_OP("RecursiveReport")
+    .Input("program: string")
+    .Input("backward: bool")
+    .Output("launches: int64")
+    .Output("rows: int64")
+    .Output("seconds: double")
+    .Output("counts: int64")
+    .SetIsStateful()
+    .SetShapeFn(UnknownShapes)
+    .Doc(R"doc(
+Reads the report of the last run of a program that is watched.
+
+launches: By block, [blocks]; no blocks if there was no run.
+rows: By block, of all its launches.
+seconds: [4]: schedule, gather, blocks, deferred.
+counts: [3]: bytes moved, peak bytes, the least launches there could be.
+)doc");
+
+REGISTER_OP("RecursiveTrace")
+    .Input("start: bool")
+    .Output("names: string")
+    .Output("categories: string")
+    .Output("times: int64")
+    .SetIsStateful()
+    .SetShapeFn(UnknownShapes)
+    .Doc(R"doc(
+Starts to record what root calls of this process do; or ends it, and returns it.
+
+times: [events, 4]: start and duration in ns, thread, rows.
+)doc");
+
+}  // namespace recursive_tf

@@ -1,0 +1,137 @@
+"""A vectorised block together with its gradient, in one graph."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.reverse_mode import (
+    Gradient,
+    add_gradients,
+    is_trainable,
+)
+from recursive_tf.python.batching.simplify import Simplifier
+from recursive_tf.python.batching.vectorised_block import VectorisedBlock
+
+
+@dataclasses.dataclass(frozen=True)
+class JointGraph:
+    """The graph, simplified, with a prime for the number of rows.
+
+    Attributes:
+        num_rows: The prime.
+        rows: What the block takes of other launches.
+        invariants: What else it takes.
+        outputs: Of the block.
+        cotangents: The gradients of outputs, by the output's index.
+        injected: The gradients of other values of the block.
+        input_gradients: By the input's index.
+        invariant_gradients: The index of an invariant, with its gradient if that is
+            dense, or with values and indices. An invariant may be there repeatedly:
+            what is there adds up.
+        simplifier: Knows what became of the tensors of the vectorised block.
+    """
+
+    num_rows: int
+    rows: list[tf.Tensor]
+    invariants: list[tf.Tensor]
+    outputs: list[tf.Tensor]
+    cotangents: dict[int, tf.Tensor]
+    injected: list[tf.Tensor]
+    input_gradients: dict[int, tf.Tensor]
+    invariant_gradients: list[tuple[int, list[tf.Tensor]]]
+    simplifier: Simplifier
+
+
+def differentiate(
+    block: VectorisedBlock,
+    injected_at: Sequence[tf.Tensor] = (),
+    *,
+    keeps_stops: bool = False,
+) -> JointGraph:
+    """Adds its gradient to a block, and returns the two simplified.
+
+    Args:
+        block: The block; its graph is still valid afterwards.
+        injected_at: Values of the block whose gradient comes from elsewhere too.
+        keeps_stops: Whether the result will be differentiated again.
+    """
+    graph = block.graph
+    ys = {i: y for i, y in enumerate(graph.outputs) if is_trainable(y.dtype)}
+    points = [*ys.values(), *injected_at]
+    dys = [tf_compat.placeholder_like(graph, point) for point in points]
+    of_inputs, of_invariants = _gradients(block, points, dys)
+    simplifier = Simplifier(graph.name, keeps_stops=keeps_stops)
+    simplifier.run(
+        [*graph.inputs, *dys],
+        [
+            *graph.outputs,
+            *of_inputs.values(),
+            *(tensor for _, parts in of_invariants for tensor in parts),
+        ],
+    )
+
+    def copies(tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        return [simplifier.copy_of(tensor) for tensor in tensors]
+
+    num_rows = _num_row_inputs(block)
+    return JointGraph(
+        block.num_rows,
+        copies(graph.inputs[:num_rows]),
+        copies(graph.inputs[num_rows:]),
+        copies(graph.outputs),
+        dict(zip(ys, copies(dys), strict=False)),
+        copies(dys[len(ys) :]),
+        dict(zip(of_inputs, copies([*of_inputs.values()]), strict=True)),
+        [(index, copies(parts)) for index, parts in of_invariants],
+        simplifier,
+    )
+
+
+def _num_row_inputs(block: VectorisedBlock) -> int:
+    return len(block.graph.inputs) - len(block.invariants)
+
+
+def _gradients(
+    block: VectorisedBlock, ys: list[tf.Tensor], dys: list[tf.Tensor]
+) -> tuple[dict[int, tf.Tensor], list[tuple[int, list[tf.Tensor]]]]:
+    """Returns the gradients of the block's inputs, and those of its invariants."""
+    inputs = block.graph.inputs
+    xs = {
+        index: x
+        for index, x in enumerate(inputs)
+        if is_trainable(x.dtype) or x.dtype == tf.resource
+    }
+    found = add_gradients(block.graph, ys, dys, list(xs.values()))
+    first = _num_row_inputs(block)
+    of_inputs, of_invariants = {}, []
+    for index, gradients in zip(xs, found, strict=True):
+        for gradient in gradients:
+            if index < first:
+                of_inputs[index] = gradient
+            else:
+                parts = _parts(block, inputs[index], gradient)
+                of_invariants.append((index - first, parts))
+    return of_inputs, of_invariants
+
+
+def _parts(
+    block: VectorisedBlock, invariant: tf.Tensor, gradient: Gradient
+) -> list[tf.Tensor]:
+    """Returns the tensors that a gradient of an invariant consists of.
+
+    Raises:
+        CannotBatchError: If a dense gradient is not a sum over rows.
+    """
+    if isinstance(gradient, tf.IndexedSlices):
+        return [gradient.values, gradient.indices]
+    is_handle = invariant.dtype == tf.resource
+    if not (is_handle or gradient.shape.is_compatible_with(invariant.shape)):
+        raise CannotBatchError(
+            gradient.op,
+            f"the gradient of a shared value has shape {gradient.shape}, but the value "
+            f"has shape {invariant.shape}.",
+        )
+    return [gradient]

@@ -1,0 +1,92 @@
+"""Builds again, in a new graph, what some tensors of a graph need."""
+
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.tf_compat import FuncGraph
+
+
+class Rebuild:
+    """A new graph that computes the same; subclasses say what changes on the way.
+
+    Attributes:
+        graph: The new graph.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.graph = FuncGraph(tf_compat.unique_name(name))
+        self._copies: dict[int, tf.Tensor] = {}
+        self._sources: dict[int, tf.Tensor] = {}
+
+    def run(
+        self, inputs: Sequence[tf.Tensor], outputs: Sequence[tf.Tensor]
+    ) -> FuncGraph:
+        """Returns the graph; its inputs and outputs are what these are in it."""
+        for tensor in inputs:
+            self._bind(tensor, self.add_input(tensor))
+        with self.graph.as_default():
+            for op in needed_ops(outputs, self._is_given):
+                for old, new in zip(op.outputs, self.add(op), strict=True):
+                    self._bind(old, new)
+            self.graph.outputs = [self.copy_of(tensor) for tensor in outputs]
+        return self.graph
+
+    def copy_of(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns what a tensor that some output needs is in the new graph."""
+        if id(tensor) not in self._copies:
+            self._bind(tensor, self.add_leaf(tensor))
+        return self._copies[id(tensor)]
+
+    def source_of(self, copy: tf.Tensor) -> tf.Tensor:
+        """Returns the first tensor that became `copy`."""
+        return self._sources[id(copy)]
+
+    def _bind(self, old: tf.Tensor, new: tf.Tensor) -> None:
+        self._copies[id(old)] = new
+        self._sources.setdefault(id(new), old)
+
+    def _is_given(self, tensor: tf.Tensor) -> bool:
+        return id(tensor) in self._copies or self.is_leaf(tensor)
+
+    # --- What subclasses may do in another way
+
+    def is_leaf(self, tensor: tf.Tensor) -> bool:
+        """Says whether a tensor is added without what it is computed from."""
+        return not tensor.op.inputs
+
+    def add_input(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Adds an input of the graph."""
+        placeholder = tf_compat.placeholder_like(self.graph, tensor)
+        self.graph.inputs.append(placeholder)
+        return placeholder
+
+    def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Adds a leaf when it is used."""
+        assert tensor.op.type != "Placeholder", f"{tensor} is not an input."
+        return tf_compat.add_like(self.graph, tensor.op, []).outputs[0]
+
+    def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
+        """Returns what an op takes in the new graph."""
+        return [self.copy_of(tensor) for tensor in op.inputs]
+
+    def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
+        """Adds what takes the place of an op, and returns its outputs."""
+        return list(tf_compat.add_like(self.graph, op, self.inputs_of(op)).outputs)
+
+
+def needed_ops(
+    outputs: Sequence[tf.Tensor], is_given: Callable[[tf.Tensor], bool]
+) -> list[tf.Operation]:
+    """Returns the ops that compute `outputs` of what is given, in the graph's order."""
+    needed: set[tf.Operation] = set()
+    todo = list(outputs)
+    while todo:
+        tensor = todo.pop()
+        if tensor.op not in needed and not is_given(tensor):
+            needed.add(tensor.op)
+            todo += tensor.op.inputs
+    if not needed:
+        return []
+    return [op for op in outputs[0].graph.get_operations() if op in needed]

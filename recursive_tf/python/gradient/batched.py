@@ -1,0 +1,187 @@
+"""The gradient of a root call in the batched executor."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.compilation import Compilation, Training
+from recursive_tf.python.batching.rebuild import needed_ops
+from recursive_tf.python.gradient.region import is_trainable
+from recursive_tf.python.gradient.root import as_dense, capture_indices, graphs_of
+from recursive_tf.python.gradient.sinks import add_up, shape_of
+from recursive_tf.python.graph_copy import GraphCopy
+
+# Where a procedure's graph keeps the compilation of the program it is the entry of.
+_CACHE = "recursive_compilation"
+
+
+def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
+    """Turns the root op into its training form, and adds the backward root op.
+
+    Returns:
+        A gradient or None for each input of the op.
+    """
+    activation = op.outputs[-1]
+    op = activation.op  # Under a tape, `op` was a stand-in.
+    compilation = compilation_of(op)
+    _to_training_form(op, compilation)
+    num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
+    args = op.inputs[:num_args]
+    captures = op.inputs[num_args : num_args + num_captures]
+    arguments = [i for i, a in enumerate(args) if is_trainable(a.dtype)]
+    rows = _rows_of_prologue(compilation)
+    results = _add_backward_op(op, compilation, gradients, arguments, rows)
+    by_args: list[Any] = [None] * num_args
+    for index, gradient in zip(arguments, results.input_gradients, strict=True):
+        gradient.set_shape(args[index].shape)
+        by_args[index] = gradient
+    of_prologue = _GradientsOfPrologue(compilation, captures)
+    for index, gradient in zip(rows, results.prologue_gradients, strict=True):
+        of_prologue.add(compilation.outputs.tensors[index], [gradient])
+    parts = iter(results.deferred_gradients)
+    for tensor, specs in compilation.training.invariant_gradients():
+        own = [next(parts) for _ in specs]
+        for part, spec in zip(own, specs, strict=True):
+            part.set_shape(spec.shape)
+        of_prologue.add(tensor, own)
+    by_captures = of_prologue.of_captures()
+    others = len(op.inputs) - num_args - num_captures
+    return by_args + by_captures + [None] * others
+
+
+def compilation_of(op: tf.Operation) -> Compilation:
+    """Returns what a root op was compiled to; where it was loaded, once more."""
+    graphs = graphs_of(op)
+    known = getattr(graphs[0], _CACHE, None)
+    if known is None:
+        names = [name.decode() for name in op.get_attr("names")]
+        known = Compilation(graphs, capture_indices(op), names)
+        setattr(graphs[0], _CACHE, known)
+    return known
+
+
+def _to_training_form(op: tf.Operation, compilation: Compilation) -> None:
+    if not op.get_attr("keep"):
+        attributes = compilation.training_attributes(op.graph)
+        tf_compat.set_attrs(op, {**attributes, "keep": True})
+
+
+def _rows_of_prologue(compilation: Compilation) -> list[int]:
+    """Returns which values of the prologue activations use as rows of their own."""
+    tensors = compilation.outputs.tensors[: len(compilation.plan.prologue)]
+    return [i for i, tensor in enumerate(tensors) if is_trainable(tensor.dtype)]
+
+
+def _add_backward_op(
+    op: tf.Operation,
+    compilation: Compilation,
+    gradients: Sequence[Any],
+    arguments: list[int],
+    rows: list[int],
+) -> Any:
+    training: Training = compilation.training
+    num_outputs = len(op.get_attr("Toutputs"))
+    given = {
+        i: as_dense(gradient, output)
+        for i, (gradient, output) in enumerate(
+            zip(gradients[:-1], op.outputs[:-1], strict=True)
+        )
+        if gradient is not None and is_trainable(output.dtype)
+    }
+    results = [i for i in given if i < num_outputs]
+    tables = [i - num_outputs for i in given if i >= num_outputs]
+    graph = tf_compat.default_graph()
+    parts = [
+        spec.dtype for _, specs in training.invariant_gradients() for spec in specs
+    ]
+    kept = training.kept()
+    prologue = compilation.outputs.tensors
+    return library.recursive_invoke_batched_gradient(
+        activation=op.outputs[-1],
+        output_gradients=[given[i] for i in results],
+        pushed_gradients=[given[i + num_outputs] for i in tables],
+        names=op.get_attr("names"),
+        Tinput_gradients=[op.inputs[i].dtype for i in arguments],
+        Tprologue_gradients=[prologue[i].dtype for i in rows],
+        Tdeferred_gradients=parts,
+        mapped=op.get_attr("mapped"),
+        results=results,
+        tables=tables,
+        arguments=arguments,
+        prologue_outputs=rows,
+        gradient_plan=training.gradient_plan(),
+        kept_types=[spec.dtype for spec in kept],
+        kept_shapes=[spec.shape for spec in kept],
+        name=op.name.rsplit("/", maxsplit=1)[-1] + "_gradient",
+        **compilation.names(),
+        **training.backward.attributes(graph, "backward"),
+        **training.deferred.attributes(graph, "deferred"),
+    )
+
+
+class _GradientsOfPrologue:
+    """Gradients of the prologue's values, and through them of the captures."""
+
+    def __init__(self, compilation: Compilation, captures: Sequence[tf.Tensor]) -> None:
+        self._prologue = compilation.prologue
+        self._captures = captures
+        # By capture. Many of the prologue's values are captures as they are.
+        self._gradients: list[list[Any]] = [[] for _ in captures]
+        self._inputs = {
+            id(tensor): capture
+            for tensor, capture in zip(
+                self._prologue.graph.inputs, self._prologue.captures, strict=True
+            )
+        }
+        self._computed: list[tuple[tf.Tensor, list[tf.Tensor]]] = []
+
+    def add(self, tensor: tf.Tensor, parts: list[tf.Tensor]) -> None:
+        """Adds a gradient of a value: one tensor, or values and indices of slices."""
+        capture = self._inputs.get(id(tensor))
+        if capture is None:
+            self._computed.append((tensor, parts))
+            return
+        gradient = parts[0]
+        if len(parts) > 1:
+            shape = shape_of(self._captures[capture])
+            gradient = tf.IndexedSlices(*parts, shape)
+        self._gradients[capture].append(gradient)
+
+    def of_captures(self) -> list[Any]:
+        """Returns a gradient or None for each capture."""
+        if self._computed:
+            self._differentiate()
+        return [add_up(gradients) for gradients in self._gradients]
+
+    def _differentiate(self) -> None:
+        """Adds what computed values of the prologue hand on to captures."""
+        source = self._prologue.graph
+        copy = GraphCopy(source, tf_compat.default_graph(), {})
+        xs = []
+        for tensor, capture in zip(source.inputs, self._prologue.captures, strict=True):
+            xs.append(tf.identity(self._captures[capture]))
+            tf_compat.copy_handle_data(self._captures[capture], xs[-1])
+            copy.bind(tensor, xs[-1])
+        values = [tensor for tensor, _ in self._computed]
+        needed = set(needed_ops(values, lambda tensor: id(tensor) in copy.values))
+        copy.skips = lambda op: op not in needed
+        copy.copy_ops()
+        ys = [copy.resolve(tensor) for tensor in values]
+        dys = [
+            _dense_gradient(parts, y)
+            for y, (_, parts) in zip(ys, self._computed, strict=True)
+        ]
+        found = tf_compat.gradients_between(ys, xs, dys, tf_compat.default_graph())
+        for capture, gradient in zip(self._prologue.captures, found, strict=True):
+            if gradient is not None:
+                self._gradients[capture].append(gradient)
+
+
+def _dense_gradient(parts: list[tf.Tensor], like: tf.Tensor) -> tf.Tensor:
+    """Returns the gradient of a value that was looked up in, or used in another way."""
+    if len(parts) == 1:
+        return parts[0]
+    return tf.convert_to_tensor(tf.IndexedSlices(*parts, shape_of(like)))

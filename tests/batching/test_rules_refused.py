@@ -1,0 +1,161 @@
+"""What cannot be batched is refused: which op, where, why, and what to do."""
+
+import pytest
+import tensorflow as tf
+
+from recursive_tf.python.batching.refusal import CannotBatchError
+from tests.batching.interpreter import Compiled
+from tests.batching.rows import (
+    IMAGE,
+    INDEX,
+    INDICES,
+    SQUARE,
+    TEXT,
+    VECTOR,
+    define_body,
+    vectorised,
+)
+
+VARIABLE = tf.Variable(tf.ones([3]))
+DROPOUT = tf.keras.layers.Dropout(0.5)
+EFFECT = "has an effect for each activation. Take it out of the SubGraph"
+SHAPE = "its shape, .*, may differ between activations. Say what it is"
+SHARED = "may differ between activations. Take it from outside of the SubGraph"
+DATAFLOW = "or use the dataflow executor"
+
+
+def printed(x):
+    tf.print(x)
+    return x
+
+
+def asserted(x):
+    tf.debugging.assert_greater(x, -9.0)
+    return x
+
+
+def assigned(x):
+    VARIABLE.assign_add(x)
+    return x
+
+
+def repeat(times, x):
+    return tf.while_loop(lambda i, _: i < times, lambda i, y: (i + 1, y * 2.0), (0, x))[
+        1
+    ]
+
+
+def in_a_loop(function):
+    return lambda x: tf.while_loop(
+        lambda i, _: i < 2, lambda i, y: (i + 1, function(y)), (0, x)
+    )[1]
+
+
+def list_around_a_call(x):
+    with_rows = tf.TensorArray(tf.float32, 2).unstack(tf.stack([x, x]))
+    condition = tf.reduce_sum(x) > 0.0
+    return tf.cond(condition, lambda: with_rows.read(0), lambda: with_rows.read(1))
+
+
+REFUSED = {
+    "random numbers": (
+        lambda x: x + tf.random.normal([3]),
+        *("RandomStandardNormal", EFFECT, VECTOR),
+    ),
+    "dropout": (
+        lambda x: DROPOUT(x, training=True),
+        "AssignVariableOp",
+        EFFECT,
+        VECTOR,
+    ),
+    "an assignment": (assigned, "AssignAddVariableOp", EFFECT, VECTOR),
+    "an assertion": (asserted, "Assert", EFFECT, VECTOR),
+    "printing": (printed, "StringFormat", "e.g. for tf.print", VECTOR),
+    "a Python function": (
+        lambda x: tf.ensure_shape(tf.py_function(abs, [x], tf.float32), [3]),
+        *("EagerPyFunc", EFFECT, VECTOR),
+    ),
+    "a NumPy function": (
+        lambda x: tf.ensure_shape(tf.numpy_function(abs, [x], tf.float32), [3]),
+        *("PyFunc", EFFECT, VECTOR),
+    ),
+    "a seed of the row": (
+        lambda n: tf.random.stateless_uniform([3], n),
+        *("StatelessRandomGetKeyCounter", "may differ in its seed", INDICES),
+    ),
+    "a range of the row": (lambda n: tf.reduce_sum(tf.range(n)), "Range", SHAPE, INDEX),
+    "places": (lambda x: tf.shape(tf.where(x > 0.0)), "Where", SHAPE, VECTOR),
+    "unique values": (lambda x: tf.unique(x)[0][:1], "Unique", SHAPE, VECTOR),
+    "a mask": (
+        lambda x: tf.reduce_sum(tf.boolean_mask(x, x > 0.0)),
+        *("Where", SHAPE, VECTOR),
+    ),
+    "a partition": (
+        lambda x: tf.reduce_sum(tf.dynamic_partition(x, [0, 1, 0], 2)[0]),
+        *("DynamicPartition", SHAPE, VECTOR),
+    ),
+    "words": (
+        lambda s: tf.size(tf.strings.split(s)),
+        *("StringSplitV2", SHAPE, TEXT),
+    ),
+    "an axis of the row": (
+        lambda m, n: tf.ensure_shape(tf.reduce_sum(m, n), [3]) * 1.0,
+        *("Sum", "its axis is computed. Make it a Python number", SQUARE, INDEX),
+    ),
+    "a filter of the row": (
+        lambda i, k: tf.nn.conv2d(i, k, 1, "SAME"),
+        *("Conv2D", f"its input 'filter' {SHARED}", IMAGE, tf.TensorSpec([3, 3, 2, 2])),
+    ),
+    "a padding of the row": (
+        lambda m, v: tf.pad(m, [[1, 0], [0, 2]], constant_values=v),
+        *("PadV2", f"its input 'constant_values' {SHARED}", SQUARE, tf.TensorSpec([])),
+    ),
+    "no rule": (
+        lambda n: tf.math.invert_permutation(n),
+        *("InvertPermutation", "no rule for it. Give one with rtf.", INDICES),
+    ),
+    "TensorFlow's converter fails": (
+        lambda n: (
+            tf.cast(
+                tf.raw_ops.LowerBound(sorted_inputs=[[1, 2]], values=n[tf.newaxis]),
+                tf.int32,
+            )
+            + tf.raw_ops.SparseSegmentSum(data=[1, 2, 3], indices=n, segment_ids=n)[:2]
+        ),
+        *("SparseSegmentSum", SHAPE, INDICES),
+    ),
+    "a loop of the row": (
+        lambda n, x: repeat(n, x),
+        *("While", "may differ in how often it turns. Make the loop a", INDEX, VECTOR),
+    ),
+    "a loop of a variable": (
+        lambda x: repeat(tf.cast(VARIABLE[0], tf.int32), x),
+        *("While", "turns is not known before the program runs. Make", VECTOR),
+    ),
+    "a long loop": (
+        lambda x: repeat(1000, x),
+        *("While", "turns more than 128 times. Make the loop a recursion", VECTOR),
+    ),
+    "a conditional in a loop": (
+        in_a_loop(lambda y: tf.cond(y[0] > 0.0, lambda: y, lambda: -y)),
+        *("If", "which branch is taken is not known .* Use tf.where", VECTOR),
+    ),
+    "an effect in a loop": (
+        in_a_loop(lambda y: y + tf.random.normal([3])),
+        *("RandomStandardNormal", EFFECT, VECTOR),
+    ),
+    "a list around a conditional": (
+        list_around_a_call,
+        *("TensorList", "goes from one block to another.* Stack it", VECTOR),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_batched_is_refused_with_its_line(case):
+    body, op_type, why, *specs = case
+    compiled = Compiled(define_body(body, *specs))
+    with pytest.raises(CannotBatchError, match=why) as refused:
+        vectorised(compiled)
+    assert "test_rules_refused.py:" in refused.value.place
+    assert op_type in str(refused.value).partition(" ")[0]

@@ -1,0 +1,197 @@
+"""What the parts of a block's gradient take, give and refuse."""
+
+import pytest
+import tensorflow as tf
+
+from models.cells import TreeLSTMCell
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.prologue import Prologue
+from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.training_block import make_training_block
+from tests.batching.interpreter import Compiled
+from tests.batching.rntn import define_rntn
+from tests.batching.rows import INDEX, VECTOR, define_body, rows_like, run
+from tests.batching.training import Training, assert_close, random_rows
+from tests.batching.tree import define_tree
+
+MATRIX = tf.Variable(tf.random.stateless_normal([3, 3], [1, 2]))
+BIAS = tf.Variable(tf.random.stateless_normal([3], [1, 3]))
+TABLE = tf.Variable(tf.random.stateless_normal([8, 3], [3, 4]))
+
+
+def by(matrix, x):
+    return tf.linalg.matvec(matrix, x, transpose_a=True)
+
+
+def only_block(body, *specs, **options):
+    (block,) = Training(define_body(body, *specs), **options).blocks
+    return block
+
+
+def bytes_kept(block):
+    rows = block.deferred.inputs[: len(block.kept)]
+    return sum(t.shape[1:].num_elements() * t.dtype.size for t in rows)
+
+
+def products(graph):
+    return [op for op in graph.get_operations() if op.type == "MatMul"]
+
+
+def test_a_tree_lstm_keeps_few_bytes():
+    cell = TreeLSTMCell(vocabulary_size=10, embedding_size=300, hidden=150)
+    tree = define_tree(lambda token: cell.leaf(cell.embed(token)), cell)
+    _, internal, leaf = Training(tree).blocks
+    # The gradients of the gates, and the states of the children, or the node and its
+    # word's vector, which may be another one when it is looked up again.
+    assert bytes_kept(internal) <= 4200
+    assert bytes_kept(leaf) <= 3004
+
+
+def test_an_rntn_keeps_few_bytes():
+    """Its tensor's gradient is of outer products, which are made again."""
+    _, internal, _ = Training(define_rntn(units=20)).blocks
+    assert bytes_kept(internal) <= 240
+
+
+def test_gradients_of_lookups_stay_slices():
+    block = only_block(lambda n: tf.tanh(tf.gather(TABLE, n)), INDEX)
+    ((table, is_slices),) = block.invariant_gradients
+    assert is_slices
+    assert table.dtype == tf.resource
+    values, indices = block.deferred.outputs
+    assert values.shape.as_list() == [None, 3]
+    assert indices.shape.as_list() == [None]
+
+
+def test_a_table_that_is_also_multiplied_by_has_both_kinds_of_gradient():
+    table = tf.constant(TABLE) * 1.0
+    block = only_block(
+        lambda n, x: tf.gather(table, n) * tf.linalg.matvec(table, x)[:3], INDEX, VECTOR
+    )
+    tensors, kinds = zip(*block.invariant_gradients, strict=True)
+    assert tensors[0] is tensors[1]
+    assert kinds == (False, True)
+
+
+def test_what_has_no_gradient_has_no_parts():
+    block = only_block(lambda n: n + 1, INDEX)
+    assert block.backward is None
+    assert block.deferred is None
+    assert block.tape == block.cotangents == block.kept == ()
+
+
+def test_integers_have_no_gradients():
+    block = only_block(lambda n, x: (n + 1, tf.cast(n, tf.float32) * x), INDEX, VECTOR)
+    assert block.input_gradients == (1,)
+    assert block.cotangents == (1,)
+
+
+def test_a_matrix_is_transposed_once_for_the_backward_part():
+    block = only_block(lambda x: tf.tanh(by(MATRIX, x)), VECTOR)
+    (product,) = products(block.backward)
+    assert not product.get_attr("transpose_b")
+    (matrix,) = block.backward_invariants
+    assert matrix.op.type == "Transpose"
+
+
+def test_the_deferred_part_transposes_by_itself():
+    block = only_block(lambda n: tf.tanh(by(MATRIX, tf.gather(TABLE, n))), INDEX)
+    assert any(product.get_attr("transpose_b") for product in products(block.deferred))
+    assert not any(t.op.type == "Transpose" for t in block.deferred_invariants)
+
+
+def twice(x):
+    hidden = tf.tanh(by(MATRIX, x))
+    return tf.tanh(by(MATRIX, hidden * tf.stop_gradient(tf.exp(x))) + BIAS)
+
+
+def test_injected_zeros_change_nothing():
+    plain = Training(define_body(twice, VECTOR))
+    injecting = Training(define_body(twice, VECTOR), inject=True)
+    inputs, cotangents = random_rows(plain, 0, 4, 1)
+    zeros = [tf.zeros([4, *t.shape[1:]]) for t in injecting.floating_extras(0)]
+    assert zeros
+    expected = plain.run_launch(0, inputs, cotangents)
+    found = injecting.run_launch(0, inputs, cotangents, zeros)
+    assert_close(found[1][0], expected[1][0])
+    sums = injecting.run_deferred(0, [found[2]])
+    for capture, gradient in plain.run_deferred(0, [expected[2]]).items():
+        assert_close(sums[capture], gradient)
+
+
+def test_what_is_injected_is_the_gradient_of_a_value_of_the_block():
+    training = Training(define_body(twice, VECTOR), inject=True)
+    (block,) = training.blocks
+    inputs, cotangents = random_rows(training, 0, 4, 1)
+    nothing = [tf.zeros_like(c) for c in cotangents]
+    extras = training.floating_extras(0)
+    specs = [tf.TensorSpec(t.shape[1:], t.dtype) for t in extras]
+    injected = [rows_like(spec, 4, seed) for seed, spec in enumerate(specs)]
+    _, gradients, kept = training.run_launch(0, inputs, nothing, injected)
+    sums = training.run_deferred(0, [kept])
+
+    of_input, *of_shared = gradients_of_extras(training, inputs, injected)
+    assert_close(gradients[0], of_input)
+    captures = map(id, training.prologue.graph.inputs)
+    places = dict(zip(captures, training.prologue.captures, strict=True))
+    for tensor, expected in zip(block.forward_invariants, of_shared, strict=True):
+        assert_close(sums[places[id(tensor)]], expected)
+
+
+def gradients_of_extras(training, inputs, injected):
+    """Returns, by what the forward part takes, the gradient of its extras."""
+    (block,) = training.blocks
+    graph, extras = block.forward, training.floating_extras(0)
+    values = training.run_prologue(block.forward_invariants)
+    with graph.as_default():
+        dys = [tf.constant(gradient.numpy()) for gradient in injected]
+        graph.outputs = tf.gradients(
+            extras, graph.inputs, dys, unconnected_gradients="zero"
+        )
+    return run(graph, [*inputs, *values])
+
+
+def test_an_op_without_a_gradient_is_refused_with_its_line():
+    with pytest.raises(CannotBatchError, match="cannot be differentiated") as why:
+        only_block(lambda x: tf.truncatemod(x, 2.0), VECTOR)
+    assert "test_training_parts.py:" in why.value.place
+
+
+def test_an_op_without_a_gradient_may_be_where_none_is_wanted():
+    block = only_block(lambda x: x * tf.truncatemod(tf.stop_gradient(x), 2.0), VECTOR)
+    assert block.input_gradients == (0,)
+
+
+@tf.custom_gradient
+def reversing(x):
+    return x * 1.0, lambda dy: -dy
+
+
+def overridden(x):
+    with tf_compat.default_graph().gradient_override_map({"Identity": "Reversing"}):
+        return tf.identity(x) * 2.0
+
+
+@tf_compat.RegisterGradient("Reversing")
+def _reversed(op, gradient):
+    del op
+    return -gradient
+
+
+@pytest.mark.parametrize("body", [reversing, overridden, tf.nn.silu])
+def test_a_custom_gradient_is_refused_rather_than_lost(body):
+    with pytest.raises(CannotBatchError, match="a gradient of its own"):
+        only_block(body, VECTOR)
+
+
+def test_what_depends_on_the_number_of_rows_is_refused():
+    def count_rows(block, op, inputs):
+        del op
+        return [inputs[0].tensor * float(block.num_rows)]
+
+    compiled = Compiled(define_body(tf.sin, VECTOR))
+    prologue = Prologue(compiled.program)
+    with pytest.raises(CannotBatchError, match="how many rows there are"):
+        make_training_block(
+            compiled.program, prologue, compiled.blocks[0], (), lambda _: count_rows
+        )

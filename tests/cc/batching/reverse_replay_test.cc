@@ -1,0 +1,372 @@
+#include "recursive_tf/cc/batching/reverse_replay.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/adjoints.h"
+#include "recursive_tf/cc/batching/gradient_plan.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/testing/integer_program.h"
+
+namespace recursive_tf {
+namespace {
+
+// Differentiates blocks of integers row by row, and counts.
+class IntegerBackend {
+ public:
+  using Function = std::function<Column(const Column& row)>;
+
+  std::map<int32_t, Function> backward;
+  // By block: what is added up over all rows.
+  std::map<int32_t, std::function<int64_t(const Column& row)>> deferred;
+  std::map<int32_t, int64_t> sums;
+  std::map<int32_t, size_t> num_backward_rows;
+  size_t num_deferred = 0;
+  bool fails = false;
+
+  bool RunBackward(int32_t block, std::vector<Column> inputs,
+                   std::vector<Column>* outputs) {
+    num_backward_rows[block] += inputs.front().size();
+    for (size_t row = 0; row < inputs.front().size(); ++row) {
+      const Column computed = backward.at(block)(RowOf(inputs, row));
+      outputs->resize(computed.size());
+      for (size_t i = 0; i < computed.size(); ++i) {
+        (*outputs)[i].push_back(computed[i]);
+      }
+    }
+    return !fails;
+  }
+
+  bool RunDeferred(int32_t block, std::vector<std::vector<Column>> inputs) {
+    ++num_deferred;
+    std::vector<Column> joined;
+    for (const std::vector<Column>& parts : inputs) {
+      Column& column = joined.emplace_back();
+      for (const Column& part : parts) {
+        column.insert(column.end(), part.begin(), part.end());
+      }
+    }
+    for (size_t row = 0; row < joined.front().size(); ++row) {
+      sums[block] += deferred.at(block)(RowOf(joined, row));
+    }
+    return true;
+  }
+
+  static Column Zeros(const TapedLaunch<Column>& launch, int32_t /*output*/) {
+    return Column(launch.num_rows, 0);
+  }
+
+  static int32_t NumRows(const Column& rows) {
+    return static_cast<int32_t>(rows.size());
+  }
+  // Not zeros: a row that is read before it is written is seen.
+  static Column Allocate(const Column& /*like*/, int32_t num_rows) {
+    return Column(num_rows, 1 << 20);
+  }
+  static void Copy(const Column& from, int64_t row, int64_t to_row,
+                   Column* to) {
+    to->at(to_row) = from.at(row);
+  }
+  static void Add(const Column& from, int64_t row, int64_t to_row, Column* to) {
+    to->at(to_row) += from.at(row);
+  }
+  static void Clear(int64_t row, Column* rows) { rows->at(row) = 0; }
+  static void Own(Column* /*rows*/) {}
+
+ private:
+  static Column RowOf(const std::vector<Column>& columns, size_t row) {
+    Column values;
+    for (const Column& column : columns) values.push_back(column.at(row));
+    return values;
+  }
+};
+
+using Replay = ReverseReplay<Column, IntegerBackend>;
+
+// --- Adjoints
+
+Rows RowsOf(const std::vector<ValueRow>& list) {
+  Rows rows;
+  for (const ValueRow& row : list) rows.Add(row);
+  return rows;
+}
+
+TEST(AdjointsTest, RowsThatNobodyContributedToAreZero) {
+  const std::vector<int32_t> num_rows = {3};
+  const IntegerBackend ops;
+  Adjoints<Column, IntegerBackend> adjoints(&num_rows, &ops);
+  adjoints.Add(RowsOf({{0, 2}, {0, 0}}), {5, 6});
+  EXPECT_EQ(adjoints.Take(0), (Column{6, 0, 5}));
+  EXPECT_EQ(adjoints.Take(0), std::nullopt);
+}
+
+TEST(AdjointsTest, ContributionsAddUp) {
+  const std::vector<int32_t> num_rows = {1, 2};
+  const IntegerBackend ops;
+  Adjoints<Column, IntegerBackend> adjoints(&num_rows, &ops);
+  adjoints.Add(RowsOf({{1, 0}, {1, 1}}), {1, 2});  // Taken as it is.
+  adjoints.Add(RowsOf({{1, 1}, {1, 1}, {0, 0}}), {10, 20, 7});
+  adjoints.Add(RowsOf({{0, 0}, {0, 0}, {0, 0}}), {1, 1, 1});
+  EXPECT_EQ(adjoints.Take(1), (Column{1, 32}));
+  EXPECT_EQ(adjoints.Take(0), Column{10});
+}
+
+TEST(AdjointsTest, RowsMayComeFromAnywhere) {
+  const std::vector<int32_t> num_rows = {2};
+  const IntegerBackend ops;
+  Adjoints<Column, IntegerBackend> adjoints(&num_rows, &ops);
+  adjoints.Add(RowsOf({{0, 0}, {0, 1}}), {10, 11, 12, 13}, {3, 1});
+  EXPECT_EQ(adjoints.Take(0), (Column{13, 11}));
+}
+
+// --- Trees
+
+struct Tree {
+  std::vector<int64_t> left, right, word;  // Children are -1 at a leaf.
+  std::vector<int64_t> roots;
+};
+
+Tree MakeTrees(int num_trees, int num_leaves, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tree tree;
+  const auto add = [&tree](int64_t left, int64_t right, int64_t word) {
+    tree.left.push_back(left);
+    tree.right.push_back(right);
+    tree.word.push_back(word);
+    return static_cast<int64_t>(tree.word.size()) - 1;
+  };
+  for (int i = 0; i < num_trees; ++i) {
+    std::vector<int64_t> open;
+    for (int k = 0; k < num_leaves; ++k) {
+      open.push_back(add(-1, -1, 1 + static_cast<int64_t>(random() % 3)));
+    }
+    while (open.size() > 1) {
+      const size_t at = random() % (open.size() - 1);
+      open[at] = add(open[at], open[at + 1], 0);
+      open.erase(open.begin() + static_cast<int64_t>(at) + 1);
+    }
+    tree.roots.push_back(open.front());
+  }
+  return tree;
+}
+
+constexpr int64_t kWeight = 2;
+
+// value(leaf) = w * word, value(inner) = left * right + 3 * right, pushed as
+// row `node` of a table. The blocks are
+//   0: node -> is inner, left, right, word     1: word -> w * word
+//   2: left, right -> left * right + 3 * right
+IntegerProgram Program(const Tree* tree) {
+  enum : uint8_t { kTree, kLeaf, kInner };
+  IntegerProgram program;
+  program.plan.num_blocks = 3;
+  program.plan.procedures.resize(3);
+  const auto slot = [](int32_t i) { return Source::Slot(i); };
+
+  PlannedProcedure& entry = program.plan.procedures[kTree];
+  entry.num_arguments = 1;
+  entry.num_slots = 6;  // node, is inner, left, right, word, value
+  Stage look;
+  look.block = 0;
+  look.inputs = {slot(0)};
+  look.first_output = 1;
+  look.num_outputs = 4;
+  look.calls = {
+      CallSite{0,
+               slot(1),
+               {Branch{kLeaf, {slot(4)}}, Branch{kInner, {slot(2), slot(3)}}},
+               5}};
+  Stage push;
+  push.pushes = {PlannedPush{0, slot(0), slot(5)}};
+  entry.stages = {look, push};
+  entry.outputs = {slot(5)};
+
+  PlannedProcedure& leaf = program.plan.procedures[kLeaf];
+  leaf.is_branch = true;
+  leaf.num_arguments = 1;
+  leaf.num_slots = 2;
+  Stage weigh;
+  weigh.block = 1;
+  weigh.inputs = {slot(0)};
+  weigh.first_output = 1;
+  weigh.num_outputs = 1;
+  leaf.stages = {weigh};
+  leaf.outputs = {slot(1)};
+
+  PlannedProcedure& inner = program.plan.procedures[kInner];
+  inner.is_branch = true;
+  inner.num_arguments = 2;
+  inner.num_slots = 5;  // left, right, their values, value
+  Stage descend;
+  descend.calls = {CallSite{0, {}, {Branch{kTree, {slot(0)}}}, 2},
+                   CallSite{1, {}, {Branch{kTree, {slot(1)}}}, 3}};
+  Stage combine;
+  combine.block = 2;
+  combine.inputs = {slot(2), slot(3)};
+  combine.first_output = 4;
+  combine.num_outputs = 1;
+  inner.stages = {descend, combine};
+  inner.outputs = {slot(4)};
+
+  program.blocks = {
+      [tree](const Column& in) {
+        const int64_t left = tree->left[in[0]];
+        return Column{left >= 0, left, tree->right[in[0]], tree->word[in[0]]};
+      },
+      [](const Column& in) { return Column{kWeight * in[0]}; },
+      [](const Column& in) { return Column{in[0] * in[1] + 3 * in[1]}; },
+  };
+  return program;
+}
+
+// Of the weight in block 1 all is deferred. Block 2 has no weight.
+GradientPlan Gradients() {
+  GradientPlan plan(3);
+  plan[1].has_deferred = true;
+  plan[1].cotangents = {0};
+  plan[1].deferred = {Replayed{Replayed::Kind::kKept, 0},
+                      Replayed{Replayed::Kind::kCotangent, 0}};
+  plan[2].has_backward = true;
+  plan[2].tape = {0, 1};
+  plan[2].cotangents = {0};
+  plan[2].input_gradients = {0, 1};
+  return plan;
+}
+
+IntegerBackend MakeBackend() {
+  IntegerBackend backend;
+  backend.backward[2] = [](const Column& in) {
+    return Column{in[2] * in[1], in[2] * (in[0] + 3)};
+  };
+  backend.deferred[1] = [](const Column& in) { return in[0] * in[1]; };
+  return backend;
+}
+
+int64_t ValueOf(const Tree& tree, int64_t node) {
+  if (tree.left[node] < 0) return kWeight * tree.word[node];
+  const int64_t right = ValueOf(tree, tree.right[node]);
+  return ValueOf(tree, tree.left[node]) * right + 3 * right;
+}
+
+// The gradient by the weight where `dy` is that of a node's value and `pushed`
+// that of each row of the table.
+int64_t GradientOf(const Tree& tree, int64_t node, int64_t dy,
+                   const Column& pushed) {
+  dy += pushed[node];
+  if (tree.left[node] < 0) return dy * tree.word[node];
+  const int64_t left = ValueOf(tree, tree.left[node]);
+  const int64_t right = ValueOf(tree, tree.right[node]);
+  return GradientOf(tree, tree.left[node], dy * right, pushed) +
+         GradientOf(tree, tree.right[node], dy * (left + 3), pushed);
+}
+
+TEST(ReverseReplayTest, DifferentiatesThousandsOfRandomForests) {
+  const GradientPlan gradients = Gradients();
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    const auto size = static_cast<int>(seed);
+    const Tree tree = MakeTrees(1 + size % 9, 1 + size % 11, seed);
+    const IntegerProgram program = Program(&tree);
+    IntegerRun run(&program, seed % 2 == 0 ? "agenda" : "depth");
+    const auto num_rows = static_cast<int32_t>(tree.roots.size());
+    run.Run({tree.roots}, num_rows);
+
+    IntegerBackend backend = MakeBackend();
+    Replay replay(&gradients, &run.tape(), &backend);
+    Column dy;
+    Column pushed;
+    for (int32_t i = 0; i < num_rows; ++i) dy.push_back(1 + i % 3);
+    for (size_t i = 0; i < tree.word.size(); ++i) {
+      pushed.push_back(static_cast<int64_t>(i % 4));
+    }
+    replay.AddResult(0, dy);
+    replay.AddPushed(0, pushed);
+    ASSERT_TRUE(replay.Run());
+
+    int64_t expected = 0;
+    for (int32_t i = 0; i < num_rows; ++i) {
+      expected += GradientOf(tree, tree.roots[i], dy[i], pushed);
+    }
+    ASSERT_EQ(backend.sums[1], expected) << seed;
+    ASSERT_EQ(backend.num_deferred, 1U);
+  }
+}
+
+TEST(ReverseReplayTest, LeavesOutWhatNoGradientReaches) {
+  const Tree tree = MakeTrees(3, 4, /*seed=*/1);
+  const IntegerProgram program = Program(&tree);
+  IntegerRun run(&program);
+  run.Run({tree.roots}, 3);
+  IntegerBackend backend = MakeBackend();
+  const GradientPlan gradients = Gradients();
+  Replay replay(&gradients, &run.tape(), &backend);
+  ASSERT_TRUE(replay.Run());
+  EXPECT_EQ(backend.num_backward_rows[2], 0U);
+  EXPECT_EQ(backend.sums[1], 0);
+}
+
+TEST(ReverseReplayTest, ARunMayBeReplayedTwice) {
+  const Tree tree = MakeTrees(2, 5, /*seed=*/3);
+  const IntegerProgram program = Program(&tree);
+  IntegerRun run(&program);
+  run.Run({tree.roots}, 2);
+  const GradientPlan gradients = Gradients();
+  std::vector<int64_t> found;
+  for (int i = 0; i < 2; ++i) {
+    IntegerBackend backend = MakeBackend();
+    Replay replay(&gradients, &run.tape(), &backend);
+    replay.AddResult(0, {1, 1});
+    ASSERT_TRUE(replay.Run());
+    found.push_back(backend.sums[1]);
+  }
+  EXPECT_EQ(found[0], found[1]);
+  EXPECT_NE(found[0], 0);
+}
+
+TEST(ReverseReplayTest, AFailureEndsTheReplay) {
+  const Tree tree = MakeTrees(1, 5, /*seed=*/3);
+  const IntegerProgram program = Program(&tree);
+  IntegerRun run(&program);
+  run.Run({tree.roots}, 1);
+  IntegerBackend backend = MakeBackend();
+  backend.fails = true;
+  const GradientPlan gradients = Gradients();
+  Replay replay(&gradients, &run.tape(), &backend);
+  replay.AddResult(0, {1});
+  EXPECT_FALSE(replay.Run());
+  EXPECT_EQ(backend.num_backward_rows[2], 1U);
+  EXPECT_EQ(backend.num_deferred, 0U);
+}
+
+// The argument and an output of the prologue are results: f(x) = x, w.
+TEST(ReverseReplayTest, GivesGradientsOfArgumentsAndOfThePrologue) {
+  IntegerProgram program;
+  program.plan.num_prologue_outputs = 1;
+  program.prologue = {7};
+  PlannedProcedure& entry = program.plan.procedures.emplace_back();
+  entry.num_arguments = 1;
+  entry.num_slots = 1;
+  entry.outputs = {Source::Slot(0), Source::Prologue(0)};
+  IntegerRun run(&program);
+  EXPECT_EQ(run.Run({{4, 5, 6}}, 3).at(1), (Column{5, 7}));
+  IntegerBackend backend;
+  const GradientPlan none;
+  Replay replay(&none, &run.tape(), &backend);
+  replay.AddResult(0, {1, 2, 3});
+  replay.AddResult(1, {10, 20, 30});
+  ASSERT_TRUE(replay.Run());
+  EXPECT_EQ(replay.Take(1), (Column{1, 2, 3}));
+  EXPECT_EQ(replay.Take(0), Column{60});
+}
+
+}  // namespace
+}  // namespace recursive_tf
