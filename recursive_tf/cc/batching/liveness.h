@@ -15,7 +15,7 @@ class Liveness {
  public:
   explicit Liveness(const PlannedProcedure& procedure)
       : last_stage_(procedure.num_slots, kNever),
-        dying_(procedure.stages.size()) {
+        dying_(procedure.stages.size() + 1) {
     for (size_t k = 0; k < procedure.stages.size(); ++k) {
       Read(procedure.stages[k], static_cast<int32_t>(k));
     }
@@ -23,14 +23,15 @@ class Liveness {
     for (const Source& output : procedure.outputs) Read(output, end);
     for (int32_t slot = 0; slot < procedure.num_slots; ++slot) {
       const int32_t last = last_stage_[slot];
-      if (last != kNever && last != end) dying_[last].push_back(slot);
+      if (last != kNever) dying_[last].push_back(slot);
     }
   }
 
   // Returns whether anything reads what is put into `slot`.
   bool IsRead(int32_t slot) const { return last_stage_[slot] != kNever; }
 
-  // Returns the slots that nothing reads after `stage` has made its calls.
+  // Returns the slots that nothing reads after `stage` has made its calls. What
+  // the procedure returns dies after the stage that would come last.
   const std::vector<int32_t>& DyingAfter(int32_t stage) const {
     return dying_[stage];
   }

@@ -112,15 +112,20 @@ class LockStep {
   // Says that the values of `launch` are there. What waited for it goes on.
   void Complete(const Launch& launch) {
     const Stage& stage = StageOf(launch.activations.front());
-    for (size_t i = 0; i < launch.activations.size(); ++i) {
-      const int32_t id = launch.activations[i];
-      for (int32_t k = 0; k < stage.num_outputs; ++k) {
-        Store(id, stage.first_output + k,
-              {launch.first_value + k, static_cast<int32_t>(i)});
+    const Liveness& liveness = LivenessOf(launch.activations.front());
+    for (int32_t k = 0; k < stage.num_outputs; ++k) {
+      const int32_t slot = stage.first_output + k;
+      if (!liveness.IsRead(slot)) continue;
+      const int32_t value = launch.first_value + k;
+      readers_.Add(value, launch.num_rows());
+      for (int32_t i = 0; i < launch.num_rows(); ++i) {
+        activations_.slot(launch.activations[i], slot) = {value, i};
       }
-      activations_[id].progress = NextProgress(id, launch.block);
     }
     readers_.FindUnread(launch.first_value, stage.num_outputs);
+    for (const int32_t id : launch.activations) {
+      activations_[id].progress = NextProgress(id, launch.block);
+    }
     for (const int32_t id : launch.activations) {
       if (is_refused()) return;
       Continue(id);
@@ -358,7 +363,8 @@ class LockStep {
       Progress& progress = activations_[activation.parent].progress;
       progress = std::max(progress, activation.progress);
     }
-    for (int32_t slot = 0; slot < procedure.num_slots; ++slot) Clear(id, slot);
+    const auto end = static_cast<int32_t>(procedure.stages.size());
+    for (const int32_t slot : LivenessOf(id).DyingAfter(end)) Clear(id, slot);
     activations_.Remove(id);
     if (!procedure.is_branch) --num_invocations_;
     return activation.parent;

@@ -44,6 +44,11 @@ class Rows {
     runs_.push_back({row.value, row.row, 1, 1});
   }
 
+  void Add(const Rows& rows) {
+    num_rows_ += rows.num_rows_;
+    runs_.insert(runs_.end(), rows.runs_.begin(), rows.runs_.end());
+  }
+
   const std::vector<RowRun>& runs() const { return runs_; }
   int32_t num_rows() const { return num_rows_; }
 

@@ -21,6 +21,7 @@ class ValueReaders {
   }
 
   void Add(ValueRow row) { ++num_readers_[row.value]; }
+  void Add(int32_t value, int32_t count) { num_readers_[value] += count; }
 
   void Remove(ValueRow row) {
     if (--num_readers_[row.value] == 0) dead_.push_back(row.value);

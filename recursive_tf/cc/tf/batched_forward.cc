@@ -43,6 +43,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
       report_(spec->program.plan.num_blocks) {
   record_->program = spec->key;
   record_->is_kept = spec->keep;
+  pushed_.resize(pushes->size());
   record_->tape.pushed.resize(pushes->size());
   record_->outputs.resize(spec->program.plan.num_blocks);
   if (ReportBoard::Global().IsWatched(spec->key)) {
@@ -64,7 +65,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
   steps_.Start(num_rows);
-  Sweep();
+  TF_RETURN_IF_ERROR(Settle());
   TF_RETURN_IF_ERROR(RunAll());
   record_->tape.results = steps_.Results();
   watch_.Lap(&report_.seconds_schedule);
@@ -96,7 +97,7 @@ absl::Status BatchedForward::RunAll() {
     const absl::Status status = RunLaunch(&launch);
     if (!status.ok()) return FailedLaunch(launch, status);
     steps_.Complete(launch);
-    Sweep();
+    TF_RETURN_IF_ERROR(Settle());
   }
   return Refusal();
 }
@@ -168,8 +169,12 @@ void BatchedForward::Keep(Launch* launch, const std::vector<tf::Tensor>& inputs,
   }
 }
 
-void BatchedForward::Sweep() {
+absl::Status BatchedForward::Settle() {
+  watch_.Lap(&report_.seconds_schedule);
+  TF_RETURN_IF_ERROR(FlushPushes());
+  watch_.Lap(&report_.seconds_gather);
   for (const int32_t value : steps_.TakeDeadValues()) values_.Drop(value);
+  return absl::OkStatus();
 }
 
 absl::Status BatchedForward::Results(std::vector<tf::Tensor>* results) {
@@ -201,18 +206,35 @@ int32_t BatchedForward::ReadSelector(ValueRow row) {
   }
 }
 
+// Takes the row, so that an error is this activation's. Rows are copied many at
+// once, in FlushPushes.
 bool BatchedForward::Push(int32_t table, ValueRow index, ValueRow value) {
   int64_t row = 0;
   push_status_ = ReadIndex(index, &row);
-  if (push_status_.ok()) {
-    push_status_ =
-        pushes_[table]->PushRow(row, values_[value.value], value.row);
-  }
-  if (push_status_.ok() && spec_.keep) {
-    record_->tape.pushed[table].indices.push_back(row);
-    record_->tape.pushed[table].values.Add(value);
-  }
+  if (push_status_.ok()) push_status_ = pushes_[table]->Claim(row);
+  pushed_[table].indices.push_back(row);
+  pushed_[table].values.Add(value);
   return push_status_.ok();
+}
+
+absl::Status BatchedForward::FlushPushes() {
+  for (size_t table = 0; table < pushed_.size(); ++table) {
+    PushedRows& pushed = pushed_[table];
+    const int64_t* indices = pushed.indices.data();
+    for (const RowRun& run : pushed.values.runs()) {
+      TF_RETURN_IF_ERROR(
+          pushes_[table]->CopyToClaimed(values_[run.value], run, indices));
+      indices += run.num_rows;
+    }
+    if (spec_.keep) {
+      PushedRows& taped = record_->tape.pushed[table];
+      taped.indices.insert(taped.indices.end(), pushed.indices.begin(),
+                           pushed.indices.end());
+      taped.values.Add(pushed.values);
+    }
+    pushed = PushedRows();
+  }
+  return absl::OkStatus();
 }
 
 absl::Status BatchedForward::ReadIndex(ValueRow row, int64_t* index) const {
@@ -224,7 +246,7 @@ absl::Status BatchedForward::ReadIndex(ValueRow row, int64_t* index) const {
         absl::StrCat("index= of a push must be a scalar; got the shape ",
                      shape.DebugString(), "."));
   }
-  *index = value.vec<int64_t>()(row.row);
+  *index = static_cast<const int64_t*>(value.data())[row.row];
   return absl::OkStatus();
 }
 

@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/run_report.h"
+#include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
@@ -70,7 +71,9 @@ class BatchedForward : public Host {
                          const std::vector<tensorflow::Tensor>& outputs) const;
   void Keep(Launch* launch, const std::vector<tensorflow::Tensor>& inputs,
             const std::vector<tensorflow::Tensor>& outputs);
-  void Sweep();
+  // Does what is left to do after the steps went on.
+  absl::Status Settle();
+  absl::Status FlushPushes();
   absl::Status ReadIndex(ValueRow row, int64_t* index) const;
   // Says where `status` came from.
   absl::Status FailedLaunch(const Launch& launch,
@@ -88,6 +91,8 @@ class BatchedForward : public Host {
   RowValues values_;
   const std::shared_ptr<BatchedRecord> record_;
   int64_t bytes_kept_ = 0;
+  // By table: what was pushed since the last flush.
+  std::vector<PushedRows> pushed_;
   absl::Status push_status_;
   // If somebody watches.
   std::optional<LaunchBound> bound_;

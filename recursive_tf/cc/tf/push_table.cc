@@ -82,14 +82,16 @@ absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
   return tf::batch_util::CopyElementToSlice(value, &table, index);
 }
 
-absl::Status PushTable::PushRow(int64_t index, const tf::Tensor& rows,
-                                int64_t row) {
-  TF_RETURN_IF_ERROR(Claim(index));
-  tf::TensorShape shape = rows.shape();
+absl::Status PushTable::CopyToClaimed(const tf::Tensor& value,
+                                      const RowRun& run,
+                                      const int64_t* indices) {
+  tf::TensorShape shape = value.shape();
   shape.RemoveDim(0);
   tf::Tensor table;
   TF_RETURN_IF_ERROR(TableFor(shape, &table));
-  CopyRows(rows, row, 1, index, &table);
+  for (int32_t i = 0; i < run.num_rows; ++i) {
+    CopyRows(value, run.first_row + i * run.stride, 1, indices[i], &table);
+  }
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/row_claims.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -26,16 +27,16 @@ class PushTable {
 
   absl::Status Push(int64_t index, const tensorflow::Tensor& value);
 
-  // Pushes row `row` of `rows`.
-  absl::Status PushRow(int64_t index, const tensorflow::Tensor& rows,
-                       int64_t row);
+  // The same in two steps, for many rows at once: takes row `index`; then
+  // copies a run of rows of `value` to rows that were taken.
+  absl::Status Claim(int64_t index);
+  absl::Status CopyToClaimed(const tensorflow::Tensor& value, const RowRun& run,
+                             const int64_t* indices);
 
   // Sets `*result` to a tensor [size, row...].
   absl::Status Result(tensorflow::Tensor* result);
 
  private:
-  absl::Status Claim(int64_t index);
-
   // Returns the table, made when the first row tells its shape. Its rows are
   // then written without the lock, because each is claimed by one writer.
   absl::Status TableFor(const tensorflow::TensorShape& row_shape,

@@ -89,7 +89,7 @@ def _add_backward_op(
         for i, (gradient, output) in enumerate(
             zip(gradients[:-1], op.outputs[:-1], strict=True)
         )
-        if gradient is not None and is_trainable(output.dtype)
+        if is_trainable(output.dtype) and not _is_zero(gradient, output)
     }
     results = [i for i in given if i < num_outputs]
     tables = [i - num_outputs for i in given if i >= num_outputs]
@@ -120,6 +120,14 @@ def _add_backward_op(
         **training.backward.attributes(graph, "backward"),
         **training.deferred.attributes(graph, "deferred"),
     )
+
+
+def _is_zero(gradient: Any, output: tf.Tensor) -> bool:
+    """Says whether an output has no gradient; TensorFlow hands in zeros then."""
+    if not isinstance(gradient, tf.Tensor):
+        return gradient is None
+    op = gradient.op
+    return bool(op.type == "ZerosLike" and op.inputs[0] is output)
 
 
 class _GradientsOfPrologue:
