@@ -18,7 +18,12 @@ from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import record
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
-from tensorflow.python.framework import auto_control_deps_utils, func_graph, ops
+from tensorflow.python.framework import (
+    auto_control_deps_utils,
+    func_graph,
+    importer,
+    ops,
+)
 from tensorflow.python.framework.auto_control_deps import AutomaticControlDependencies
 from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.framework.ops import EagerTensor, RegisterGradient
@@ -49,6 +54,9 @@ _NOT_USER_CODE = (
     f"{pathlib.Path(__file__).parents[1]}{os.sep}",
     "<string>",  # Generated functions that add ops.
 )
+_CONDITIONAL_FRAMES = frozenset((c.co_filename, c.co_name) for c in CONDITIONAL_CODE)
+# What AutoGraph calls the branches of an `if` statement, and Python a lambda.
+_NO_NAMES = frozenset(("<lambda>", "else_body", "if_body"))
 
 
 def is_autographs_branch(function: Callable[[], Any]) -> bool:
@@ -465,13 +473,51 @@ def origin_of(op: tf.Operation) -> tf.Operation:
     return origin
 
 
+def is_copy(op: tf.Operation) -> bool:
+    """Says whether `op` is a copy of what was traced."""
+    return origin_of(op) is not op
+
+
 def op_traceback(op: tf.Operation) -> str:
     """Returns the line of user code that made `op`, e.g. "model.py:12"."""
-    frames = list(origin_of(op).traceback or ())
+    frames = _traceback_of(op)
     if not frames:
         return "an unknown place"
-    users = [f for f in frames if not f.filename.startswith(_NOT_USER_CODE)]
-    frame = (users or frames)[-1]
+    users = [f for f in frames if _is_users(f)]
+    return _place((users or frames)[-1])
+
+
+def place_in_user_code(op: tf.Operation) -> str | None:
+    """Returns the same for an op that is a copy of one that a user's line made."""
+    if not is_copy(op):
+        return None
+    users = [f for f in _traceback_of(op) if _is_users(f)]
+    return _place(users[-1]) if users else None
+
+
+def branch_function_name(op: tf.Operation) -> str | None:
+    """Returns the name of the function that was traced as the branch `op` is in."""
+    frames = _traceback_of(op)
+    outer = None
+    for frame in reversed(frames):
+        if _is_users(frame):
+            outer = frame
+        elif outer is not None and (frame.filename, frame.name) in _CONDITIONAL_FRAMES:
+            return None if outer.name in _NO_NAMES else str(outer.name)
+    return None
+
+
+def _traceback_of(op: tf.Operation) -> list[Any]:
+    """Returns the frames in which an op was made; none if it was loaded from a file."""
+    frames = list(origin_of(op).traceback or ())
+    return [] if any(f.filename == importer.__file__ for f in frames) else frames
+
+
+def _is_users(frame: Any) -> bool:
+    return not frame.filename.startswith(_NOT_USER_CODE)
+
+
+def _place(frame: Any) -> str:
     return f"{frame.filename}:{frame.lineno}"
 
 

@@ -99,10 +99,14 @@ class Interpreter:
         def find(source):
             return (self._prologue if source.of_prologue else slots)[source.index]
 
+        def joined(pieces):
+            rows = [find(piece) for piece in pieces]
+            return tf.concat(rows, 0) if len(rows) > 1 else rows[0]
+
         for stage in procedure.stages:
             if stage.block != NO_BLOCK:
                 self.runs[stage.block] += 1
-                outputs = self._blocks[stage.block](*map(find, stage.inputs))
+                outputs = self._blocks[stage.block](*map(joined, stage.inputs))
                 slots.update(enumerate(outputs, stage.first_output))
             for push in stage.pushes:
                 table = self.tables[push.table]

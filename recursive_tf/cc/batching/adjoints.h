@@ -17,9 +17,15 @@ namespace recursive_tf {
 //
 // RowOps is
 //   int32_t NumRows(const Tensor&);
-//   Tensor Allocate(const Tensor& like, int32_t num_rows);
-//   void Copy(const Tensor& from, int64_t row, int64_t to_row, Tensor* to);
-//   void Add(const Tensor& from, int64_t row, int64_t to_row, Tensor* to);
+//   // Elements of a row of a value.
+//   int64_t RowSize(int32_t value);
+//   // The gradient of a value, not set.
+//   Tensor Allocate(int32_t value);
+//   // From element `offset` of a row on, as many as a row of `to` has.
+//   void Copy(const Tensor& from, int64_t row, int64_t offset, int64_t to_row,
+//             Tensor* to);
+//   void Add(const Tensor& from, int64_t row, int64_t offset, int64_t to_row,
+//            Tensor* to);
 //   void Clear(int64_t row, Tensor* rows);
 //   // Makes `*rows` a tensor that nobody else holds.
 //   void Own(Tensor* rows);
@@ -30,6 +36,17 @@ class Adjoints {
   Adjoints(const std::vector<int32_t>* num_rows, const RowOps* ops)
       : num_rows_(*num_rows), ops_(*ops), adjoints_(num_rows->size()) {}
 
+  // Adds row i of `gradient` to the rows that the i-th row of `joined` is of.
+  void Add(const JoinedRows& joined, Tensor gradient) {
+    if (joined.size() == 1) return Add(joined.front(), std::move(gradient));
+    int64_t offset = 0;
+    for (const Rows& rows : joined) {
+      if (rows.runs().empty()) return;
+      AddRows(rows, gradient, offset, [](int64_t i) { return i; });
+      offset += ops_.RowSize(rows.runs().front().value);
+    }
+  }
+
   // Adds row i of `gradient` to the value's row that is the i-th of `rows`.
   void Add(const Rows& rows, Tensor gradient) {
     if (IsWhole(rows, gradient)) {
@@ -38,13 +55,13 @@ class Adjoints {
       adjoint.is_own = false;
       return;
     }
-    AddRows(rows, gradient, [](int64_t i) { return i; });
+    AddRows(rows, gradient, 0, [](int64_t i) { return i; });
   }
 
   // Adds row `sources[i]` of `gradient` instead.
   void Add(const Rows& rows, const Tensor& gradient,
            const std::vector<int64_t>& sources) {
-    AddRows(rows, gradient, [&sources](int64_t i) { return sources[i]; });
+    AddRows(rows, gradient, 0, [&sources](int64_t i) { return sources[i]; });
   }
 
   // Returns the gradient of a value, which is forgotten; none if it is zero.
@@ -78,31 +95,31 @@ class Adjoints {
   }
 
   template <typename SourceOf>
-  void AddRows(const Rows& rows, const Tensor& gradient,
+  void AddRows(const Rows& rows, const Tensor& gradient, int64_t offset,
                const SourceOf& source_of) {
     int64_t i = 0;
     for (const RowRun& run : rows.runs()) {
       Adjoint& adjoint = adjoints_[run.value];
       if (!adjoint.rows.has_value()) {
-        adjoint.rows = ops_.Allocate(gradient, num_rows_[run.value]);
+        adjoint.rows = ops_.Allocate(run.value);
         adjoint.is_written.assign(num_rows_[run.value], false);
       } else if (!adjoint.is_own) {
         ops_.Own(&*adjoint.rows);
         adjoint.is_own = true;
       }
       for (int32_t k = 0; k < run.num_rows; ++k, ++i) {
-        AddRow(gradient, source_of(i), run.first_row + k * run.stride,
+        AddRow(gradient, source_of(i), offset, run.first_row + k * run.stride,
                &adjoint);
       }
     }
   }
 
-  void AddRow(const Tensor& gradient, int64_t source, int64_t row,
-              Adjoint* adjoint) {
+  void AddRow(const Tensor& gradient, int64_t source, int64_t offset,
+              int64_t row, Adjoint* adjoint) {
     if (adjoint->is_written.empty() || adjoint->is_written[row]) {
-      ops_.Add(gradient, source, row, &*adjoint->rows);
+      ops_.Add(gradient, source, offset, row, &*adjoint->rows);
     } else {
-      ops_.Copy(gradient, source, row, &*adjoint->rows);
+      ops_.Copy(gradient, source, offset, row, &*adjoint->rows);
       adjoint->is_written[row] = true;
     }
   }

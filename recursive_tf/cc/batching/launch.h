@@ -15,7 +15,7 @@ struct Launch {
   int32_t block = kNoBlock;
   int32_t first_value = 0;
   std::vector<int32_t> activations;
-  std::vector<Rows> inputs;
+  std::vector<JoinedRows> inputs;
 
   int32_t num_rows() const { return static_cast<int32_t>(activations.size()); }
 };

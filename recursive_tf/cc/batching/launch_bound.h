@@ -30,7 +30,9 @@ class LaunchBound {
   // Adds the values of a launch.
   void Add(const Launch& launch, int32_t num_values) {
     Chains chains(static_cast<size_t>(launch.num_rows()) * num_blocks_, 0);
-    for (const Rows& rows : launch.inputs) Follow(rows, &chains);
+    for (const JoinedRows& input : launch.inputs) {
+      for (const Rows& rows : input) Follow(rows, &chains);
+    }
     for (int32_t row = 0; row < launch.num_rows(); ++row) {
       const int32_t length = ++chains[At(row) + launch.block];
       longest_[launch.block] = std::max(longest_[launch.block], length);

@@ -40,7 +40,9 @@ class Liveness {
   static constexpr int32_t kNever = -1;
 
   void Read(const Stage& stage, int32_t k) {
-    for (const Source& input : stage.inputs) Read(input, k);
+    for (const StageInput& input : stage.inputs) {
+      for (const Source& source : input) Read(source, k);
+    }
     for (const PlannedPush& push : stage.pushes) {
       Read(push.index, k);
       Read(push.value, k);

@@ -99,10 +99,14 @@ class LockStep {
     launch->block = choice.block;
     launch->activations = frontier_.Take(choice.block, choice.depth);
     const Stage& stage = StageOf(launch->activations.front());
-    launch->inputs.assign(stage.inputs.size(), Rows());
-    for (size_t i = 0; i < stage.inputs.size(); ++i) {
-      for (const int32_t id : launch->activations) {
-        launch->inputs[i].Add(Find(id, stage.inputs[i]));
+    launch->inputs.clear();
+    for (const StageInput& input : stage.inputs) {
+      JoinedRows& joined = launch->inputs.emplace_back();
+      for (const Source& source : input) {
+        Rows& rows = joined.emplace_back();
+        for (const int32_t id : launch->activations) {
+          rows.Add(Find(id, source));
+        }
       }
     }
     launch->first_value = readers_.AddValues(stage.num_outputs);

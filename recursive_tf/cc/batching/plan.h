@@ -47,11 +47,15 @@ struct PlannedPush {
 
 constexpr int32_t kNoBlock = -1;
 
+// What a block takes as one input: the rows of a value or, where there are
+// several, their rows joined, each with the next behind it.
+using StageInput = std::vector<Source>;
+
 // What a procedure does between two waits: runs a block, perhaps, with all the
 // other activations that wait for the same, pushes, and calls.
 struct Stage {
   int32_t block = kNoBlock;
-  std::vector<Source> inputs;
+  std::vector<StageInput> inputs;
   // The slot of the block's first output; the others follow.
   int32_t first_output = 0;
   int32_t num_outputs = 0;

@@ -55,7 +55,11 @@ class PlanDecoder {
 
   void Read(Stage* stage) {
     stage->block = reader_.Index();
-    stage->inputs = ReadSources();
+    stage->inputs.resize(reader_.Count());
+    for (StageInput& input : stage->inputs) {
+      input = ReadSources();
+      if (input.empty()) reader_.Fail("has an input of nothing");
+    }
     stage->first_output = reader_.Index();
     stage->num_outputs = reader_.Count();
     stage->pushes.resize(reader_.Count());
@@ -138,7 +142,7 @@ class PlanDecoder {
     if (stage.block == kNoBlock && stage.num_outputs > 0) {
       reader_.Fail("has outputs of no block");
     }
-    Check(stage.inputs, plan);
+    for (const StageInput& input : stage.inputs) Check(input, plan);
     Fill(stage.first_output, stage.num_outputs);
     for (const PlannedPush& push : stage.pushes) {
       // A plan has more numbers than tables.

@@ -18,8 +18,8 @@ namespace recursive_tf {
 // once a block. Launches that no gradient reaches are left out.
 //
 // Backend, in addition to RowOps (adjoints.h), is
-//   // The gradient of output `output` of `launch`, where none came.
-//   Tensor Zeros(const TapedLaunch<Tensor>& launch, int32_t output);
+//   // The gradient of a value, where none came.
+//   Tensor Zeros(int32_t value);
 //   // Each returns false if it fails, which ends the replay.
 //   bool RunBackward(int32_t block, std::vector<Tensor> inputs,
 //                    std::vector<Tensor>* outputs);
@@ -108,9 +108,10 @@ class ReverseReplay {
     }
     std::vector<Tensor> cotangents;
     for (size_t i = 0; is_reached && i < outputs.size(); ++i) {
-      cotangents.push_back(found[i].has_value()
-                               ? *std::move(found[i])
-                               : backend_.Zeros(launch, outputs[i]));
+      cotangents.push_back(
+          found[i].has_value()
+              ? *std::move(found[i])
+              : backend_.Zeros(launch.first_value + outputs[i]));
     }
     return cotangents;
   }

@@ -65,6 +65,9 @@ class Rows {
   int32_t num_rows_ = 0;
 };
 
+// What a launch takes as one input: rows, or several rows joined to one.
+using JoinedRows = std::vector<Rows>;
+
 }  // namespace recursive_tf
 
 #endif  // RECURSIVE_TF_CC_BATCHING_ROWS_H_

@@ -16,7 +16,7 @@ struct TapedLaunch {
   int32_t first_value = 0;
   int32_t num_rows = 0;
   // Where the rows of each input came from.
-  std::vector<Rows> inputs;
+  std::vector<JoinedRows> inputs;
   // What BlockGradient::kept lists.
   std::vector<Tensor> kept;
 };

@@ -271,9 +271,8 @@ class InvokeBatchedGradientOp : public BatchedKernel {
       const int32_t argument = arguments_[i];
       const std::optional<tf::Tensor> rows =
           replay->Take(first_argument + argument);
-      const BatchedRecord::Kind& kind = record.arguments[argument];
       const tf::Tensor gradient =
-          rows.has_value() ? *rows : ZerosOf(kind.dtype, kind.shape);
+          rows.has_value() ? *rows : backward.Zeros(first_argument + argument);
       list.set(i, mapped() ? gradient : OnlyRow(gradient));
     }
     TF_RETURN_IF_ERROR(ctx->output_list("prologue_gradients", &list));

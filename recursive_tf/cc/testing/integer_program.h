@@ -119,8 +119,10 @@ class IntegerRun : public Host {
     const size_t num_rows = launch.activations.size();
     launches_.emplace_back(launch.block, num_rows);
     std::vector<Column> inputs;
-    inputs.reserve(launch.inputs.size());
-    for (const Rows& rows : launch.inputs) inputs.push_back(Gather(rows));
+    // A row that is joined of several is as many inputs.
+    for (const JoinedRows& input : launch.inputs) {
+      for (const Rows& rows : input) inputs.push_back(Gather(rows));
+    }
     std::vector<Column> outputs;
     for (size_t row = 0; row < num_rows; ++row) {
       Column of_row;

@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/batched_backward.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -105,31 +106,33 @@ bool BatchedBackward::Succeeds(int32_t block, const absl::Status& status) {
   return false;
 }
 
-tf::Tensor BatchedBackward::Zeros(const TapedLaunch<tf::Tensor>& launch,
-                                  int32_t output) const {
-  const BatchedRecord::Kind& kind = record_.outputs[launch.block][output];
-  tf::TensorShape shape = kind.shape;
-  shape.set_dim(0, launch.num_rows);
-  return ZerosOf(kind.dtype, shape);
+tf::Tensor BatchedBackward::Zeros(int32_t value) const {
+  const BatchedRecord::Kind& kind = record_.values[value];
+  return ZerosOf(kind.dtype, kind.shape);
 }
 
 int32_t BatchedBackward::NumRows(const tf::Tensor& rows) const {
   return recursive_tf::NumRows(rows);
 }
 
-tf::Tensor BatchedBackward::Allocate(const tf::Tensor& like,
-                                     int32_t num_rows) const {
-  return AllocateRows(like, num_rows);
+int64_t BatchedBackward::RowSize(int32_t value) const {
+  const tf::TensorShape& shape = record_.values[value].shape;
+  return shape.num_elements() / std::max<int64_t>(shape.dim_size(0), 1);
 }
 
-void BatchedBackward::Copy(const tf::Tensor& from, int64_t row, int64_t to_row,
-                           tf::Tensor* to) const {
-  CopyRows(from, row, 1, to_row, to);
+tf::Tensor BatchedBackward::Allocate(int32_t value) const {
+  const BatchedRecord::Kind& kind = record_.values[value];
+  return tf::Tensor(kind.dtype, kind.shape);
 }
 
-void BatchedBackward::Add(const tf::Tensor& from, int64_t row, int64_t to_row,
-                          tf::Tensor* to) const {
-  AddRows(from, row, 1, to_row, to);
+void BatchedBackward::Copy(const tf::Tensor& from, int64_t row, int64_t offset,
+                           int64_t to_row, tf::Tensor* to) const {
+  CopyPartOfRow(from, row, offset, to_row, to);
+}
+
+void BatchedBackward::Add(const tf::Tensor& from, int64_t row, int64_t offset,
+                          int64_t to_row, tf::Tensor* to) const {
+  AddPartOfRow(from, row, offset, to_row, to);
 }
 
 void BatchedBackward::Clear(int64_t row, tf::Tensor* rows) const {

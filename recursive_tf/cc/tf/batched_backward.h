@@ -57,16 +57,15 @@ class BatchedBackward {
                    std::vector<tensorflow::Tensor>* outputs);
   bool RunDeferred(int32_t block,
                    std::vector<std::vector<tensorflow::Tensor>> inputs);
-  tensorflow::Tensor Zeros(const TapedLaunch<tensorflow::Tensor>& launch,
-                           int32_t output) const;
+  tensorflow::Tensor Zeros(int32_t value) const;
 
   int32_t NumRows(const tensorflow::Tensor& rows) const;
-  tensorflow::Tensor Allocate(const tensorflow::Tensor& like,
-                              int32_t num_rows) const;
-  void Copy(const tensorflow::Tensor& from, int64_t row, int64_t to_row,
-            tensorflow::Tensor* to) const;
-  void Add(const tensorflow::Tensor& from, int64_t row, int64_t to_row,
-           tensorflow::Tensor* to) const;
+  int64_t RowSize(int32_t value) const;
+  tensorflow::Tensor Allocate(int32_t value) const;
+  void Copy(const tensorflow::Tensor& from, int64_t row, int64_t offset,
+            int64_t to_row, tensorflow::Tensor* to) const;
+  void Add(const tensorflow::Tensor& from, int64_t row, int64_t offset,
+           int64_t to_row, tensorflow::Tensor* to) const;
   void Clear(int64_t row, tensorflow::Tensor* rows) const;
   void Own(tensorflow::Tensor* rows) const;
 

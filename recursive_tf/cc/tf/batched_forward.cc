@@ -45,7 +45,6 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
   record_->is_kept = spec->keep;
   pushed_.resize(pushes->size());
   record_->tape.pushed.resize(pushes->size());
-  record_->outputs.resize(spec->program.plan.num_blocks);
   if (ReportBoard::Global().IsWatched(spec->key)) {
     bound_.emplace(spec->program.plan.num_blocks);
   }
@@ -56,9 +55,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
                                  std::vector<tf::Tensor> captures) {
   TF_RETURN_IF_ERROR(RunPrologue(std::move(captures)));
   for (const tf::Tensor& argument : arguments) {
-    record_->arguments.push_back({argument.dtype(), argument.shape()});
-    record_->tape.num_rows.push_back(num_rows);
-    values_.Add(argument);
+    AddValue(argument);
   }
   if (bound_.has_value()) {
     bound_->AddValues(spec_.program.plan.num_prologue_outputs, 1);
@@ -82,8 +79,7 @@ absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures) {
     return absl::InvalidArgumentError("The prologue lacks outputs.");
   }
   for (size_t i = 0; i < num_values; ++i) {
-    values_.Add(AsOneRow(record_->prologue[i]));
-    record_->tape.num_rows.push_back(1);
+    AddValue(AsOneRow(record_->prologue[i]));
   }
   watch_.Lap(&report_.seconds_blocks);
   return absl::OkStatus();
@@ -124,8 +120,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));
   if (spec_.keep) Keep(launch, inputs, outputs);
   for (int32_t i = 0; i < num_values; ++i) {
-    record_->tape.num_rows.push_back(launch->num_rows());
-    values_.Add(std::move(outputs[i]));
+    AddValue(std::move(outputs[i]));
   }
   report_.peak_bytes =
       std::max(report_.peak_bytes, values_.bytes_alive() + bytes_kept_);
@@ -161,12 +156,14 @@ void BatchedForward::Keep(Launch* launch, const std::vector<tf::Tensor>& inputs,
   }
   taped.inputs = std::move(launch->inputs);
   record_->tape.launches.push_back(std::move(taped));
-  std::vector<BatchedRecord::Kind>& kinds = record_->outputs[launch->block];
-  if (!kinds.empty()) return;
-  for (const tf::Tensor& output : outputs) {
-    kinds.push_back({output.dtype(), output.shape()});
-    if (output.dims() > 0) kinds.back().shape.set_dim(0, 1);
+}
+
+void BatchedForward::AddValue(tf::Tensor rows) {
+  if (spec_.keep) {
+    record_->values.push_back({rows.dtype(), rows.shape()});
+    record_->tape.num_rows.push_back(NumRows(rows));
   }
+  values_.Add(std::move(rows));
 }
 
 absl::Status BatchedForward::Settle() {

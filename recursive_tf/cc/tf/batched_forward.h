@@ -69,6 +69,7 @@ class BatchedForward : public Host {
   absl::Status RunLaunch(Launch* launch);
   absl::Status CheckRows(const Launch& launch,
                          const std::vector<tensorflow::Tensor>& outputs) const;
+  void AddValue(tensorflow::Tensor rows);
   void Keep(Launch* launch, const std::vector<tensorflow::Tensor>& inputs,
             const std::vector<tensorflow::Tensor>& outputs);
   // Does what is left to do after the steps went on.

@@ -25,11 +25,8 @@ struct BatchedRecord {
   Tape<tensorflow::Tensor> tape;
   // All outputs of the prologue.
   std::vector<tensorflow::Tensor> prologue;
-  // Of the arguments of the root call, with rows in front.
-  std::vector<Kind> arguments;
-  // By block: what its outputs look like for one row, with a 1 in front; empty
-  // if it was never launched.
-  std::vector<std::vector<Kind>> outputs;
+  // By value, with rows in front.
+  std::vector<Kind> values;
 };
 
 }  // namespace recursive_tf

@@ -78,13 +78,31 @@ void CopyRows(const tf::Tensor& from, int64_t row, int64_t count,
   }
 }
 
-void AddRows(const tf::Tensor& from, int64_t row, int64_t count, int64_t to_row,
-             tf::Tensor* to) {
-  const int64_t size = ElementsOfARow(from);
+void CopyToPartOfRows(const tf::Tensor& from, int64_t row, int64_t to_row,
+                      int64_t offset, tf::Tensor* to) {
+  const int64_t element = tf::DataTypeSize(from.dtype());
+  const int64_t bytes = ElementsOfARow(from) * element;
+  std::memcpy(BytesOf(*to) + (to_row * ElementsOfARow(*to) + offset) * element,
+              BytesOf(from) + row * bytes, bytes);
+}
+
+void CopyPartOfRow(const tf::Tensor& from, int64_t row, int64_t offset,
+                   int64_t to_row, tf::Tensor* to) {
+  const int64_t element = tf::DataTypeSize(from.dtype());
+  const int64_t bytes = ElementsOfARow(*to) * element;
+  std::memcpy(BytesOf(*to) + to_row * bytes,
+              BytesOf(from) + (row * ElementsOfARow(from) + offset) * element,
+              bytes);
+}
+
+void AddPartOfRow(const tf::Tensor& from, int64_t row, int64_t offset,
+                  int64_t to_row, tf::Tensor* to) {
+  const int64_t size = ElementsOfARow(*to);
+  const int64_t start = row * ElementsOfARow(from) + offset;
   switch (from.dtype()) {
 #define RECURSIVE_TF_ADD(T)          \
   case tf::DataTypeToEnum<T>::value: \
-    return AddElements<T>(from, row * size, count * size, to_row * size, to);
+    return AddElements<T>(from, start, size, to_row * size, to);
     TF_CALL_NUMBER_TYPES(RECURSIVE_TF_ADD)
 #undef RECURSIVE_TF_ADD
     default:

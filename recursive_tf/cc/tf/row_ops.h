@@ -20,9 +20,17 @@ tensorflow::Tensor AllocateRows(const tensorflow::Tensor& like,
 void CopyRows(const tensorflow::Tensor& from, int64_t row, int64_t count,
               int64_t to_row, tensorflow::Tensor* to);
 
-// Adds `count` rows to those of `to`. REQUIRES: a numeric dtype.
-void AddRows(const tensorflow::Tensor& from, int64_t row, int64_t count,
-             int64_t to_row, tensorflow::Tensor* to);
+// Copies rows, from `row` on, to a part of rows: to where element `offset` is.
+// REQUIRES: a dtype that is copied as bytes.
+void CopyToPartOfRows(const tensorflow::Tensor& from, int64_t row,
+                      int64_t to_row, int64_t offset, tensorflow::Tensor* to);
+
+// Copies a part of a row, from element `offset` on, to a row of `to`, or adds
+// it. REQUIRES: a numeric dtype.
+void CopyPartOfRow(const tensorflow::Tensor& from, int64_t row, int64_t offset,
+                   int64_t to_row, tensorflow::Tensor* to);
+void AddPartOfRow(const tensorflow::Tensor& from, int64_t row, int64_t offset,
+                  int64_t to_row, tensorflow::Tensor* to);
 
 // Sets a row to zeros. REQUIRES: a numeric dtype.
 void ClearRow(int64_t row, tensorflow::Tensor* rows);

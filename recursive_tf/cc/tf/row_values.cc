@@ -10,6 +10,8 @@
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
 namespace {
@@ -74,6 +76,53 @@ absl::Status RowValues::Gather(const Rows& rows, tf::Tensor* gathered) {
     for (int32_t i = 0; i < run.num_rows; ++i) {
       CopyRows(from, run.first_row, 1, to_row++, gathered);
     }
+  }
+  bytes_moved_ += static_cast<int64_t>(gathered->TotalBytes());
+  return absl::OkStatus();
+}
+
+absl::Status RowValues::ShapeOf(const JoinedRows& joined,
+                                tf::TensorShape* shape,
+                                tf::DataType* dtype) const {
+  const tf::Tensor& first = values_[joined.front().runs().front().value];
+  *shape = first.shape();
+  *dtype = first.dtype();
+  int64_t length = 0;
+  for (const Rows& rows : joined) {
+    const tf::Tensor& value = values_[rows.runs().front().value];
+    for (const RowRun& run : rows.runs()) {
+      if (!HaveSameRows(value, values_[run.value])) {
+        return UnlikeRows(value, values_[run.value]);
+      }
+    }
+    const bool fits = value.dtype() == *dtype && value.dims() > 1 &&
+                      value.dims() == shape->dims() &&
+                      tf::DataTypeCanUseMemcpy(*dtype);
+    if (!fits) return UnlikeRows(first, value);
+    length += value.dim_size(1);
+  }
+  shape->set_dim(0, joined.front().num_rows());
+  shape->set_dim(1, length);
+  return absl::OkStatus();
+}
+
+absl::Status RowValues::Gather(const JoinedRows& joined, tf::Tensor* gathered) {
+  if (joined.size() == 1) return Gather(joined.front(), gathered);
+  tf::TensorShape shape;
+  tf::DataType dtype;
+  TF_RETURN_IF_ERROR(ShapeOf(joined, &shape, &dtype));
+  *gathered = tf::Tensor(dtype, shape);
+  int64_t offset = 0;
+  for (const Rows& rows : joined) {
+    int64_t to_row = 0;
+    for (const RowRun& run : rows.runs()) {
+      for (int32_t i = 0; i < run.num_rows; ++i) {
+        CopyToPartOfRows(values_[run.value], run.first_row + i * run.stride,
+                         to_row++, offset, gathered);
+      }
+    }
+    const tf::Tensor& value = values_[rows.runs().front().value];
+    offset += value.NumElements() / value.dim_size(0);
   }
   bytes_moved_ += static_cast<int64_t>(gathered->TotalBytes());
   return absl::OkStatus();

@@ -7,6 +7,8 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
 
 namespace recursive_tf {
 
@@ -26,10 +28,17 @@ class RowValues {
   // REQUIRES: there are rows.
   absl::Status Gather(const Rows& rows, tensorflow::Tensor* gathered);
 
+  // The same for rows that are joined: along the first dimension that a row
+  // has.
+  absl::Status Gather(const JoinedRows& joined, tensorflow::Tensor* gathered);
+
   int64_t bytes_alive() const { return bytes_alive_; }
   int64_t bytes_moved() const { return bytes_moved_; }
 
  private:
+  absl::Status ShapeOf(const JoinedRows& joined, tensorflow::TensorShape* shape,
+                       tensorflow::DataType* dtype) const;
+
   std::vector<tensorflow::Tensor> values_;
   int64_t bytes_alive_ = 0;
   int64_t bytes_moved_ = 0;

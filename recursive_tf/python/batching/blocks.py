@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from recursive_tf.python.batching.flat_program import FlatProcedure, FlatProgram
 from recursive_tf.python.batching.stages import Stages
+from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.program.effects import has_effect
 
 
@@ -20,6 +21,8 @@ class Block:
         ops: In an order in which they can run.
         inputs: Rows from outside of the block.
         outputs: Rows that something outside reads.
+        pieces: What an input is joined of, by its id, if it is: it is gathered in one
+            go, and no op of the block has to put it together.
     """
 
     name: str
@@ -28,6 +31,15 @@ class Block:
     ops: list[tf.Operation]
     inputs: list[tf.Tensor]
     outputs: list[tf.Tensor]
+    pieces: dict[int, list[tf.Tensor]] = dataclasses.field(default_factory=dict)
+
+    def pieces_of(self, tensor: tf.Tensor) -> list[tf.Tensor]:
+        """Returns the rows that an input is made of, one behind the other."""
+        return self.pieces.get(id(tensor), [tensor])
+
+    def sources(self) -> list[tf.Tensor]:
+        """Returns the rows that all inputs are made of."""
+        return [piece for tensor in self.inputs for piece in self.pieces_of(tensor)]
 
 
 def cut(program: FlatProgram, stages: Stages) -> list[Block]:
@@ -43,19 +55,43 @@ def cut(program: FlatProgram, stages: Stages) -> list[Block]:
             ops = ops_at.get((procedure, stage))
             if ops is None:
                 continue
-            own = {id(output) for op in ops for output in op.outputs}
-            inputs = {
-                id(t): t
-                for op in ops
-                for t in program.inputs_of(op)
-                if program.is_row(t) and id(t) not in own
-            }
             outputs = [t for op in ops for t in op.outputs if id(t) in read_outside]
+            pieces = _joined(program, ops, outputs)
+            ops = [op for op in ops if not any(id(t) in pieces for t in op.outputs)]
+            inputs = _inputs(program, ops)
             name = f"{procedure.name}.{stage}"
-            blocks.append(
-                Block(name, procedure, stage, ops, list(inputs.values()), outputs)
-            )
+            blocks.append(Block(name, procedure, stage, ops, inputs, outputs, pieces))
     return blocks
+
+
+def _inputs(program: FlatProgram, ops: list[tf.Operation]) -> list[tf.Tensor]:
+    """Returns the rows that ops read and do not compute."""
+    own = {id(output) for op in ops for output in op.outputs}
+    read = (t for op in ops for t in program.inputs_of(op) if program.is_row(t))
+    return list({id(t): t for t in read if id(t) not in own}.values())
+
+
+def _joined(
+    program: FlatProgram, ops: list[tf.Operation], outputs: list[tf.Tensor]
+) -> dict[int, list[tf.Tensor]]:
+    """Returns what is a concatenation of inputs that only this block reads, by id."""
+    given = set(map(id, _inputs(program, ops)))
+    kept = set(map(id, outputs))
+    joined = {}
+    for op in ops:
+        if op.type != "ConcatV2" or id(op.outputs[0]) in kept:
+            continue
+        *pieces, axis = program.inputs_of(op)
+        # Along its first axis a row is in memory what its pieces are, in sequence.
+        if static_value(axis) == 0 and all(map(_is_bytes, pieces)):
+            if all(id(piece) in given for piece in pieces):
+                joined[id(op.outputs[0])] = pieces
+    return joined
+
+
+def _is_bytes(tensor: tf.Tensor) -> bool:
+    static = tensor.shape.is_fully_defined()
+    return static and (tensor.dtype.is_floating or tensor.dtype.is_integer)
 
 
 def roots_of(program: FlatProgram) -> list[tf.Tensor]:

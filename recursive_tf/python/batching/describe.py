@@ -23,9 +23,10 @@ def _lines(plan: Plan, blocks: list[Block]) -> Iterator[str]:
 def _stage_lines(stage: Stage, plan: Plan, blocks: list[Block]) -> Iterator[str]:
     if stage.block != NO_BLOCK:
         ops = ", ".join(op.type for op in blocks[stage.block].ops)
+        inputs = ", ".join(" + ".join(map(_name, pieces)) for pieces in stage.inputs)
         first = stage.first_output
         outputs = ", ".join(f"v{first + i}" for i in range(stage.num_outputs))
-        yield f"  {outputs} = block {stage.block}({_list(stage.inputs)}): {ops}"
+        yield f"  {outputs} = block {stage.block}({inputs}): {ops}"
     for push in stage.pushes:
         yield f"  table {push.table}[{_name(push.index)}] = {_name(push.value)}"
     for call in stage.calls:

@@ -58,7 +58,9 @@ def _procedure(procedure: Procedure) -> Iterator[int]:
 
 def _stage(stage: Stage) -> Iterator[int]:
     yield stage.block
-    yield from _sources(stage.inputs)
+    yield len(stage.inputs)
+    for pieces in stage.inputs:
+        yield from _sources(pieces)
     yield stage.first_output
     yield stage.num_outputs
     yield len(stage.pushes)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.branch_names import branch_names, unique_among
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -53,7 +54,7 @@ class FlatProcedure:
     """A SubGraph's body, or a branch of it that is waited for.
 
     Attributes:
-        name: Of the SubGraph, with the conditional and the number of the branch.
+        name: Of the SubGraph, with the branch: see branch_names.py.
         around: The procedure that a branch stands in; None for a body.
         inputs: The arguments of a body. What a branch uses is not named here.
         ops: What computes rows, one an activation, in the order of the graph.
@@ -98,6 +99,7 @@ class FlatProgram:
         self._waiting: set[tf.Operation] = set()
         self._known: dict[FlatProcedure, dict[object, tf.Operation]] = {}
         self._order: dict[tf.Operation, int] = {}
+        self._names = set(names)
         for graph, indices, name in zip(graphs, capture_indices, names, strict=True):
             first = len(graph.inputs) - len(indices)
             for argument, index in zip(graph.inputs[first:], indices, strict=True):
@@ -185,14 +187,19 @@ class FlatProgram:
         if "Case" not in op.type:
             graphs.reverse()  # By number: what is true is 1.
         branches = [
-            FlatProcedure(f"{procedure.name}/{op.name}:{i}", procedure, [])
-            for i in range(len(graphs))
+            FlatProcedure(self._name_of(f"{procedure.name}/{name}"), procedure, [])
+            for name in branch_names(op, graphs)
         ]
         self._wait(op, procedure, branches)
         for graph, branch in zip(graphs, branches, strict=True):
             self._bind(graph.inputs, list(op.inputs)[1:])
             self.procedures.append(branch)
             self._flatten(graph, branch)
+
+    def _name_of(self, branch: str) -> str:
+        name = unique_among(self._names, branch)
+        self._names.add(name)
+        return name
 
     def _wait(
         self, op: tf.Operation, procedure: FlatProcedure, branches: list[FlatProcedure]

@@ -55,7 +55,7 @@ class Stage:
     """A block, pushes, and calls."""
 
     block: int
-    inputs: tuple[Source, ...]
+    inputs: tuple[tuple[Source, ...], ...]
     first_output: int
     num_outputs: int
     pushes: tuple[Push, ...]
@@ -160,15 +160,18 @@ class _Planner:
 
     def _plan_stage(self, procedure: FlatProcedure, index: int, slots: _Slots) -> Stage:
         block = self._block_at.get((procedure, index), NO_BLOCK)
-        inputs = [] if block == NO_BLOCK else self._blocks[block].inputs
-        outputs = [] if block == NO_BLOCK else self._blocks[block].outputs
+        inputs, outputs = [], []
+        if block != NO_BLOCK:
+            own = self._blocks[block]
+            inputs = [own.pieces_of(tensor) for tensor in own.inputs]
+            outputs = own.outputs
         pushes = [
             op for op in procedure.pushes if self._stages.stage_of_push[op] == index
         ]
         waits = self._waits_at(procedure, index)
         return Stage(
             block=block,
-            inputs=slots.sources(inputs),
+            inputs=tuple(map(slots.sources, inputs)),
             first_output=slots.first_of(outputs),
             num_outputs=len(outputs),
             pushes=tuple(
@@ -221,7 +224,7 @@ class _Planner:
         """Yields what a procedure reads, and what its branches do."""
         for block in self._blocks:
             if block.procedure is procedure:
-                yield from block.inputs
+                yield from block.sources()
         yield from roots_within(self._program, procedure)
         for wait in procedure.waits:
             if not wait.is_call:

@@ -21,7 +21,7 @@ Plan OneBlock() {
   procedure.num_slots = 3;
   Stage& stage = procedure.stages.emplace_back();
   stage.block = 0;
-  stage.inputs = {Source::Slot(0), Source::Slot(1)};
+  stage.inputs = {{Source::Slot(0)}, {Source::Slot(1)}};
   stage.first_output = 2;
   stage.num_outputs = 1;
   return plan;

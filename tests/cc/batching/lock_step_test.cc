@@ -23,11 +23,11 @@ using Launches = std::vector<std::pair<int32_t, size_t>>;
 Source S(int32_t slot) { return Source::Slot(slot); }
 
 // A stage that runs a block and makes no calls yet.
-Stage Compute(int32_t block, std::vector<Source> inputs, int32_t first_output,
-              int32_t num_outputs) {
+Stage Compute(int32_t block, const std::vector<Source>& inputs,
+              int32_t first_output, int32_t num_outputs) {
   Stage stage;
   stage.block = block;
-  stage.inputs = std::move(inputs);
+  for (const Source& input : inputs) stage.inputs.push_back({input});
   stage.first_output = first_output;
   stage.num_outputs = num_outputs;
   return stage;

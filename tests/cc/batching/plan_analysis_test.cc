@@ -71,11 +71,11 @@ TEST(LivenessTest, ASlotDiesAfterTheStageThatReadsItLast) {
   PlannedProcedure procedure;
   procedure.num_slots = 5;
   procedure.stages.resize(3);
-  procedure.stages[0].inputs = {Source::Slot(0), Source::Slot(1)};
+  procedure.stages[0].inputs = {{Source::Slot(0)}, {Source::Slot(1)}};
   procedure.stages[0].pushes = {{0, Source::Slot(4), Source::Slot(1)}};
   procedure.stages[1].calls = {
       CallSite{0, Source::Slot(2), {Branch{0, {Source::Slot(1)}}}, 0}};
-  procedure.stages[2].inputs = {Source::Prologue(0)};
+  procedure.stages[2].inputs = {{Source::Prologue(0)}};
   procedure.outputs = {Source::Slot(0)};
   const Liveness liveness(procedure);
   EXPECT_EQ(liveness.DyingAfter(0), (Slots{4}));

@@ -21,7 +21,7 @@ Code Chain() {
       1,  1, 2, 3,                  // version, prologue, blocks, procedures
       0,  1, 4, 1,  3,              // f: an argument, 4 slots, returns slot 3
       1,                            //   one stage:
-      0,  1, 0, 1,  2,              //     block 0 of slot 0, to slots 1 and 2
+      0,  1, 1, 0,  1, 2,           //     block 0 of slot 0, to slots 1 and 2
       0,                            //     no pushes
       1,  0, 1, 1,  3,              //     a call by slot 1, to slot 3:
       2,  1, 1, -1, 2, 1, 2,        //       procedures 1 and 2
@@ -30,7 +30,7 @@ Code Chain() {
       2,                            //   two stages:
       -1, 0, 0, 0,  0,              //     no block, no pushes,
       1,  7, 0, 0,  1, 1, 0, 1, 0,  //     f at call site 7, to slot 1
-      1,  1, 1, 2,  1, 0, 0,        //     block 1 of slot 1, to slot 2
+      1,  1, 1, 1,  2, 1, 0, 0,     //     block 1 of slot 1, to slot 2
   };
 }
 
@@ -117,7 +117,7 @@ TEST(PlanDecoderTest, WhateverNumberIsChangedAPlanThatIsReadCanBeRun) {
 
 TEST(PlanDecoderTest, ABlockBelongsToOneStage) {
   Code code = Chain();
-  code[code.size() - 7] = 0;
+  code[code.size() - 8] = 0;
   EXPECT_EQ(ErrorOf(code), "The plan is damaged: it runs a block twice.");
 }
 

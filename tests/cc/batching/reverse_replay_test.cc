@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "recursive_tf/cc/batching/adjoints.h"
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/plan.h"
-#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/testing/integer_program.h"
 
@@ -62,22 +60,27 @@ class IntegerBackend {
     return true;
   }
 
-  static Column Zeros(const TapedLaunch<Column>& launch, int32_t /*output*/) {
-    return Column(launch.num_rows, 0);
-  }
+  // The rows of each value.
+  const std::vector<int32_t>* num_rows = nullptr;
+
+  Column Zeros(int32_t value) const { return Column(num_rows->at(value), 0); }
 
   static int32_t NumRows(const Column& rows) {
     return static_cast<int32_t>(rows.size());
   }
   // Not zeros: a row that is read before it is written is seen.
-  static Column Allocate(const Column& /*like*/, int32_t num_rows) {
-    return Column(num_rows, 1 << 20);
+  Column Allocate(int32_t value) const {
+    return Column(num_rows->at(value), 1 << 20);
   }
-  static void Copy(const Column& from, int64_t row, int64_t to_row,
-                   Column* to) {
+  static int64_t RowSize(int32_t /*value*/) { return 1; }
+  static void Copy(const Column& from, int64_t row, int64_t offset,
+                   int64_t to_row, Column* to) {
+    EXPECT_EQ(offset, 0);
     to->at(to_row) = from.at(row);
   }
-  static void Add(const Column& from, int64_t row, int64_t to_row, Column* to) {
+  static void Add(const Column& from, int64_t row, int64_t offset,
+                  int64_t to_row, Column* to) {
+    EXPECT_EQ(offset, 0);
     to->at(to_row) += from.at(row);
   }
   static void Clear(int64_t row, Column* rows) { rows->at(row) = 0; }
@@ -92,44 +95,6 @@ class IntegerBackend {
 };
 
 using Replay = ReverseReplay<Column, IntegerBackend>;
-
-// --- Adjoints
-
-Rows RowsOf(const std::vector<ValueRow>& list) {
-  Rows rows;
-  for (const ValueRow& row : list) rows.Add(row);
-  return rows;
-}
-
-TEST(AdjointsTest, RowsThatNobodyContributedToAreZero) {
-  const std::vector<int32_t> num_rows = {3};
-  const IntegerBackend ops;
-  Adjoints<Column, IntegerBackend> adjoints(&num_rows, &ops);
-  adjoints.Add(RowsOf({{0, 2}, {0, 0}}), {5, 6});
-  EXPECT_EQ(adjoints.Take(0), (Column{6, 0, 5}));
-  EXPECT_EQ(adjoints.Take(0), std::nullopt);
-}
-
-TEST(AdjointsTest, ContributionsAddUp) {
-  const std::vector<int32_t> num_rows = {1, 2};
-  const IntegerBackend ops;
-  Adjoints<Column, IntegerBackend> adjoints(&num_rows, &ops);
-  adjoints.Add(RowsOf({{1, 0}, {1, 1}}), {1, 2});  // Taken as it is.
-  adjoints.Add(RowsOf({{1, 1}, {1, 1}, {0, 0}}), {10, 20, 7});
-  adjoints.Add(RowsOf({{0, 0}, {0, 0}, {0, 0}}), {1, 1, 1});
-  EXPECT_EQ(adjoints.Take(1), (Column{1, 32}));
-  EXPECT_EQ(adjoints.Take(0), Column{10});
-}
-
-TEST(AdjointsTest, RowsMayComeFromAnywhere) {
-  const std::vector<int32_t> num_rows = {2};
-  const IntegerBackend ops;
-  Adjoints<Column, IntegerBackend> adjoints(&num_rows, &ops);
-  adjoints.Add(RowsOf({{0, 0}, {0, 1}}), {10, 11, 12, 13}, {3, 1});
-  EXPECT_EQ(adjoints.Take(0), (Column{13, 11}));
-}
-
-// --- Trees
 
 struct Tree {
   std::vector<int64_t> left, right, word;  // Children are -1 at a leaf.
@@ -178,7 +143,7 @@ IntegerProgram Program(const Tree* tree) {
   entry.num_slots = 6;  // node, is inner, left, right, word, value
   Stage look;
   look.block = 0;
-  look.inputs = {slot(0)};
+  look.inputs = {{slot(0)}};
   look.first_output = 1;
   look.num_outputs = 4;
   look.calls = {
@@ -197,7 +162,7 @@ IntegerProgram Program(const Tree* tree) {
   leaf.num_slots = 2;
   Stage weigh;
   weigh.block = 1;
-  weigh.inputs = {slot(0)};
+  weigh.inputs = {{slot(0)}};
   weigh.first_output = 1;
   weigh.num_outputs = 1;
   leaf.stages = {weigh};
@@ -212,7 +177,7 @@ IntegerProgram Program(const Tree* tree) {
                    CallSite{1, {}, {Branch{kTree, {slot(1)}}}, 3}};
   Stage combine;
   combine.block = 2;
-  combine.inputs = {slot(2), slot(3)};
+  combine.inputs = {{slot(2)}, {slot(3)}};
   combine.first_output = 4;
   combine.num_outputs = 1;
   inner.stages = {descend, combine};
@@ -243,8 +208,9 @@ GradientPlan Gradients() {
   return plan;
 }
 
-IntegerBackend MakeBackend() {
+IntegerBackend MakeBackend(const IntegerRun& run) {
   IntegerBackend backend;
+  backend.num_rows = &run.tape().num_rows;
   backend.backward[2] = [](const Column& in) {
     return Column{in[2] * in[1], in[2] * (in[0] + 3)};
   };
@@ -280,7 +246,7 @@ TEST(ReverseReplayTest, DifferentiatesThousandsOfRandomForests) {
     const auto num_rows = static_cast<int32_t>(tree.roots.size());
     run.Run({tree.roots}, num_rows);
 
-    IntegerBackend backend = MakeBackend();
+    IntegerBackend backend = MakeBackend(run);
     Replay replay(&gradients, &run.tape(), &backend);
     Column dy;
     Column pushed;
@@ -306,7 +272,7 @@ TEST(ReverseReplayTest, LeavesOutWhatNoGradientReaches) {
   const IntegerProgram program = Program(&tree);
   IntegerRun run(&program);
   run.Run({tree.roots}, 3);
-  IntegerBackend backend = MakeBackend();
+  IntegerBackend backend = MakeBackend(run);
   const GradientPlan gradients = Gradients();
   Replay replay(&gradients, &run.tape(), &backend);
   ASSERT_TRUE(replay.Run());
@@ -322,7 +288,7 @@ TEST(ReverseReplayTest, ARunMayBeReplayedTwice) {
   const GradientPlan gradients = Gradients();
   std::vector<int64_t> found;
   for (int i = 0; i < 2; ++i) {
-    IntegerBackend backend = MakeBackend();
+    IntegerBackend backend = MakeBackend(run);
     Replay replay(&gradients, &run.tape(), &backend);
     replay.AddResult(0, {1, 1});
     ASSERT_TRUE(replay.Run());
@@ -337,7 +303,7 @@ TEST(ReverseReplayTest, AFailureEndsTheReplay) {
   const IntegerProgram program = Program(&tree);
   IntegerRun run(&program);
   run.Run({tree.roots}, 1);
-  IntegerBackend backend = MakeBackend();
+  IntegerBackend backend = MakeBackend(run);
   backend.fails = true;
   const GradientPlan gradients = Gradients();
   Replay replay(&gradients, &run.tape(), &backend);
@@ -359,6 +325,7 @@ TEST(ReverseReplayTest, GivesGradientsOfArgumentsAndOfThePrologue) {
   IntegerRun run(&program);
   EXPECT_EQ(run.Run({{4, 5, 6}}, 3).at(1), (Column{5, 7}));
   IntegerBackend backend;
+  backend.num_rows = &run.tape().num_rows;
   const GradientPlan none;
   Replay replay(&none, &run.tape(), &backend);
   replay.AddResult(0, {1, 2, 3});

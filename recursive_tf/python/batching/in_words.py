@@ -1,0 +1,96 @@
+"""A program for its user to read: what runs where in their code, and what calls what.
+
+`describe.py` says more about a plan: where each value is.
+"""
+
+import collections
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.blocks import Block
+from recursive_tf.python.batching.plan import NO_BLOCK, CallSite, Plan, Stage
+from recursive_tf.python.program.closed_graph import CALLS
+from recursive_tf.python.program.effects import ops_within
+from recursive_tf.python.tf_compat import FuncGraph
+
+_WIDTH = 88
+
+
+def plan_in_words(
+    plan: Plan, blocks: Sequence[Block], names: Sequence[str], tables: Sequence[str]
+) -> str:
+    """Returns what each procedure runs, pushes and calls.
+
+    Args:
+        plan: The plan.
+        blocks: What it runs.
+        names: Of the blocks.
+        tables: The names of what is pushed.
+    """
+    lines = []
+    for procedure in plan.procedures:
+        lines.append(procedure.name)
+        own = [
+            line
+            for stage in procedure.stages
+            for line in _stage(stage, plan, blocks, names, tables)
+        ]
+        lines += own or ["  computes nothing"]
+    return "\n".join(lines)
+
+
+def call_sites_in_words(graphs: Sequence[FuncGraph], names: Sequence[str]) -> str:
+    """Returns what each procedure calls, and where."""
+    lines = []
+    for graph, name in zip(graphs, names, strict=True):
+        lines.append(name)
+        calls = [op for op in ops_within(graph) if op.type in CALLS]
+        lines += [_call_site(op, names) for op in calls] or ["  calls nobody"]
+    return "\n".join(lines)
+
+
+def _call_site(op: tf.Operation, names: Sequence[str]) -> str:
+    callee, site = names[op.get_attr("callee")], op.get_attr("site")
+    return f"  call#{site} of {callee} at {tf_compat.op_traceback(op)}"
+
+
+def _stage(
+    stage: Stage,
+    plan: Plan,
+    blocks: Sequence[Block],
+    names: Sequence[str],
+    tables: Sequence[str],
+) -> Iterator[str]:
+    if stage.block != NO_BLOCK:
+        ops = _counted(op.type for op in blocks[stage.block].ops)
+        yield _wrapped(f"runs '{names[stage.block]}': {ops}")
+    for push in stage.pushes:
+        yield f"  pushes '{tables[push.table]}'"
+    calls = [c for c in stage.calls if c.selector is None]
+    if calls:
+        yield _wrapped(f"calls {', '.join(_callees(call, plan)[0] for call in calls)}")
+    for choice in stage.calls:
+        if choice.selector is not None:
+            yield _wrapped(f"takes {' or '.join(_callees(choice, plan))}")
+
+
+def _callees(call: CallSite, plan: Plan) -> list[str]:
+    return [plan.procedures[branch.procedure].name for branch in call.branches]
+
+
+def _counted(types: Iterable[str]) -> str:
+    """Returns e.g. "Sub x2, Less"."""
+    counts = collections.Counter(types)
+    return ", ".join(t if n == 1 else f"{t} x{n}" for t, n in counts.items())
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent="  ", subsequent_indent="    ", **_WHOLE_WORDS
+    )
+
+
+_WHOLE_WORDS = {"break_long_words": False, "break_on_hyphens": False}

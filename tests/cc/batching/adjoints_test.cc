@@ -1,0 +1,132 @@
+#include "recursive_tf/cc/batching/adjoints.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+namespace {
+
+// Rows of integers, one after the other.
+struct Matrix {
+  friend bool operator==(const Matrix& a, const Matrix& b) {
+    return a.width == b.width && a.data == b.data;
+  }
+
+  int64_t width = 1;
+  std::vector<int64_t> data;
+};
+
+class MatrixOps {
+ public:
+  // Takes the rows of each value, and how long they are.
+  MatrixOps(std::vector<int32_t> num_rows, std::vector<int64_t> widths)
+      : num_rows_(std::move(num_rows)), widths_(std::move(widths)) {}
+
+  const std::vector<int32_t>& num_rows() const { return num_rows_; }
+  int num_owned() const { return num_owned_; }
+
+  static int32_t NumRows(const Matrix& rows) {
+    return static_cast<int32_t>(rows.data.size()) /
+           static_cast<int32_t>(rows.width);
+  }
+  int64_t RowSize(int32_t value) const { return widths_.at(value); }
+  // Not zeros: a row that is read before it is written is seen.
+  Matrix Allocate(int32_t value) const {
+    const int64_t width = widths_.at(value);
+    return {width, std::vector<int64_t>(num_rows_.at(value) * width, 1 << 20)};
+  }
+  static void Copy(const Matrix& from, int64_t row, int64_t offset,
+                   int64_t to_row, Matrix* to) {
+    for (int64_t i = 0; i < to->width; ++i) {
+      to->data.at(to_row * to->width + i) =
+          from.data.at(row * from.width + offset + i);
+    }
+  }
+  static void Add(const Matrix& from, int64_t row, int64_t offset,
+                  int64_t to_row, Matrix* to) {
+    for (int64_t i = 0; i < to->width; ++i) {
+      to->data.at(to_row * to->width + i) +=
+          from.data.at(row * from.width + offset + i);
+    }
+  }
+  static void Clear(int64_t row, Matrix* rows) {
+    for (int64_t i = 0; i < rows->width; ++i) {
+      rows->data.at(row * rows->width + i) = 0;
+    }
+  }
+  void Own(Matrix* /*rows*/) const { ++num_owned_; }
+
+ private:
+  const std::vector<int32_t> num_rows_;
+  const std::vector<int64_t> widths_;
+  mutable int num_owned_ = 0;
+};
+
+using MatrixAdjoints = Adjoints<Matrix, MatrixOps>;
+
+Rows RowsOf(const std::vector<ValueRow>& list) {
+  Rows rows;
+  for (const ValueRow& row : list) rows.Add(row);
+  return rows;
+}
+
+TEST(AdjointsTest, RowsThatNobodyContributedToAreZero) {
+  const MatrixOps ops({3}, {1});
+  MatrixAdjoints adjoints(&ops.num_rows(), &ops);
+  adjoints.Add(RowsOf({{0, 2}, {0, 0}}), {1, {5, 6}});
+  EXPECT_EQ(adjoints.Take(0), (Matrix{1, {6, 0, 5}}));
+  EXPECT_EQ(adjoints.Take(0), std::nullopt);
+}
+
+TEST(AdjointsTest, ContributionsAddUp) {
+  const MatrixOps ops({1, 2}, {1, 1});
+  MatrixAdjoints adjoints(&ops.num_rows(), &ops);
+  adjoints.Add(RowsOf({{1, 1}, {1, 1}, {0, 0}}), {1, {10, 20, 7}});
+  adjoints.Add(RowsOf({{0, 0}, {0, 0}, {0, 0}}), {1, {1, 1, 1}});
+  EXPECT_EQ(adjoints.Take(1), (Matrix{1, {0, 30}}));
+  EXPECT_EQ(adjoints.Take(0), (Matrix{1, {10}}));
+}
+
+TEST(AdjointsTest, TheGradientOfAWholeValueIsTakenAsItIs) {
+  const MatrixOps ops({2}, {2});
+  MatrixAdjoints adjoints(&ops.num_rows(), &ops);
+  adjoints.Add(RowsOf({{0, 0}, {0, 1}}), {2, {1, 2, 3, 4}});
+  EXPECT_EQ(ops.num_owned(), 0);
+  // Somebody else may hold it, so it must not be written to.
+  adjoints.Add(RowsOf({{0, 1}}), {2, {10, 20}});
+  adjoints.Add(RowsOf({{0, 1}}), {2, {10, 20}});
+  EXPECT_EQ(ops.num_owned(), 1);
+  EXPECT_EQ(adjoints.Take(0), (Matrix{2, {1, 2, 23, 44}}));
+}
+
+TEST(AdjointsTest, RowsMayComeFromAnywhere) {
+  const MatrixOps ops({2}, {1});
+  MatrixAdjoints adjoints(&ops.num_rows(), &ops);
+  adjoints.Add(RowsOf({{0, 0}, {0, 1}}), Matrix{1, {10, 11, 12, 13}}, {3, 1});
+  EXPECT_EQ(adjoints.Take(0), (Matrix{1, {13, 11}}));
+}
+
+TEST(AdjointsTest, EachPieceOfAJoinedRowHasItsPart) {
+  const MatrixOps ops({2, 2}, {2, 1});
+  MatrixAdjoints adjoints(&ops.num_rows(), &ops);
+  const JoinedRows joined = {RowsOf({{0, 1}, {0, 0}}),
+                             RowsOf({{1, 0}, {1, 1}})};
+  adjoints.Add(joined, {3, {1, 2, 3, 4, 5, 6}});
+  EXPECT_EQ(adjoints.Take(0), (Matrix{2, {4, 5, 1, 2}}));
+  EXPECT_EQ(adjoints.Take(1), (Matrix{1, {3, 6}}));
+}
+
+TEST(AdjointsTest, OneValueMayBeBothPieces) {
+  const MatrixOps ops({1}, {1});
+  MatrixAdjoints adjoints(&ops.num_rows(), &ops);
+  adjoints.Add({RowsOf({{0, 0}}), RowsOf({{0, 0}})}, {2, {3, 40}});
+  EXPECT_EQ(adjoints.Take(0), (Matrix{1, {43}}));
+}
+
+}  // namespace
+}  // namespace recursive_tf
