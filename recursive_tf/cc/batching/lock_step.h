@@ -130,10 +130,13 @@ class LockStep {
     for (const int32_t id : launch.activations) {
       activations_[id].progress = NextProgress(id, launch.block);
     }
-    for (const int32_t id : launch.activations) {
-      if (is_refused()) return;
-      Continue(id);
+    constexpr size_t kAhead = 8;
+    const std::vector<int32_t>& ids = launch.activations;
+    for (size_t i = 0; i < ids.size() && !is_refused(); ++i) {
+      if (i + kAhead < ids.size()) activations_.PrefetchParent(ids[i + kAhead]);
+      Continue(ids[i]);
     }
+    if (is_refused()) return;
     Settle();
   }
 
