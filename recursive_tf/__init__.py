@@ -10,10 +10,31 @@
 
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
+from recursive_tf.python.batching.operand import Operand
+from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
+from recursive_tf.python.batching.rules import register_vectorization
+from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.explain import explain
+from recursive_tf.python.explanation import Explanation, Explanations
 from recursive_tf.python.options import Options
 from recursive_tf.python.subgraph import SubGraph
+from recursive_tf.python.trace import trace
 
 __version__ = "0.1.0"
 
-__all__ = ["Options", "SubGraph", "SubGraphError", "__version__"]
+__all__ = [
+    "CannotBatchError",
+    "Explanation",
+    "Explanations",
+    "Operand",
+    "Options",
+    "RuleError",
+    "SubGraph",
+    "SubGraphError",
+    "VectorisedBlock",
+    "__version__",
+    "explain",
+    "register_vectorization",
+    "trace",
+]

@@ -14,6 +14,9 @@ from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program
 from recursive_tf.python.signature import Signature
 
+# Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
+REASONS_ATTRIBUTE = "_not_batched"
+
 
 class Choices:
     """How the user wants a program to be run.
@@ -31,6 +34,12 @@ class Choices:
         self._executor = executor
         self.options = options
         self.refusal: CannotBatchError | None = None
+
+    def reasons(self) -> list[str]:
+        """Returns why the program is not batched, if it is not."""
+        if self._executor == "dataflow":
+            return ['executor="dataflow" was chosen.']
+        return [] if self.refusal is None else [str(self.refusal)]
 
     def compile(self, program: Program) -> Compilation | None:
         """Returns the program for the batched executor; None if that is not to run it.
@@ -72,6 +81,7 @@ class RootCall:
         program: What the call runs.
         options: Of the SubGraph; they hold for the program.
         compilation: What the batched executor runs, if that runs it.
+        reasons: Why it does not, if it does not.
     """
 
     def __init__(
@@ -81,6 +91,7 @@ class RootCall:
         self.program = program
         self.options = choices.options
         self.compilation = choices.compile(program)
+        self.reasons = choices.reasons()
         self._eager: dict[bool, Any] = {}
         self._tracing = threading.Lock()
 
@@ -193,6 +204,9 @@ class RootCall:
         }
         if self.compilation is None:
             results = library.recursive_invoke(**arguments)
+            tf_compat.set_strings(
+                results.activation.op, REASONS_ATTRIBUTE, self.reasons
+            )
         else:
             results = library.recursive_invoke_batched(
                 **arguments,

@@ -318,11 +318,9 @@ class SubGraph:
     def _call_root(
         self, args: tuple[Any, ...], *, mapped: bool, with_pushed: bool
     ) -> Any:
-        with self._closing:
-            if self._root_call is None:
-                self._root_call = self._close()
+        root_call = root_call_of(self)
         tensors = self._signature.flatten_arguments(args, mapped=mapped)
-        outputs, pushed = self._root_call(tensors, mapped=mapped)
+        outputs, pushed = root_call(tensors, mapped=mapped)
         return (outputs, pushed) if with_pushed else outputs
 
     def _close(self) -> RootCall:
@@ -354,3 +352,15 @@ class SubGraph:
                 f"is called from '{self.name}', whose hold for the whole program. Give "
                 f"them to '{self.name}' alone."
             )
+
+
+def root_call_of(subgraph: SubGraph) -> RootCall:
+    """Returns how a SubGraph is called from outside; its program is closed once.
+
+    Raises:
+        SubGraphError: If it is not defined, or cannot run as was chosen.
+    """
+    with subgraph._closing:
+        if subgraph._root_call is None:
+            subgraph._root_call = subgraph._close()
+        return subgraph._root_call

@@ -114,6 +114,21 @@ def find_function(graph: tf.Graph, name: str) -> AtomicFunction:
     raise KeyError(f"There is no function {name!r} in {graph!r}.")
 
 
+def traced_functions(function: Any) -> list[Any]:
+    """Returns the concrete functions that a `tf.function` was traced to so far.
+
+    Where its signature is known it is traced for that.
+    """
+    if not hasattr(function, "_list_all_concrete_functions"):
+        return [function.get_concrete_function()]
+    found = list(function._list_all_concrete_functions())
+    if getattr(function, "_created_variables", None) and len(found) > 1:
+        # It was traced once to create variables, and then as it runs.
+        first = function._concrete_variable_creation_fn
+        found = [concrete for concrete in found if concrete is not first]
+    return found
+
+
 def function_names(op: tf.Operation) -> list[str]:
     """Returns the names of all functions in the attributes of `op`, as declared.
 
@@ -326,6 +341,17 @@ def set_attrs(op: tf.Operation, values: Mapping[str, Any]) -> None:
         set_attr(op, name, _attr_value(value, is_function="func" in types[name]))
 
 
+def set_strings(op: tf.Operation, name: str, values: Sequence[str]) -> None:
+    """Sets an attribute of `op` that its type need not know: a name with `_`."""
+    texts = [value.encode() for value in values]
+    set_attr(op, name, AttrValue(list=AttrValue.ListValue(s=texts)))
+
+
+def get_strings(op: tf.Operation, name: str) -> list[str]:
+    """Returns what `set_strings` set; nothing if it did not."""
+    return [text.decode() for text in op.node_def.attr[name].list.s]
+
+
 def _attr_value(value: Any, *, is_function: bool) -> AttrValue:
     if isinstance(value, list):
         items = [_attr_value(item, is_function=is_function) for item in value]
@@ -497,14 +523,18 @@ def place_in_user_code(op: tf.Operation) -> str | None:
 
 def branch_function_name(op: tf.Operation) -> str | None:
     """Returns the name of the function that was traced as the branch `op` is in."""
-    frames = _traceback_of(op)
-    outer = None
-    for frame in reversed(frames):
-        if _is_users(frame):
-            outer = frame
-        elif outer is not None and (frame.filename, frame.name) in _CONDITIONAL_FRAMES:
-            return None if outer.name in _NO_NAMES else str(outer.name)
+    frames = [f for f in _traceback_of(op) if _is_users(f) or _is_conditional(f)]
+    for i in reversed(range(len(frames) - 1)):
+        if _is_conditional(frames[i]) and _is_users(frames[i + 1]):
+            name = str(frames[i + 1].name)
+            # To AutoGraph a lambda is a part of the function around it.
+            around = {frame.name for frame in frames[:i]}
+            return None if name in _NO_NAMES | around else name
     return None
+
+
+def _is_conditional(frame: Any) -> bool:
+    return (frame.filename, frame.name) in _CONDITIONAL_FRAMES
 
 
 def _traceback_of(op: tf.Operation) -> list[Any]:

@@ -40,14 +40,14 @@ def test_the_description_of_a_plan():
         [
             "fib(v0)",
             "  v1, v2, v3 = block 0(v0): Less, Sub, Sub",
-            "  v4.. = v1 ? fib/StatelessIf:0(v2, v3) | fib/StatelessIf:1(v0)",
+            "  v4.. = v1 ? fib/false(v2, v3) | fib/true(v0)",
             "  return v4",
-            "fib/StatelessIf:0(v0, v1)",
+            "fib/false(v0, v1)",
             "  v2.. = fib(v0)",
             "  v3.. = fib(v1)",
             "  v4 = block 1(v2, v3): AddV2",
             "  return v4",
-            "fib/StatelessIf:1(v0)",
+            "fib/true(v0)",
             "  return v0",
         ]
     )

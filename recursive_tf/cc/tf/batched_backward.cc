@@ -52,7 +52,7 @@ absl::Status BatchedBackward::TryBackward(int32_t block,
                        recursive_tf::NumRows(inputs.front()));
   const Block& backward = blocks_[spec_.backward[block]];
   TF_RETURN_IF_ERROR(
-      backward.Run(step_.args(), std::move(inputs), record_.prologue, outputs));
+      backward.Run(step_.args(), std::move(inputs), &invariants_, outputs));
   watch_.Lap(&report_.seconds_blocks);
   return absl::OkStatus();
 }
@@ -65,13 +65,16 @@ absl::Status BatchedBackward::TryDeferred(
   for (size_t i = 0; i < inputs.size(); ++i, ++next_kept_) {
     TF_RETURN_IF_ERROR(inputs[i].empty() ? NoRows(next_kept_, &joined[i])
                                          : JoinRows(inputs[i], &joined[i]));
+    if (inputs[i].size() > 1) {
+      report_.bytes_moved += static_cast<int64_t>(joined[i].TotalBytes());
+    }
   }
   const TraceSpan span(spec_.program.block_names[block], "deferred",
                        joined.empty() ? 0 : recursive_tf::NumRows(joined[0]));
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
-  TF_RETURN_IF_ERROR(deferred.Run(step_.args(), std::move(joined),
-                                  record_.prologue, &outputs));
+  TF_RETURN_IF_ERROR(
+      deferred.Run(step_.args(), std::move(joined), &invariants_, &outputs));
   for (tf::Tensor& output : outputs) deferred_.push_back(std::move(output));
   watch_.Lap(&report_.seconds_deferred);
   return absl::OkStatus();
@@ -127,11 +130,13 @@ tf::Tensor BatchedBackward::Allocate(int32_t value) const {
 
 void BatchedBackward::Copy(const tf::Tensor& from, int64_t row, int64_t offset,
                            int64_t to_row, tf::Tensor* to) const {
+  report_.bytes_moved += BytesOfARow(*to);
   CopyPartOfRow(from, row, offset, to_row, to);
 }
 
 void BatchedBackward::Add(const tf::Tensor& from, int64_t row, int64_t offset,
                           int64_t to_row, tf::Tensor* to) const {
+  report_.bytes_moved += BytesOfARow(*to);
   AddPartOfRow(from, row, offset, to_row, to);
 }
 

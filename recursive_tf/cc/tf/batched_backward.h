@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/invariants.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 
@@ -41,6 +42,7 @@ class BatchedBackward {
         blocks_(*blocks),
         step_(*step),
         record_(*record),
+        invariants_(&record->prologue),
         report_(spec->program.plan.num_blocks) {}
 
   // What failed, if RunBackward or RunDeferred returned false.
@@ -83,10 +85,12 @@ class BatchedBackward {
   const Blocks& blocks_;
   const BatchedStep& step_;
   const BatchedRecord& record_;
+  Invariants invariants_;
   size_t next_kept_ = 0;
   std::vector<tensorflow::Tensor> deferred_;
   absl::Status status_;
-  RunReport report_;
+  // Copy and Add count what they move.
+  mutable RunReport report_;
   Stopwatch watch_;
 };
 

@@ -40,6 +40,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
       steps_(&spec->program.plan, &spec->order, policy_.get(), this,
              spec->limits),
       record_(std::make_shared<BatchedRecord>()),
+      invariants_(&record_->prologue),
       report_(spec->program.plan.num_blocks) {
   record_->program = spec->key;
   record_->is_kept = spec->keep;
@@ -71,8 +72,8 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
 
 absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures) {
   const Block& prologue = blocks_[blocks_.size() - 1];
-  TF_RETURN_IF_ERROR(
-      prologue.Run(step_.args(), std::move(captures), {}, &record_->prologue));
+  TF_RETURN_IF_ERROR(prologue.Run(step_.args(), std::move(captures),
+                                  &invariants_, &record_->prologue));
   const auto num_values =
       static_cast<size_t>(spec_.program.plan.num_prologue_outputs);
   if (record_->prologue.size() < num_values) {
@@ -114,7 +115,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   std::vector<tf::Tensor> outputs;
   // What may be kept must not be written to.
   TF_RETURN_IF_ERROR(blocks_[launch->block].Run(
-      step_.args(), spec_.keep ? inputs : std::move(inputs), record_->prologue,
+      step_.args(), spec_.keep ? inputs : std::move(inputs), &invariants_,
       &outputs));
   watch_.Lap(&report_.seconds_blocks);
   TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));

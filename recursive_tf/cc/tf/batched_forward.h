@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -91,6 +92,7 @@ class BatchedForward : public Host {
   LockStep steps_;
   RowValues values_;
   const std::shared_ptr<BatchedRecord> record_;
+  Invariants invariants_;
   int64_t bytes_kept_ = 0;
   // By table: what was pushed since the last flush.
   std::vector<PushedRows> pushed_;

@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/batching/gradient_plan_decoder.h"
 #include "recursive_tf/cc/batching/plan_decoder.h"
 #include "recursive_tf/cc/tf/inline_function.h"
+#include "recursive_tf/cc/tf/invariants.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
@@ -47,6 +48,7 @@ absl::Status BatchedSpec::Read(tf::OpKernelConstruction* ctx,
 
 absl::Status BatchedSpec::ReadBlocks(tf::OpKernelConstruction* ctx,
                                      const std::string& name,
+                                     int64_t num_rows_to_transpose,
                                      std::vector<BlockSpec>* blocks) {
   std::vector<tf::NameAttrList> functions;
   std::vector<int32_t> counts;
@@ -63,7 +65,8 @@ absl::Status BatchedSpec::ReadBlocks(tf::OpKernelConstruction* ctx,
       return absl::InvalidArgumentError(absl::StrCat(
           name, "_invariant_counts do not fit ", name, "_invariants."));
     }
-    blocks->push_back({functions[i].name(), {next, next + count}});
+    blocks->push_back(
+        {functions[i].name(), {next, next + count}, num_rows_to_transpose});
     next += count;
   }
   return absl::OkStatus();
@@ -74,24 +77,49 @@ absl::Status Block::Create(const BlockSpec& spec,
                            tf::FunctionLibraryDefinition* library,
                            std::unique_ptr<Block>* block) {
   *block = std::make_unique<Block>();
-  (*block)->invariants_ = spec.invariants;
-  return InlineFunction::Create(spec.function, runtime, library,
-                                &(*block)->function_);
+  Block& made = **block;
+  made.spec_ = spec;
+  TF_RETURN_IF_ERROR(InlineFunction::Create(spec.function, runtime, library,
+                                            /*edit=*/nullptr, &made.function_));
+  const auto num_invariants = static_cast<int32_t>(spec.invariants.size());
+  const int32_t first = made.function_->num_inputs() - num_invariants;
+  std::vector<int32_t> transposed;
+  std::unique_ptr<InlineFunction> wide;
+  TF_RETURN_IF_ERROR(InlineFunction::Create(
+      spec.function, runtime, library,
+      [&](tf::Graph* graph) { transposed = TakeTransposed(first, graph); },
+      &wide));
+  if (transposed.empty()) return absl::OkStatus();
+  made.wide_function_ = std::move(wide);
+  made.is_transposed_.assign(num_invariants, false);
+  for (const int32_t index : transposed) {
+    made.is_transposed_[index - first] = true;
+  }
+  return absl::OkStatus();
+}
+
+bool Block::IsWide(const std::vector<tf::Tensor>& rows) const {
+  return wide_function_ != nullptr && !rows.empty() &&
+         rows.front().dim_size(0) >= spec_.num_rows_to_transpose;
 }
 
 absl::Status Block::Run(const tf::Executor::Args& step,
-                        std::vector<tf::Tensor> rows,
-                        const std::vector<tf::Tensor>& prologue,
+                        std::vector<tf::Tensor> rows, Invariants* invariants,
                         std::vector<tf::Tensor>* outputs) const {
-  rows.reserve(rows.size() + invariants_.size());
-  for (const int32_t index : invariants_) {
-    if (static_cast<size_t>(index) >= prologue.size()) {
+  const bool is_wide = IsWide(rows);
+  rows.reserve(rows.size() + spec_.invariants.size());
+  for (size_t i = 0; i < spec_.invariants.size(); ++i) {
+    const auto index = static_cast<size_t>(spec_.invariants[i]);
+    if (index >= invariants->size()) {
       return absl::InvalidArgumentError(
           "A block takes an output of the prologue that is not there.");
     }
-    rows.push_back(prologue[index]);
+    rows.push_back(is_wide && is_transposed_[i]
+                       ? invariants->GetTransposed(index)
+                       : invariants->Get(index));
   }
-  return function_->Run(step, std::move(rows), outputs);
+  const InlineFunction& function = is_wide ? *wide_function_ : *function_;
+  return function.Run(step, std::move(rows), outputs);
 }
 
 absl::Status Blocks::Create(const std::vector<BlockSpec>& specs,

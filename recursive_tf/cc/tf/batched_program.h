@@ -11,6 +11,7 @@
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/tf/inline_function.h"
+#include "recursive_tf/cc/tf/invariants.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -23,6 +24,8 @@ struct BlockSpec {
   std::string function;
   // Outputs of the prologue.
   std::vector<int32_t> invariants;
+  // From how many rows on a product is worth a transposed matrix.
+  int64_t num_rows_to_transpose = 0;
 };
 
 // What the attributes of a batched root op say of its program.
@@ -34,6 +37,7 @@ struct BatchedSpec {
   // `name`_invariant_counts and `name`_invariants.
   static absl::Status ReadBlocks(tensorflow::OpKernelConstruction* ctx,
                                  const std::string& name,
+                                 int64_t num_rows_to_transpose,
                                  std::vector<BlockSpec>* blocks);
 
   Plan plan;
@@ -55,15 +59,21 @@ class Block {
   // Sets `*outputs` to what `rows` give. A block that is compiled in another
   // way would take the place of what happens here.
   absl::Status Run(const tensorflow::Executor::Args& step,
-                   std::vector<tensorflow::Tensor> rows,
-                   const std::vector<tensorflow::Tensor>& prologue,
+                   std::vector<tensorflow::Tensor> rows, Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs) const;
 
   int num_outputs() const { return function_->num_outputs(); }
 
  private:
+  bool IsWide(const std::vector<tensorflow::Tensor>& rows) const;
+
+  BlockSpec spec_;
   std::unique_ptr<InlineFunction> function_;
-  std::vector<int32_t> invariants_;
+  // For many rows: takes some invariants transposed. Null if none of them are
+  // multiplied like that.
+  std::unique_ptr<InlineFunction> wide_function_;
+  // By invariant.
+  std::vector<bool> is_transposed_;
 };
 
 // The functions of a list of blocks, made once for a root kernel.

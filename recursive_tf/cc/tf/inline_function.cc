@@ -57,9 +57,10 @@ class Frame : public tf::CallFrameInterface {
 absl::Status InlineFunction::Create(const std::string& name,
                                     tf::FunctionLibraryRuntime* runtime,
                                     tf::FunctionLibraryDefinition* library,
+                                    const GraphEdit& edit,
                                     std::unique_ptr<InlineFunction>* function) {
   std::unique_ptr<tf::Graph> graph;
-  TF_RETURN_IF_ERROR(BuildProcedureGraph(name, runtime, library, &graph));
+  TF_RETURN_IF_ERROR(BuildProcedureGraph(name, runtime, library, &graph, edit));
   std::unique_ptr<tf::Executor> executor;
   TF_RETURN_IF_ERROR(
       MakeExecutor(*graph, runtime, [](tf::OpKernel*) {}, &executor));

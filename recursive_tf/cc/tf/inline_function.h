@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/tf/procedure_graph.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -19,9 +20,11 @@ namespace recursive_tf {
 // Thread safety: Run may be called from any thread.
 class InlineFunction {
  public:
+  // `edit`, if there is one, changes the body first.
   static absl::Status Create(const std::string& name,
                              tensorflow::FunctionLibraryRuntime* runtime,
                              tensorflow::FunctionLibraryDefinition* library,
+                             const GraphEdit& edit,
                              std::unique_ptr<InlineFunction>* function);
 
   // Sets `*outputs`. Kernels may write to the memory of `inputs` that nobody

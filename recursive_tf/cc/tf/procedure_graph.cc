@@ -76,8 +76,10 @@ absl::Status RunPostPartitioning(const std::string& device,
 absl::Status BuildProcedureGraph(const std::string& name,
                                  tf::FunctionLibraryRuntime* runtime,
                                  tf::FunctionLibraryDefinition* library,
-                                 std::unique_ptr<tf::Graph>* graph) {
+                                 std::unique_ptr<tf::Graph>* graph,
+                                 const GraphEdit& edit) {
   TF_RETURN_IF_ERROR(CopyBody(name, library, graph));
+  if (edit != nullptr) edit(graph->get());
   tf::SessionOptions session_options;
   tf::GraphOptimizationPassOptions options;
   options.session_options = &session_options;

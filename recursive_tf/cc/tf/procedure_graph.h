@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_TF_PROCEDURE_GRAPH_H_
 #define RECURSIVE_TF_CC_TF_PROCEDURE_GRAPH_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "tensorflow/core/graph/graph.h"
 
 namespace recursive_tf {
+
+using GraphEdit = std::function<void(tensorflow::Graph*)>;
 
 // Sets `*graph` to the body of the function `name` of `library`, as it should
 // run on the device of `runtime`.
@@ -19,10 +22,13 @@ namespace recursive_tf {
 // are folded, what is left over goes, and the post-partitioning passes run,
 // which put oneDNN's kernels in the place of Eigen's. The traced function, and
 // so a saved model, stays portable.
+//
+// `edit`, if there is one, changes the traced body first.
 absl::Status BuildProcedureGraph(const std::string& name,
                                  tensorflow::FunctionLibraryRuntime* runtime,
                                  tensorflow::FunctionLibraryDefinition* library,
-                                 std::unique_ptr<tensorflow::Graph>* graph);
+                                 std::unique_ptr<tensorflow::Graph>* graph,
+                                 const GraphEdit& edit = nullptr);
 
 }  // namespace recursive_tf
 

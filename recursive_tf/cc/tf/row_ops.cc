@@ -48,6 +48,10 @@ int32_t NumRows(const tf::Tensor& rows) {
   return static_cast<int32_t>(rows.dim_size(0));
 }
 
+int64_t BytesOfARow(const tf::Tensor& rows) {
+  return ElementsOfARow(rows) * tf::DataTypeSize(rows.dtype());
+}
+
 tf::Tensor AllocateRows(const tf::Tensor& like, int64_t num_rows) {
   tf::TensorShape shape = like.shape();
   shape.set_dim(0, num_rows);

@@ -12,6 +12,8 @@ namespace recursive_tf {
 
 int32_t NumRows(const tensorflow::Tensor& rows);
 
+int64_t BytesOfARow(const tensorflow::Tensor& rows);
+
 // Returns a tensor of `num_rows` rows like those of `like`, not set.
 tensorflow::Tensor AllocateRows(const tensorflow::Tensor& like,
                                 int64_t num_rows);

@@ -83,15 +83,15 @@ def _joined(
             continue
         *pieces, axis = program.inputs_of(op)
         # Along its first axis a row is in memory what its pieces are, in sequence.
-        if static_value(axis) == 0 and all(map(_is_bytes, pieces)):
-            if all(id(piece) in given for piece in pieces):
-                joined[id(op.outputs[0])] = pieces
+        is_sequence = static_value(axis) == 0 and all(map(_is_bytes, pieces))
+        if is_sequence and all(id(piece) in given for piece in pieces):
+            joined[id(op.outputs[0])] = pieces
     return joined
 
 
 def _is_bytes(tensor: tf.Tensor) -> bool:
-    static = tensor.shape.is_fully_defined()
-    return static and (tensor.dtype.is_floating or tensor.dtype.is_integer)
+    is_number = tensor.dtype.is_floating or tensor.dtype.is_integer
+    return bool(is_number and tensor.shape.is_fully_defined())
 
 
 def roots_of(program: FlatProgram) -> list[tf.Tensor]:

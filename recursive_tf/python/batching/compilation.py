@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.block_names import block_names
 from recursive_tf.python.batching.blocks import cut
 from recursive_tf.python.batching.describe import describe
 from recursive_tf.python.batching.encoding import encode, encode_gradients
@@ -205,7 +206,7 @@ class Compilation:
         """Returns attributes that the root op has in all forms, its gradient too."""
         return {
             "plan": encode(self.plan),
-            "block_names": [block.name for block in self.blocks],
+            "block_names": block_names(self.blocks),
         }
 
     def training_attributes(self, graph: tf.Graph) -> dict[str, Any]:

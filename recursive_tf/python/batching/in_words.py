@@ -53,8 +53,9 @@ def call_sites_in_words(graphs: Sequence[FuncGraph], names: Sequence[str]) -> st
 
 
 def _call_site(op: tf.Operation, names: Sequence[str]) -> str:
-    callee, site = names[op.get_attr("callee")], op.get_attr("site")
-    return f"  call#{site} of {callee} at {tf_compat.op_traceback(op)}"
+    place = tf_compat.place_in_user_code(op)
+    at = "" if place is None else f" at {place}"
+    return f"  call#{op.get_attr('site')} of {names[op.get_attr('callee')]}{at}"
 
 
 def _stage(
@@ -74,7 +75,7 @@ def _stage(
         yield _wrapped(f"calls {', '.join(_callees(call, plan)[0] for call in calls)}")
     for choice in stage.calls:
         if choice.selector is not None:
-            yield _wrapped(f"takes {' or '.join(_callees(choice, plan))}")
+            yield _wrapped(f"goes on in {' or '.join(_callees(choice, plan))}")
 
 
 def _callees(call: CallSite, plan: Plan) -> list[str]:
@@ -89,8 +90,10 @@ def _counted(types: Iterable[str]) -> str:
 
 def _wrapped(text: str) -> str:
     return textwrap.fill(
-        text, _WIDTH, initial_indent="  ", subsequent_indent="    ", **_WHOLE_WORDS
+        text,
+        _WIDTH,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
-
-
-_WHOLE_WORDS = {"break_long_words": False, "break_on_hyphens": False}

@@ -6,7 +6,6 @@ import tensorflow as tf
 
 from recursive_tf.python.batching.emit import Emitter
 from recursive_tf.python.batching.joint_graph import JointGraph
-from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 from recursive_tf.python.tf_compat import FuncGraph
@@ -58,31 +57,3 @@ class Part(Emitter):
         """Adds an input for a tensor of the prologue."""
         self.invariants.append(invariant)
         return self.add_input(invariant)
-
-
-class BackwardPart(Part):
-    """A part that runs for each launch: it transposes no matrix each time."""
-
-    def __init__(self, name: str, block: VectorisedBlock, joint: JointGraph) -> None:
-        super().__init__(name, block, joint)
-        self._block = block
-        self._transposed: dict[int, tf.Tensor] = {}
-
-    def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
-        """Adds an op; a product takes a transposed invariant as it is used."""
-        if op.type != "MatMul" or not op.get_attr("transpose_b"):
-            return super().add(op)
-        rows, matrix = op.inputs
-        if id(matrix) not in self._in_prologue:
-            return super().add(op)
-        if id(matrix) not in self._transposed:
-            invariant = Operand(self._in_prologue[id(matrix)], is_row=False)
-            transposed = self._block.once(tf.transpose, invariant)
-            self._transposed[id(matrix)] = self.take(transposed.tensor)
-        return [
-            tf.matmul(
-                self.copy_of(rows),
-                self._transposed[id(matrix)],
-                transpose_a=op.get_attr("transpose_a"),
-            )
-        ]

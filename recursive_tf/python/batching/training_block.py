@@ -11,7 +11,7 @@ from recursive_tf.python.batching.blocks import Block
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.joint_graph import JointGraph, differentiate
 from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.part import BackwardPart, Part
+from recursive_tf.python.batching.part import Part
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.rebuild import needed_ops
 from recursive_tf.python.batching.refusal import CannotBatchError
@@ -195,7 +195,7 @@ class _Assembler:
 
         forward = Part("forward", self._block, joint)
         forward.run(joint.rows, [*joint.outputs, *self._extras])
-        backward = BackwardPart("backward", self._block, joint)
+        backward = Part("backward", self._block, joint)
         backward.run([*cut.tape, *cotangents.values(), *joint.injected], at_once)
         deferred = Part("deferred", self._block, joint)
         deferred.run(cut.kept, late)

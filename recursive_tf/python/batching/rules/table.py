@@ -25,9 +25,48 @@ _NOT_CONVERTED = (
 def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
     """Returns a decorator that makes a function the rule for ops of some types.
 
-    A rule gets the block that is vectorised, the op as it stands for one activation,
-    and its inputs, of which some have rows in front. It returns the outputs: tensors
-    with rows in front, or operands that are the same for all rows.
+    A rule says how the batched executor runs an op for many activations at once. It is
+    called when a SubGraph's program is compiled, at the first root call, and so must
+    be there before. It takes the place of any other rule for the type.
+
+    >>> import recursive_tf as rtf
+    >>> @rtf.register_vectorization("LinSpace")
+    ... def linspace(block, op, inputs):
+    ...     start, stop = block.all_rows(inputs[0]), block.all_rows(inputs[1])  # [N]
+    ...     num = block.shared(op, 2, inputs)  # [], the same for all activations
+    ...     return [tf.linspace(start, stop, num, axis=1)]  # [N, num]
+
+    >>> with rtf.SubGraph("points", executor="batched") as points:
+    ...     x = points.input(tf.float32)
+    ...     points.output(tf.raw_ops.LinSpace(start=0.0, stop=x, num=3))
+    >>> points.map([2.0, 6.0]).numpy().tolist()
+    [[0.0, 1.0, 2.0], [0.0, 3.0, 6.0]]
+
+    What the rule adds is differentiated by TensorFlow. It may use its inputs, and
+    constants, but no other tensors or variables.
+
+    Args:
+        *op_types: E.g. "LinSpace": what `tensor.op.type` is.
+
+    Returns:
+        A decorator for a rule, which takes
+
+        - `block`, the `rtf.VectorisedBlock` that is made. `block.all_rows(operand)`
+          is its tensor with rows in front, `[N, ...]`; `block.shared(op, index,
+          inputs)` is input `index`, if that is the same for all activations, and
+          refuses the op if not; `block.add_like(op, tensors)` adds the same op for
+          other inputs; `block.once(function, *operands)` computes something once a
+          root call.
+        - `op`, as it was traced, for one activation: for its attributes, and the
+          shapes of its outputs.
+        - `inputs`, an `rtf.Operand` each: `.is_row` says whether activations have
+          their own, `.shape` and `.rank` what one activation sees.
+
+        and returns a list with a tensor `[N, ...]` for each output of the op, or with
+        an operand of `block.once` where it is the same for all activations. N is a
+        number while a rule runs, but stands for any: what depends on its value is
+        refused. For what it cannot do a rule raises `rtf.CannotBatchError(op, why)`.
+        If it returns anything else, the root call raises `rtf.RuleError`.
     """
 
     def register(rule: Rule) -> Rule:

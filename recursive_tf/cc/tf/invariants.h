@@ -1,0 +1,39 @@
+#ifndef RECURSIVE_TF_CC_TF_INVARIANTS_H_
+#define RECURSIVE_TF_CC_TF_INVARIANTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+
+// Makes products in `graph` take some of its arguments, matrices, transposed,
+// where they would transpose them each time: a third of a small product.
+// Returns which arguments, from `first_argument` on, in order.
+std::vector<int32_t> TakeTransposed(int32_t first_argument,
+                                    tensorflow::Graph* graph);
+
+// What blocks take beside rows, by number, for one run: outputs of the
+// prologue. A matrix is transposed once, when somebody first asks for that.
+class Invariants {
+ public:
+  // `tensors` must outlive this.
+  explicit Invariants(const std::vector<tensorflow::Tensor>* tensors)
+      : tensors_(*tensors) {}
+
+  size_t size() const { return tensors_.size(); }
+  const tensorflow::Tensor& Get(size_t index) const { return tensors_[index]; }
+  const tensorflow::Tensor& GetTransposed(size_t index);
+
+ private:
+  const std::vector<tensorflow::Tensor>& tensors_;
+  std::map<size_t, tensorflow::Tensor> transposed_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_INVARIANTS_H_

@@ -1,0 +1,111 @@
+"""`rtf.explain`: how programs run, and why."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.explained_program import (
+    BATCHED,
+    DATAFLOW,
+    ExplainedProgram,
+    program_of_op,
+    program_of_root_call,
+)
+from recursive_tf.python.explanation import Explanation, Explanations
+from recursive_tf.python.subgraph import SubGraph, root_call_of
+
+_ROOT_CALLS = (BATCHED, DATAFLOW)
+# These carry procedures, in which there is no root call.
+_CARRIERS = (*_ROOT_CALLS, f"{BATCHED}Gradient", f"{DATAFLOW}Gradient")
+
+
+def explain(what: Any) -> Explanation | Explanations:
+    """Says what runs a program, why, and what its runs did since.
+
+    Print what it returns: before a run for the executor and the plan, after one for
+    launches and time too. The program counts what it does as long as the explanation
+    lives.
+
+    >>> with SubGraph("fib") as fib:
+    ...     n = fib.input(tf.int32)
+    ...     fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
+    >>> explanation = explain(fib)
+    >>> explanation.executor
+    'batched'
+    >>> int(fib(6))
+    8
+    >>> sum(explanation.launches.values()), explanation.lower_bound
+    (11, 11)
+
+    Args:
+        what: A SubGraph, which need not have been called; or a `tf.function` that was
+            traced, or a concrete function of it, also loaded from a file. Of a
+            function all root calls are explained, wherever they are in it.
+
+    Returns:
+        An explanation; of a function whose root calls are of several programs a
+        sequence of explanations, in the order of the calls.
+
+    Raises:
+        SubGraphError: If a SubGraph is not defined or cannot run in the executor that
+            was chosen; if a function was not traced or makes no root call.
+        TypeError: If there is nothing to explain about such an object.
+    """
+    if isinstance(what, SubGraph):
+        return Explanation(program_of_root_call(root_call_of(what)))
+    programs = _programs_of(what)
+    if len(programs) == 1:
+        return Explanation(programs[0])
+    return Explanations(map(Explanation, programs))
+
+
+def _programs_of(function: Any) -> list[ExplainedProgram]:
+    found: dict[str, ExplainedProgram] = {}
+    for traced in _traced(function):
+        for op in _root_calls(traced.graph, set()):
+            program = program_of_op(op)
+            found.setdefault(program.key, program)
+    if not found:
+        raise SubGraphError(
+            f"{_name_of(function)} makes no root call: it calls no SubGraph."
+        )
+    return list(found.values())
+
+
+def _traced(function: Any) -> list[Any]:
+    if isinstance(function, tf.types.experimental.ConcreteFunction):
+        return [function]
+    if not hasattr(function, "get_concrete_function"):
+        raise TypeError(
+            f"There is nothing to explain about {function!r}. Give a SubGraph, or a "
+            "tf.function."
+        )
+    traced = tf_compat.traced_functions(function)
+    if not traced:
+        raise SubGraphError(
+            f"{_name_of(function)} was not traced yet. Call it first, or give what its "
+            "get_concrete_function(...) returns."
+        )
+    return traced
+
+
+def _name_of(function: Any) -> str:
+    name = getattr(function, "__name__", None)
+    return repr(function) if name is None else f"The function '{name}'"
+
+
+def _root_calls(graph: tf.Graph, seen: set[str]) -> Iterator[tf.Operation]:
+    """Yields the root ops of a graph and of the functions that its ops name, once."""
+    for op in graph.get_operations():
+        if op.type in _ROOT_CALLS:
+            yield op
+        if op.type in _CARRIERS:
+            continue
+        for name in tf_compat.function_names(op):
+            if name not in seen:
+                seen.add(name)
+                function = tf_compat.find_function(op.graph, name)
+                yield from _root_calls(tf_compat.to_func_graph(function), seen)

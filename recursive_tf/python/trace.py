@@ -1,0 +1,159 @@
+"""`rtf.trace`: what root calls do, as a timeline."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+
+_MICROSECOND = 1e3
+# Held while a trace is recorded: there is one log in a process.
+_recording = threading.Lock()
+
+
+@contextlib.contextmanager
+def trace(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Records what the root calls of this process do, and writes it as a timeline.
+
+    Open the file in https://ui.perfetto.dev or chrome://tracing. Every root call is a
+    slice. In the batched executor there are slices in it: a launch each, "forward" or
+    "backward", and "deferred" for the gradients of captures. They have the name of
+    their block, and the number of activations as `rows`.
+
+        with rtf.trace("runs/step.json"):
+            train_step(batch)
+
+    Args:
+        path: Of the file. Its folder is made if there is none. It is written at the
+            end, also if the body raises.
+
+    Raises:
+        RuntimeError: If a trace is recorded already, in this thread or another; in a
+            `tf.function`, which would only be recorded while it is traced.
+        OSError: If the file cannot be written.
+    """
+    if not tf.executing_eagerly():
+        raise RuntimeError(
+            "rtf.trace in a tf.function would record its tracing, not its runs. Put it "
+            "around the call of the function."
+        )
+    if not _recording.acquire(blocking=False):
+        raise RuntimeError(
+            "A trace is recorded already, and a process has one at a time. Let the "
+            "other `with rtf.trace(...)` end first."
+        )
+    with contextlib.ExitStack() as stack:
+        stack.callback(_recording.release)
+        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+        # Opened at once, so that what is wrong with it is known before the body runs.
+        file = stack.enter_context(open(path, "w", encoding="utf-8"))
+        start_ns = time.monotonic_ns()
+        _log(start=True)
+        try:
+            yield
+        finally:
+            events = _events(_log(start=False))
+            json.dump(_as_json(events, start_ns), file)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Event:
+    name: str
+    category: str
+    start_ns: int
+    duration_ns: int
+    thread: int
+    rows: int
+
+    @property
+    def end_ns(self) -> int:
+        return self.start_ns + self.duration_ns
+
+
+def _log(*, start: bool) -> Any:
+    with tf.device("CPU:0"):
+        return library.recursive_trace(start=start)
+
+
+def _events(log: Any) -> list[_Event]:
+    """Returns what was recorded; what is around something comes before it."""
+    names, categories, times = (x.numpy().tolist() for x in log)
+    events = [
+        _Event(name.decode(), category.decode(), *numbers)
+        for name, category, numbers in zip(names, categories, times, strict=True)
+    ]
+    return sorted(events, key=lambda event: (event.start_ns, -event.duration_ns))
+
+
+def _as_json(events: list[_Event], start_ns: int) -> dict[str, Any]:
+    """Returns the events in Chrome's trace event format."""
+    lanes = _Lanes()
+    pid = os.getpid()
+    slices = [
+        {
+            "ph": "X",
+            "name": event.name,
+            "cat": event.category,
+            "ts": (event.start_ns - start_ns) / _MICROSECOND,
+            "dur": event.duration_ns / _MICROSECOND,
+            "pid": pid,
+            "tid": lanes.take(event),
+            "args": {"rows": event.rows},
+        }
+        for event in events
+    ]
+    names = [
+        {"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": n}}
+        for tid, n in enumerate(lanes.names, 1)
+    ]
+    return {"traceEvents": names + slices, "displayTimeUnit": "ms"}
+
+
+class _Lanes:
+    """Where events are drawn: those of a lane nest, or follow each other.
+
+    Calls in the dataflow executor that run at once may begin or end on one thread, so
+    a thread may need several lanes.
+
+    Attributes:
+        names: By number, from 1.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._of_thread: dict[int, list[int]] = {}
+        # By lane: when the events end that the next one could be in.
+        self._ends: list[list[int]] = []
+
+    def take(self, event: _Event) -> int:
+        """Returns the number of the lane of an event; events come by their start."""
+        lanes = self._of_thread.setdefault(event.thread, [])
+        for lane in lanes:
+            if self._fits(event, self._ends[lane]):
+                break
+        else:
+            lane = self._add(event.thread, lanes)
+        self._ends[lane].append(event.end_ns)
+        return lane + 1
+
+    def _add(self, thread: int, lanes: list[int]) -> int:
+        number = list(self._of_thread).index(thread) + 1
+        more = f" ({len(lanes) + 1})" if lanes else ""
+        self.names.append(f"thread {number}{more}")
+        self._ends.append([])
+        lanes.append(len(self._ends) - 1)
+        return lanes[-1]
+
+    @staticmethod
+    def _fits(event: _Event, ends: list[int]) -> bool:
+        while ends and ends[-1] <= event.start_ns:
+            ends.pop()
+        return not ends or event.end_ns <= ends[-1]

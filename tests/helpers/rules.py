@@ -1,0 +1,16 @@
+"""The rules by which ops are vectorised."""
+
+import contextlib
+
+from recursive_tf.python.batching.rules import table
+
+
+@contextlib.contextmanager
+def restored_rules():
+    """Forgets at the end the rules that were registered in the body."""
+    kept = dict(table._RULES)
+    try:
+        yield
+    finally:
+        table._RULES.clear()
+        table._RULES.update(kept)
