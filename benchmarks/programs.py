@@ -24,7 +24,7 @@ def make_fib() -> Program:
 
     @tf.function(input_signature=[COUNT])
     def run(n: tf.Tensor) -> tf.Tensor:
-        with rtf.SubGraph("fib") as fib:
+        with rtf.SubGraph("fib", executor="dataflow") as fib:
             k = fib.input(tf.int32)
             fib.output(tf.cond(k < 2, lambda: k, lambda: fib(k - 1) + fib(k - 2)))
         return fib(n)
@@ -37,7 +37,7 @@ def make_fib_of_values() -> Program:
 
     @tf.function(input_signature=[COUNT, VALUE])
     def run(n: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-        with rtf.SubGraph("fib") as fib:
+        with rtf.SubGraph("fib", executor="dataflow") as fib:
             k, value = fib.input(tf.int32), fib.input(tf.float32)
             fib.output(
                 tf.cond(
@@ -62,7 +62,7 @@ def make_linear(extra_ops: int = 0) -> Program:
 
     @tf.function(input_signature=[COUNT, VALUE])
     def run(n: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-        with rtf.SubGraph("linear", options=_NO_LIMIT) as linear:
+        with rtf.SubGraph("linear", executor="dataflow", options=_NO_LIMIT) as linear:
             k, value = linear.input(tf.int32), linear.input(tf.float32)
 
             def deeper() -> tf.Tensor:
@@ -82,7 +82,7 @@ def make_wide(call_sites: int) -> Program:
 
     @tf.function(input_signature=[COUNT, VALUE])
     def run(n: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-        with rtf.SubGraph("wide") as wide:
+        with rtf.SubGraph("wide", executor="dataflow") as wide:
             k, value = wide.input(tf.int32), wide.input(tf.float32)
 
             def deeper() -> tf.Tensor:

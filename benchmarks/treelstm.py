@@ -1,10 +1,10 @@
-"""Trees/s of the TreeLSTM: the recursive program against the iterative one.
+"""Trees/s of the TreeLSTM: the recursive program, in each executor, and the iterative.
 
     python -m benchmarks.treelstm                       # random trees of 19 words
     python -m benchmarks.treelstm --data=sst            # sst/train.txt
 
-Prints, for each batch size, medians and the ratio of the two programs, measured in turn
-in one process, because machines are shared and speeds drift.
+Prints, for each batch size, medians, and the ratios of the first to the others,
+measured in turn in one process, because machines are shared and speeds drift.
 """
 
 import functools
@@ -23,9 +23,11 @@ from models.training import batches
 from models.trees import Forest
 
 _DATA = flags.DEFINE_string("data", None, "Folder with train.txt and dev.txt.")
-_BATCH_SIZES = flags.DEFINE_list("batch_sizes", ["1", "10", "25", "64"], "To measure.")
+_BATCH_SIZES = flags.DEFINE_list(
+    "batch_sizes", ["1", "10", "25", "64", "256"], "To measure."
+)
 _REPEATS = flags.DEFINE_integer("repeats", 5, "Runs of each row.", lower_bound=1)
-_TREES = flags.DEFINE_integer("trees", 150, "Trees a run.", lower_bound=1)
+_TREES = flags.DEFINE_integer("trees", 256, "Trees a run.", lower_bound=1)
 
 WORDS = 19
 
@@ -60,16 +62,21 @@ def measure(steps: dict[str, Step], forests: list[Forest]) -> dict[str, float]:
 def main(_argv: list[str]) -> None:
     """Prints the table."""
     trees = load_trees()
-    recursive, iterative = make_steps(encode), make_steps(encode_iteratively)
-    print("| batch | step | recursive, trees/s | iterative, trees/s | ratio |")
-    print("|---|---|---|---|---|")
+    programs = {
+        "batched": make_steps(functools.partial(encode, executor="batched")),
+        "dataflow": make_steps(functools.partial(encode, executor="dataflow")),
+        "iterative": make_steps(encode_iteratively),
+    }
+    print("| batch | step | batched, trees/s | dataflow | iterative | ratios |")
+    print("|---|---|---|---|---|---|")
     for size in map(int, _BATCH_SIZES.value):
         forests = list(batches(trees, size))
         for kind in ("training", "inference"):
-            programs = {"recursive": recursive[kind], "iterative": iterative[kind]}
-            rates = measure(programs, forests)
-            r, i = rates["recursive"], rates["iterative"]
-            print(f"| {size} | {kind} | {r:.0f} | {i:.0f} | {r / i:.2f} |", flush=True)
+            steps = {name: steps[kind] for name, steps in programs.items()}
+            b, d, i = measure(steps, forests).values()
+            ratios = f"{b / d:.1f}, {b / i:.1f}"
+            row = (size, kind, f"{b:.0f}", f"{d:.0f}", f"{i:.0f}", ratios)
+            print("|", " | ".join(map(str, row)), "|", flush=True)
 
 
 if __name__ == "__main__":

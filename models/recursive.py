@@ -1,5 +1,7 @@
 """The TreeLSTM as a recursive program: a node's state is made from its children's."""
 
+from typing import Any
+
 import tensorflow as tf
 
 import recursive_tf as rtf
@@ -7,14 +9,21 @@ from models.cells import State, TreeLSTMCell
 from models.trees import Forest
 
 
-def encode(forest: Forest, cell: TreeLSTMCell) -> tuple[State, tf.Tensor]:
+def encode(
+    forest: Forest, cell: TreeLSTMCell, **choices: Any
+) -> tuple[State, tf.Tensor]:
     """Runs a cell over every node of a forest.
+
+    Args:
+        forest: The trees.
+        cell: What a node computes.
+        **choices: Of the SubGraph, e.g. its executor.
 
     Returns:
         The states of the roots, each float32[num_trees, hidden], and `h` of every
         node, float32[num_nodes, hidden].
     """
-    with rtf.SubGraph("tree_lstm") as tree_lstm:
+    with rtf.SubGraph("tree_lstm", **choices) as tree_lstm:
         node = tree_lstm.input(tf.int32)
 
         def leaf() -> State:

@@ -7,6 +7,7 @@ The last line of the output is `result: ` and a JSON object.
 """
 
 import dataclasses
+import functools
 import json
 import pathlib
 import sys
@@ -25,7 +26,7 @@ from models.recursive import encode
 from models.training import Fit, Settings, Trainer, fit
 from models.treebank import TreebankError
 
-PROGRAMS = {"recursive": encode, "iterative": encode_iteratively}
+PROGRAMS = ("recursive", "iterative")
 
 _DATA = flags.DEFINE_string(
     "data",
@@ -34,7 +35,10 @@ _DATA = flags.DEFINE_string(
     "Sentiment Treebank has them. Without it, trees are generated.",
 )
 _PROGRAM = flags.DEFINE_enum(
-    "program", "recursive", sorted(PROGRAMS), "How a cell is run over a tree."
+    "program", "recursive", PROGRAMS, "How a cell is run over a tree."
+)
+_EXECUTOR = flags.DEFINE_enum(
+    "executor", "auto", ["auto", "batched", "dataflow"], "Of the recursive program."
 )
 _OUTPUT_DIR = flags.DEFINE_string(
     "output_dir", None, "Folder for the picture and the checkpoint. [runs/<time>]"
@@ -115,6 +119,13 @@ def build_model(
     return NodeClassifier(cell, program, data.num_classes, settings.dropout)
 
 
+def chosen_program() -> Encoder:
+    """Returns the program that the flags ask for."""
+    if _PROGRAM.value == "iterative":
+        return encode_iteratively
+    return functools.partial(encode, executor=_EXECUTOR.value)
+
+
 def load_data() -> Dataset:
     """Returns the dataset that the flags ask for, or exits with a message."""
     if _DATA.value is None:
@@ -150,7 +161,7 @@ def main(argv: list[str]) -> None:
     checkpoint, picture = folder / "checkpoint", folder / "curve.png"
     checkpoint.mkdir(parents=True, exist_ok=True)
     data.vocabulary.save(checkpoint / "vocabulary.txt")
-    trainer = Trainer(build_model(data, settings, PROGRAMS[_PROGRAM.value]), settings)
+    trainer = Trainer(build_model(data, settings, chosen_program()), settings)
     run = fit(trainer, data, np.random.default_rng(_SEED.value), checkpoint)
     draw_curve(run.epochs, data.majority(), picture)
     report(run, data.majority(), picture)

@@ -118,7 +118,7 @@ def _make_chain() -> Program:
     @tf.function(input_signature=[COUNT, VALUE, COUNT])
     def run(n: tf.Tensor, x: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
         mean = _mean()
-        with rtf.SubGraph("chain") as chain:
+        with rtf.SubGraph("chain", executor="dataflow") as chain:
             k = chain.input(tf.int32)
             chain.output(
                 tf.cond(k < 1, lambda: x, lambda: _expensive(chain(k - 1), rows, mean))
@@ -134,7 +134,7 @@ def _make_tree() -> Program:
     @tf.function(input_signature=[COUNT, VALUE, COUNT])
     def run(n: tf.Tensor, x: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
         mean = _mean()
-        with rtf.SubGraph("tree") as tree:
+        with rtf.SubGraph("tree", executor="dataflow") as tree:
             k = tree.input(tf.int32)
             tree.output(
                 tf.cond(

@@ -210,9 +210,10 @@ bool BatchedForward::Push(int32_t table, ValueRow index, ValueRow value) {
   int64_t row = 0;
   push_status_ = ReadIndex(index, &row);
   if (push_status_.ok()) push_status_ = pushes_[table]->Claim(row);
+  if (!push_status_.ok()) return false;
   pushed_[table].indices.push_back(row);
   pushed_[table].values.Add(value);
-  return push_status_.ok();
+  return true;
 }
 
 absl::Status BatchedForward::FlushPushes() {
