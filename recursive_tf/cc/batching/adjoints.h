@@ -66,14 +66,18 @@ class Adjoints {
 
   // Returns the gradient of a value, which is forgotten; none if it is zero.
   std::optional<Tensor> Take(int32_t value) {
-    Adjoint adjoint = std::exchange(adjoints_[value], Adjoint());
+    Adjoint& adjoint = adjoints_[value];
     if (!adjoint.rows.has_value()) return std::nullopt;
     for (size_t row = 0; row < adjoint.is_written.size(); ++row) {
       if (!adjoint.is_written[row]) {
         ops_.Clear(static_cast<int64_t>(row), &*adjoint.rows);
       }
     }
-    return std::move(adjoint.rows);
+    std::optional<Tensor> taken = std::move(adjoint.rows);
+    adjoint.rows.reset();
+    adjoint.is_written.clear();
+    adjoint.is_own = true;
+    return taken;
   }
 
  private:

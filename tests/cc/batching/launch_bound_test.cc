@@ -1,0 +1,73 @@
+#include "recursive_tf/cc/batching/launch_bound.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+namespace {
+
+Rows RowsOf(const std::vector<ValueRow>& list) {
+  Rows rows;
+  for (const ValueRow& row : list) rows.Add(row);
+  return rows;
+}
+
+// A launch with one input, of `rows`.
+Launch LaunchOf(int32_t block, const std::vector<ValueRow>& rows) {
+  Launch launch;
+  launch.block = block;
+  launch.activations.resize(rows.size());
+  launch.inputs = {{RowsOf(rows)}};
+  return launch;
+}
+
+TEST(LaunchBoundTest, NothingNeedsNoLaunch) {
+  LaunchBound bound(2);
+  bound.AddValues(3, 1);
+  EXPECT_EQ(bound.Get(), 0);
+}
+
+TEST(LaunchBoundTest, WhatDoesNotDependOnEachOtherNeedsOneLaunch) {
+  LaunchBound bound(1);
+  bound.AddValues(1, 4);
+  // A policy that launched it twice took one launch too many.
+  bound.Add(LaunchOf(0, {{0, 0}, {0, 1}}), 1);
+  bound.Add(LaunchOf(0, {{0, 2}, {0, 3}}), 1);
+  EXPECT_EQ(bound.Get(), 1);
+}
+
+TEST(LaunchBoundTest, AChainNeedsALaunchALink) {
+  LaunchBound bound(1);
+  bound.AddValues(1, 1);
+  for (int32_t value = 0; value < 5; ++value) {
+    bound.Add(LaunchOf(0, {{value, 0}}), 1);
+  }
+  EXPECT_EQ(bound.Get(), 5);
+}
+
+TEST(LaunchBoundTest, AChainGoesThroughOtherBlocks) {
+  LaunchBound bound(2);
+  bound.AddValues(1, 1);
+  bound.Add(LaunchOf(0, {{0, 0}}), 1);
+  bound.Add(LaunchOf(1, {{1, 0}}), 1);
+  bound.Add(LaunchOf(0, {{2, 0}}), 1);
+  EXPECT_EQ(bound.Get(), 2 + 1);
+}
+
+TEST(LaunchBoundTest, TheLongestOfAllInputsCounts) {
+  LaunchBound bound(1);
+  bound.AddValues(1, 2);
+  bound.Add(LaunchOf(0, {{0, 0}}), 2);
+  Launch joined = LaunchOf(0, {{0, 1}});
+  joined.inputs = {{RowsOf({{0, 1}}), RowsOf({{2, 0}})}};
+  bound.Add(joined, 1);
+  EXPECT_EQ(bound.Get(), 2);
+}
+
+}  // namespace
+}  // namespace recursive_tf

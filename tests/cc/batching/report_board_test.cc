@@ -1,0 +1,90 @@
+#include "recursive_tf/cc/batching/report_board.h"
+
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/run_report.h"
+
+namespace recursive_tf {
+namespace {
+
+constexpr auto kForward = ReportBoard::Pass::kForward;
+constexpr auto kBackward = ReportBoard::Pass::kBackward;
+
+RunReport ReportOf(int64_t bytes) {
+  RunReport report(2);
+  report.bytes_moved = bytes;
+  return report;
+}
+
+TEST(ReportBoardTest, KeepsTheLastReportOfWhatIsWatched) {
+  ReportBoard board;
+  board.Watch("f");
+  EXPECT_TRUE(board.IsWatched("f"));
+  EXPECT_FALSE(board.Read("f", kForward).has_value());
+  board.Post("f", kForward, ReportOf(1));
+  board.Post("f", kForward, ReportOf(2));
+  board.Post("f", kBackward, ReportOf(3));
+  EXPECT_EQ(board.Read("f", kForward)->bytes_moved, 2);
+  EXPECT_EQ(board.Read("f", kBackward)->bytes_moved, 3);
+}
+
+TEST(ReportBoardTest, KeepsNothingOfWhatNobodyWatches) {
+  ReportBoard board;
+  board.Post("f", kForward, ReportOf(1));
+  EXPECT_FALSE(board.IsWatched("f"));
+  board.Watch("g");
+  board.Post("f", kForward, ReportOf(1));
+  EXPECT_FALSE(board.Read("f", kForward).has_value());
+}
+
+TEST(ReportBoardTest, ForgetsWithTheLastWatcher) {
+  ReportBoard board;
+  board.Watch("f");
+  board.Watch("f");
+  board.Post("f", kForward, ReportOf(1));
+  board.Unwatch("f");
+  EXPECT_TRUE(board.Read("f", kForward).has_value());
+  board.Unwatch("f");
+  board.Unwatch("f");
+  EXPECT_FALSE(board.IsWatched("f"));
+  board.Watch("f");
+  EXPECT_FALSE(board.Read("f", kForward).has_value());
+}
+
+TEST(ReportBoardTest, ThereIsOneOfTheProcess) {
+  EXPECT_EQ(&ReportBoard::Global(), &ReportBoard::Global());
+}
+
+TEST(ReportBoardTest, ThreadsMayPostAndWatch) {
+  ReportBoard board;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&board, name = std::to_string(thread % 2)] {
+      for (int i = 0; i < 500; ++i) {
+        board.Watch(name);
+        board.Post(name, kForward, ReportOf(i));
+        EXPECT_TRUE(board.Read(name, kForward).has_value());
+        board.Unwatch(name);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(board.IsWatched("0"));
+}
+
+TEST(StopwatchTest, AddsLaps) {
+  Stopwatch watch;
+  double seconds = 0;
+  watch.Lap(&seconds);
+  const double first = seconds;
+  watch.Lap(&seconds);
+  EXPECT_GE(first, 0);
+  EXPECT_GE(seconds, first);
+}
+
+}  // namespace
+}  // namespace recursive_tf
