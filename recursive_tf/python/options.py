@@ -13,15 +13,17 @@ class Options:
     Attributes:
         max_depth: The longest chain of calls, in calls. A recursion that misses its
             base case ends with an error when it gets there. None is no limit.
-        max_activations: The most calls alive at once in one root call; in
-            training, all calls of the root call. None is no limit.
+        max_activations: The most calls alive at once in one root call; for the
+            dataflow executor in training, all its calls. A recursion of several calls
+            a level that misses its base case gets there before it is deep in the
+            batched executor, which runs level by level. None is no limit.
         policy: What decides which block the batched executor launches next: "agenda"
             takes the block whose waiting calls are the least deep on average, and all
             of them; "depth" those at the least depth.
     """
 
     max_depth: int | None = 100_000
-    max_activations: int | None = None
+    max_activations: int | None = 10_000_000
     policy: str = "agenda"
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.compilation import Compilation
+from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import Options
@@ -62,7 +62,7 @@ class Choices:
             return None
 
     def _compile(self, program: Program) -> Compilation:
-        compilation = Compilation(
+        compilation = compiled_once(
             [tf_compat.to_func_graph(p.function) for p in program.procedures],
             [p.captures for p in program.procedures],
             [p.name for p in program.procedures],

@@ -257,3 +257,15 @@ def test_what_cannot_be_batched_is_refused_if_that_is_asked_for():
         rtf.SubGraphError, match=r"'noisy' cannot run in the batched executor: Random"
     ):
         noisy(3)
+
+
+def test_a_recursion_that_branches_without_end_is_stopped():
+    """Level by level it gets wide before it gets deep."""
+    options = rtf.Options(max_activations=50_000)
+    with rtf.SubGraph("f", executor="batched", options=options) as f:
+        n = f.input(tf.int32)
+        more = lambda: f(n - 1) + f(n - 1)  # noqa: E731
+        f.output(tf.cond(tf.equal(n, 0), lambda: 1, more))
+    message = failure_of(lambda: f(-1), tf.errors.ResourceExhaustedError)
+    assert "reached max_activations=50000" in message
+    assert int(f(10)) == 1024

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python import root_call
+from recursive_tf.python.batching import compilation
 from recursive_tf.python.watch import Watch
 from tests.batching.tree import define_tree_lstm
 from tests.helpers.subgraphs import define_fib, define_power
@@ -59,11 +59,9 @@ def test_a_program_is_explained_before_it_is_called():
 
 def test_an_explanation_and_the_first_call_compile_once(monkeypatch):
     compiled = []
-    compilation = root_call.Compilation
+    make = compilation.Compilation
     monkeypatch.setattr(
-        root_call,
-        "Compilation",
-        lambda *args: compiled.append(1) or compilation(*args),
+        compilation, "Compilation", lambda *args: compiled.append(1) or make(*args)
     )
     fib = define_fib()
     explanation = rtf.explain(fib)

@@ -26,8 +26,8 @@ def test_a_recursion_without_a_base_case_is_stopped_by_default():
     assert rtf.Options().max_depth == 100_000
 
 
-def test_the_number_of_activations_is_not_limited_by_default():
-    assert rtf.Options().max_activations is None
+def test_a_recursion_that_branches_without_end_is_stopped_by_default():
+    assert rtf.Options().max_activations == 10_000_000
 
 
 def test_an_unknown_policy_is_refused_with_the_known_ones():

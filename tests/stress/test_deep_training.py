@@ -107,7 +107,7 @@ def define_chain(weights):
     positive. Node n pushes its h to row n - 1.
     """
     options = rtf.Options(max_depth=None)
-    with rtf.SubGraph("chain", options=options) as chain:
+    with rtf.SubGraph("chain", executor="dataflow", options=options) as chain:
         n = chain.input(tf.int32)
 
         def leaf():

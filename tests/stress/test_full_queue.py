@@ -26,7 +26,7 @@ BEGINNING = """
 
     def define(calls, **limits):
         options = rtf.Options(**{"max_depth": None, **limits})
-        with rtf.SubGraph("f", options=options) as f:
+        with rtf.SubGraph("f", executor="dataflow", options=options) as f:
             n = f.input(tf.int32)
             more = lambda: w * tf.add_n(calls(f, n))
             f.output(tf.cond(tf.equal(n, 0), lambda: 1.0, more))

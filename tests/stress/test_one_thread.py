@@ -22,7 +22,7 @@ BEGINNING = """
     tf.config.threading.set_intra_op_parallelism_threads(1)
     w = tf.Variable(1.0)
     no_limit = rtf.Options(max_depth=None)
-    with rtf.SubGraph("tree", options=no_limit) as tree:
+    with rtf.SubGraph("tree", executor="dataflow", options=no_limit) as tree:
         n, calls = tree.input(tf.int32), tree.input(tf.int32)
         below = lambda: tree(n - 1, calls)
         many = [lambda: below(), lambda: below() + below()]
@@ -50,7 +50,7 @@ PROGRAMS = {
         assert float(tape.gradient(y, w)) == sum(count(k) for k in range(300))
     """,
     "loop in a body": """
-        with rtf.SubGraph("f", options=no_limit) as f:
+        with rtf.SubGraph("f", executor="dataflow", options=no_limit) as f:
             n = f.input(tf.int32)
             turn = lambda k, total: (k + 1, total + tree(k, 2) + f(n - 1))
             loop = lambda: tf.while_loop(lambda k, _: k < n, turn, (0, 0.0))[1]
@@ -66,7 +66,7 @@ PROGRAMS = {
         assert [float(y) for y in mapped] == [2.0 ** (k % 6) for k in range(50)]
     """,
     "failure": """
-        with rtf.SubGraph("f", options=no_limit) as f:
+        with rtf.SubGraph("f", executor="dataflow", options=no_limit) as f:
             n = f.input(tf.int32)
             tf.debugging.assert_none_equal(n, 0)
             f.output(tf.cond(n < -1, lambda: n, lambda: f(n - 1) + f(n - 2)))

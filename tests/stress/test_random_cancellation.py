@@ -17,7 +17,7 @@ from tensorflow.python.eager import cancellation  # noqa: TID251
 import recursive_tf as rtf
 from tests.helpers.threads import run_in_threads
 
-pytestmark = pytest.mark.stress
+pytestmark = [pytest.mark.executor("dataflow"), pytest.mark.stress]
 
 CANCELLATIONS = 200
 LEVELS = 9  # So that a step takes tens of milliseconds, forward and back.

@@ -7,7 +7,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.threads import run_in_threads
 
-pytestmark = pytest.mark.stress
+pytestmark = [pytest.mark.executor("dataflow"), pytest.mark.stress]
 
 THREADS = 16
 CALLS = 10

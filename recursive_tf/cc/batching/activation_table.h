@@ -91,8 +91,7 @@ class ActivationTable {
     return slots_[activations_[id].first_slot + index];
   }
 
-  // Says that who called activation `id` is needed soon: activations are spread
-  // over more memory than caches hold.
+  // Says that who called activation `id` is needed soon.
   void PrefetchParent(int32_t id) const {
     const int32_t parent = activations_[id].parent;
     if (parent == kNoActivation) return;

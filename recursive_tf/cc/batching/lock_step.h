@@ -130,11 +130,9 @@ class LockStep {
     for (const int32_t id : launch.activations) {
       activations_[id].progress = NextProgress(id, launch.block);
     }
-    constexpr size_t kAhead = 8;
-    const std::vector<int32_t>& ids = launch.activations;
-    for (size_t i = 0; i < ids.size() && !is_refused(); ++i) {
-      if (i + kAhead < ids.size()) activations_.PrefetchParent(ids[i + kAhead]);
-      Continue(ids[i]);
+    for (size_t i = 0; i < launch.activations.size() && !is_refused(); ++i) {
+      PrefetchParentAfter(launch.activations, i);
+      Continue(launch.activations[i]);
     }
     if (is_refused()) return;
     Settle();
@@ -202,6 +200,12 @@ class LockStep {
 
   const Liveness& LivenessOf(int32_t id) const {
     return liveness_[activations_[id].procedure];
+  }
+
+  // Callers are spread over more memory than caches hold.
+  void PrefetchParentAfter(const std::vector<int32_t>& ids, size_t i) const {
+    constexpr size_t kAhead = 8;
+    if (i + kAhead < ids.size()) activations_.PrefetchParent(ids[i + kAhead]);
   }
 
   ValueRow Find(int32_t id, Source source) {
@@ -285,6 +289,7 @@ class LockStep {
     for (size_t i = 0; i < entered_.size(); ++i) {
       const int32_t id = entered_[i];
       if (is_refused()) break;
+      PrefetchParentAfter(entered_, i);
       if (plan_.procedures[activations_[id].procedure].stages.empty()) {
         EndStage(id);
       } else if (const int32_t block = StageOf(id).block; block == kNoBlock) {

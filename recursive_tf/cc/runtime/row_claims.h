@@ -25,6 +25,11 @@ class RowClaims {
     return taken ? Verdict::kTaken : Verdict::kClaimed;
   }
 
+  // REQUIRES: no Claim runs at the same time.
+  bool IsTaken(int64_t row) const {
+    return taken_[row].load(std::memory_order_relaxed);
+  }
+
   int64_t num_rows() const { return num_rows_; }
 
  private:

@@ -1,7 +1,6 @@
 #include "recursive_tf/cc/tf/push_table.h"
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -37,10 +36,6 @@ absl::Status PushTable::TableFor(const tf::TensorShape& row_shape,
     if (!table_.IsInitialized()) {
       return absl::ResourceExhaustedError(absl::StrCat(
           "no memory for push '", name_, "' of shape ", shape.DebugString()));
-    }
-    // Tensors of other types are made empty.
-    if (tf::DataTypeCanUseMemcpy(dtype_)) {
-      std::memset(table_.data(), 0, table_.TotalBytes());
     }
     is_made_ = true;
   }
@@ -99,6 +94,7 @@ absl::Status PushTable::Result(tf::Tensor* result) {
   {
     MutexLock lock(&mu_);
     if (is_made_) {
+      ClearRowsOfNobody();
       *result = table_;
       return absl::OkStatus();
     }
@@ -111,7 +107,18 @@ absl::Status PushTable::Result(tf::Tensor* result) {
         " is not known before. Give the pushed value a static shape, e.g. with "
         "tf.ensure_shape."));
   }
-  return TableFor(row_shape, result);
+  TF_RETURN_IF_ERROR(TableFor(row_shape, result));
+  MutexLock lock(&mu_);
+  ClearRowsOfNobody();
+  return absl::OkStatus();
+}
+
+void PushTable::ClearRowsOfNobody() {
+  // Tensors of other types are made empty.
+  if (!tf::DataTypeCanUseMemcpy(dtype_) || table_.TotalBytes() == 0) return;
+  for (int64_t row = 0; row < claims_.num_rows(); ++row) {
+    if (!claims_.IsTaken(row)) ClearRow(row, &table_);
+  }
 }
 
 }  // namespace recursive_tf

@@ -42,6 +42,9 @@ class PushTable {
   absl::Status TableFor(const tensorflow::TensorShape& row_shape,
                         tensorflow::Tensor* table);
 
+  // Sets the rows that nobody pushed to zeros.
+  void ClearRowsOfNobody() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   // Constant after construction.
   const std::string name_;
   const tensorflow::DataType dtype_;

@@ -34,7 +34,7 @@ void CopyPartOfRow(const tensorflow::Tensor& from, int64_t row, int64_t offset,
 void AddPartOfRow(const tensorflow::Tensor& from, int64_t row, int64_t offset,
                   int64_t to_row, tensorflow::Tensor* to);
 
-// Sets a row to zeros. REQUIRES: a numeric dtype.
+// Sets a row to zeros. REQUIRES: a dtype that is copied as bytes.
 void ClearRow(int64_t row, tensorflow::Tensor* rows);
 
 // Returns `tensor` as one row.

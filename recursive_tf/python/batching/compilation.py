@@ -1,7 +1,7 @@
 """From a closed program to what the batched executor runs."""
 
 import dataclasses
-import functools
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -127,8 +127,30 @@ class Training:
         return found
 
 
+# Where the first procedure's graph keeps what its program was compiled to.
+_COMPILATION = "recursive_compilation"
+
+
+def compiled_once(
+    graphs: Sequence[FuncGraph],
+    capture_indices: Sequence[Sequence[int]],
+    names: Sequence[str],
+) -> "Compilation":
+    """Returns the compilation of a program; the arguments are those of `Compilation`.
+
+    A gradient finds that of its forward op, unless this was loaded.
+    """
+    known: Compilation | None = getattr(graphs[0], _COMPILATION, None)
+    if known is None:
+        known = Compilation(graphs, capture_indices, names)
+        setattr(graphs[0], _COMPILATION, known)
+    return known
+
+
 class Compilation:
     """A closed program, cut into blocks and vectorised.
+
+    Thread safety: ops may be added by several threads.
 
     Attributes:
         program: The procedures, flattened.
@@ -148,6 +170,7 @@ class Compilation:
         capture_indices: Sequence[Sequence[int]],
         names: Sequence[str],
     ) -> None:
+        self._lock = threading.RLock()  # What is added to the prologue stays in it.
         self.program = FlatProgram(graphs, capture_indices, names)
         self.stages = Stages(self.program)
         self.blocks = cut(self.program, self.stages)
@@ -159,14 +182,21 @@ class Compilation:
             for block in self.blocks
         ]
         self.inference = self._functions(found)
+        self._training: Training | None = None
 
-    @functools.cached_property
+    @property
     def training(self) -> Training:
         """What runs instead when the program is differentiated.
 
         Raises:
             CannotBatchError: If it cannot be.
         """
+        with self._lock:
+            if self._training is None:
+                self._training = self._differentiate()
+            return self._training
+
+    def _differentiate(self) -> Training:
         made = [
             make_training_block(
                 self.program, self.prologue, block, self.stages.speculated
@@ -196,11 +226,12 @@ class Compilation:
 
     def attributes(self, graph: tf.Graph) -> dict[str, Any]:
         """Returns attributes of the root op, which is added to `graph`."""
-        return {
-            **self.names(),
-            **self.inference.attributes(graph, "blocks"),
-            **self.outputs.attributes(graph),
-        }
+        with self._lock:
+            return {
+                **self.names(),
+                **self.inference.attributes(graph, "blocks"),
+                **self.outputs.attributes(graph),
+            }
 
     def names(self) -> dict[str, Any]:
         """Returns attributes that the root op has in all forms, its gradient too."""
@@ -211,11 +242,12 @@ class Compilation:
 
     def training_attributes(self, graph: tf.Graph) -> dict[str, Any]:
         """Returns those of the root op's that are others in training form."""
-        return {
-            **self.training.forward.attributes(graph, "blocks"),
-            **self.outputs.attributes(graph),
-            "gradient_plan": self.training.gradient_plan(),
-        }
+        with self._lock:
+            return {
+                **self.training.forward.attributes(graph, "blocks"),
+                **self.outputs.attributes(graph),
+                "gradient_plan": self.training.gradient_plan(),
+            }
 
     def describe(self) -> str:
         """Returns the plan for people to read."""

@@ -7,15 +7,16 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.compilation import Compilation, Training
+from recursive_tf.python.batching.compilation import (
+    Compilation,
+    Training,
+    compiled_once,
+)
 from recursive_tf.python.batching.rebuild import needed_ops
 from recursive_tf.python.gradient.region import is_trainable
 from recursive_tf.python.gradient.root import as_dense, capture_indices, graphs_of
 from recursive_tf.python.gradient.sinks import add_up, shape_of
 from recursive_tf.python.graph_copy import GraphCopy
-
-# Where a procedure's graph keeps the compilation of the program it is the entry of.
-_CACHE = "recursive_compilation"
 
 
 def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
@@ -54,13 +55,8 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
 
 def compilation_of(op: tf.Operation) -> Compilation:
     """Returns what a root op was compiled to; where it was loaded, once more."""
-    graphs = graphs_of(op)
-    known = getattr(graphs[0], _CACHE, None)
-    if known is None:
-        names = [name.decode() for name in op.get_attr("names")]
-        known = Compilation(graphs, capture_indices(op), names)
-        setattr(graphs[0], _CACHE, known)
-    return known
+    names = [name.decode() for name in op.get_attr("names")]
+    return compiled_once(graphs_of(op), capture_indices(op), names)
 
 
 def _to_training_form(op: tf.Operation, compilation: Compilation) -> None:

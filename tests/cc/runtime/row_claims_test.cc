@@ -26,6 +26,8 @@ TEST(RowClaimsTest, AClaimedRowIsTakenForGood) {
   ASSERT_EQ(claims.Claim(1), Verdict::kClaimed);
   EXPECT_EQ(claims.Claim(1), Verdict::kTaken);
   EXPECT_EQ(claims.Claim(1), Verdict::kTaken);
+  EXPECT_TRUE(claims.IsTaken(1));
+  EXPECT_FALSE(claims.IsTaken(2));
 }
 
 TEST(RowClaimsTest, RowsOutsideTheTableAreRefused) {
