@@ -190,3 +190,13 @@ def test_what_depends_on_the_number_of_rows_is_refused():
         make_training_block(
             compiled.program, prologue, compiled.blocks[0], (), lambda _: count_rows
         )
+
+
+def test_no_part_asks_while_it_runs_what_was_broadcast():
+    """For one row the answer would be another one."""
+    block = only_block(
+        lambda x: tf.tanh(tf.matmul(x[tf.newaxis, tf.newaxis], MATRIX[tf.newaxis])[0]),
+        VECTOR,
+    )
+    types = [op.type for op in block.backward.get_operations()]
+    assert "BroadcastGradientArgs" not in types

@@ -118,8 +118,8 @@ def in_own_process(measure, *args):
 @pytest.mark.slow
 @pytest.mark.parametrize("call", [call_eagerly, call_for_a_gradient])
 def test_memory_is_flat_over_programs_that_are_dropped(call):
-    # Half of them would cost 150 MB if their functions stayed; an allocator is noisy.
-    assert in_own_process(growth_over_programs, call.__name__, "500") < 20
+    # Half of them would cost 200 MB if their functions stayed; an allocator is noisy.
+    assert in_own_process(growth_over_programs, call.__name__, "700") < 20
 
 
 def test_memory_is_flat_over_calls_of_one_program():

@@ -42,7 +42,7 @@ def _is_computed(tensor: tf.Tensor) -> bool:
         count = tensor.shape.num_elements()
         if count is None and tensor.op.type in _NEVER_LONGER:
             count = 0
-        if count == 0:
+        elif count == 0:
             count = max(tensor.shape)  # No elements, but the shape may count rows.
         if count is None or count > _MOST_ELEMENTS:
             return True
