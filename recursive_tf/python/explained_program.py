@@ -60,7 +60,7 @@ def program_of_root_call(root_call: RootCall) -> ExplainedProgram:
     """Returns the program of a SubGraph."""
     compilation = root_call.compilation
     procedures = root_call.program.procedures
-    names = [] if compilation is None else compilation.names()["block_names"]
+    names = [] if compilation is None else compilation.block_names
     return ExplainedProgram(
         key=tf.compat.as_str(procedures[0].function.name),
         names=[p.name for p in procedures],

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.blocks import cut
-from recursive_tf.python.batching.describe import describe
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.plan import NO_BLOCK, make_plan
 from recursive_tf.python.batching.prologue import Prologue
@@ -18,6 +17,7 @@ from recursive_tf.python.batching.rules import rule_of
 from recursive_tf.python.batching.stages import Stages
 from recursive_tf.python.batching.vectorise import vectorise
 from recursive_tf.python.graph_copy import GraphCopy
+from tests.batching.describe import describe
 
 
 class Compiled:

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.reverse_mode import is_trainable
+from recursive_tf.python.program.trainable import is_trainable
 from tests.batching.interpreter import Interpreter
 
 

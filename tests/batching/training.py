@@ -4,8 +4,8 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.reverse_mode import is_trainable
 from recursive_tf.python.batching.training_block import KeptFrom, make_training_block
+from recursive_tf.python.program.trainable import is_trainable
 from tests.batching.interpreter import Compiled
 from tests.batching.row_by_row import RowByRow, dense, num_rows_of, split_at
 from tests.batching.rows import rows_like, run

@@ -10,7 +10,6 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.block_names import block_names
 from recursive_tf.python.batching.blocks import cut
-from recursive_tf.python.batching.describe import describe
 from recursive_tf.python.batching.encoding import encode, encode_gradients
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.gradient_plan import gradient_of
@@ -155,6 +154,7 @@ class Compilation:
     Attributes:
         program: The procedures, flattened.
         blocks: What is vectorised.
+        block_names: For errors, traces and explanations.
         plan: How the blocks follow each other.
         prologue: What no activation changes.
         outputs: Of the prologue.
@@ -174,6 +174,7 @@ class Compilation:
         self.program = FlatProgram(graphs, capture_indices, names)
         self.stages = Stages(self.program)
         self.blocks = cut(self.program, self.stages)
+        self.block_names = block_names(self.blocks)
         self.plan = make_plan(self.program, self.stages, self.blocks)
         self.prologue = Prologue(self.program)
         self.outputs = PrologueOutputs(self.prologue, self.plan.prologue)
@@ -237,7 +238,7 @@ class Compilation:
         """Returns attributes that the root op has in all forms, its gradient too."""
         return {
             "plan": encode(self.plan),
-            "block_names": block_names(self.blocks),
+            "block_names": self.block_names,
         }
 
     def training_attributes(self, graph: tf.Graph) -> dict[str, Any]:
@@ -248,7 +249,3 @@ class Compilation:
                 **self.outputs.attributes(graph),
                 "gradient_plan": self.training.gradient_plan(),
             }
-
-    def describe(self) -> str:
-        """Returns the plan for people to read."""
-        return describe(self.plan, self.blocks)

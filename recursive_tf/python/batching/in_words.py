@@ -1,7 +1,4 @@
-"""A program for its user to read: what runs where in their code, and what calls what.
-
-`describe.py` says more about a plan: where each value is.
-"""
+"""A program for its user to read: what runs where in their code, what calls what."""
 
 import collections
 import textwrap

@@ -10,10 +10,10 @@ from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.reverse_mode import (
     Gradient,
     add_gradients,
-    is_trainable,
 )
 from recursive_tf.python.batching.simplify import Simplifier
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
+from recursive_tf.python.program.trainable import is_trainable
 
 
 @dataclasses.dataclass(frozen=True)

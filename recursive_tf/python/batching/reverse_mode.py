@@ -13,14 +13,10 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.op_gradients import gradient_function
 from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 
 Gradient: TypeAlias = tf.Tensor | tf.IndexedSlices
-
-
-def is_trainable(dtype: tf.DType) -> bool:
-    """Says whether values of a type have gradients."""
-    return bool(dtype.is_floating or dtype.is_complex)
 
 
 def add_gradients(

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from recursive_tf.python.batching.joint_graph import JointGraph
 from recursive_tf.python.batching.rebuild import needed_ops
-from recursive_tf.python.batching.reverse_mode import is_trainable
+from recursive_tf.python.program.trainable import is_trainable
 
 _HEAVY = ("BatchMatMul", "Conv", "DepthwiseConv", "Einsum", "MatMul")
 # Cheap enough to be done again instead of keeping what they give.

@@ -15,12 +15,12 @@ from recursive_tf.python.batching.part import Part
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.rebuild import needed_ops
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.batching.reverse_mode import is_trainable
 from recursive_tf.python.batching.rules import rule_of
 from recursive_tf.python.batching.split import Split, is_leaf, split
 from recursive_tf.python.batching.vectorise import for_any_number, structure
 from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
 from recursive_tf.python.program.effects import ops_of_functions
+from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 
 

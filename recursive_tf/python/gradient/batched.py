@@ -13,10 +13,10 @@ from recursive_tf.python.batching.compilation import (
     compiled_once,
 )
 from recursive_tf.python.batching.rebuild import needed_ops
-from recursive_tf.python.gradient.region import is_trainable
 from recursive_tf.python.gradient.root import as_dense, capture_indices, graphs_of
 from recursive_tf.python.gradient.sinks import add_up, shape_of
 from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.trainable import is_trainable
 
 
 def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:

@@ -11,7 +11,8 @@ from recursive_tf.python.gradient.gradient_graph import (
     GradientGraph,
     enclosing_gradient,
 )
-from recursive_tf.python.gradient.region import Region, is_trainable
+from recursive_tf.python.gradient.region import Region
+from recursive_tf.python.program.trainable import is_trainable
 
 
 def gradient_of_call(op: tf.Operation, *gradients: Any) -> list[Any]:

@@ -8,11 +8,11 @@ from recursive_tf.python.gradient.region import (
     Region,
     TrainingForm,
     callees_within,
-    is_trainable,
 )
 from recursive_tf.python.gradient.sinks import Sinks
 from recursive_tf.python.program.closed_graph import PUSHES
 from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import AtomicFunction, FuncGraph
 
 

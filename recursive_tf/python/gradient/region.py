@@ -26,6 +26,7 @@ from recursive_tf.python.graph_copy import (
 )
 from recursive_tf.python.program.closed_graph import CALLS, PUSHES
 from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 
 CONDITIONAL_GRADIENT = "RecursiveConditional"
@@ -106,11 +107,6 @@ class Region:
                 library.recursive_keep(
                     handle=self.handle, values=values, region=self.index
                 )
-
-
-def is_trainable(dtype: tf.DType) -> bool:
-    """Says whether values of `dtype` have gradients."""
-    return bool(dtype.is_floating or dtype.is_complex)
 
 
 class TrainingForm:

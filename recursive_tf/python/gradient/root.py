@@ -7,13 +7,13 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
-from recursive_tf.python.gradient.region import is_trainable
 from recursive_tf.python.gradient.sinks import (
     SUMMED,
     add_up,
     gradient_of_slot,
     shape_of,
 )
+from recursive_tf.python.program.trainable import is_trainable
 
 # Where a procedure's graph keeps the gradient of the program that it is the entry of.
 _CACHE = "recursive_program_gradient"

@@ -1,13 +1,6 @@
 """Ops that have no rule, for a reason that needs to be told."""
 
-from collections.abc import Sequence
-
-import tensorflow as tf
-
-from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.batching.rules.table import register_vectorization
-from recursive_tf.python.batching.vectorised_block import VectorisedBlock
+from recursive_tf.python.batching.rules.table import refusing, register_vectorization
 
 _SEEDED = (
     *("StatelessMultinomial", "StatelessParameterizedTruncatedNormal"),
@@ -21,27 +14,16 @@ _SEEDED = (
 )
 
 
-@register_vectorization(*_SEEDED)
-def seeded(
-    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
-) -> Sequence[tf.Tensor]:
-    """TensorFlow's kernels take one seed."""
-    del block, inputs
-    raise CannotBatchError(
-        op,
+# TensorFlow's kernels take one seed.
+register_vectorization(*_SEEDED)(
+    refusing(
         "activations may differ in its seed, or in what it draws. Draw for all of them "
-        "outside of the SubGraph and look it up, or use the dataflow executor.",
+        "outside of the SubGraph and look it up, or use the dataflow executor."
     )
-
-
-@register_vectorization("StringFormat")
-def formatted(
-    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
-) -> Sequence[tf.Tensor]:
-    """It makes one text of all that it gets."""
-    del block, inputs
-    raise CannotBatchError(
-        op,
+)
+register_vectorization("StringFormat")(
+    refusing(
         "it makes one text for each activation, e.g. for tf.print. Take it out of the "
-        "SubGraph, or use the dataflow executor.",
+        "SubGraph, or use the dataflow executor."
     )
+)

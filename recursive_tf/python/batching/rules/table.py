@@ -97,16 +97,22 @@ def rule_of(op: tf.Operation) -> Rule:
     return unknown
 
 
-def unknown(
-    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
-) -> Sequence[tf.Tensor]:
-    """The rule of what has none."""
-    del block, inputs
-    raise CannotBatchError(
-        op,
-        "there is no rule for it. Give one with rtf.register_vectorization, or use the "
-        "dataflow executor.",
-    )
+def refusing(reason: str) -> Rule:
+    """Returns the rule of what is not batched."""
+
+    def refuse(
+        block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+    ) -> Sequence[tf.Tensor]:
+        del block, inputs
+        raise CannotBatchError(op, reason)
+
+    return refuse
+
+
+unknown = refusing(
+    "there is no rule for it. Give one with rtf.register_vectorization, or use the "
+    "dataflow executor."
+)
 
 
 def elementwise(
