@@ -167,12 +167,13 @@ class LockStep {
   // REQUIRES: a call was refused.
   std::string PathOfRefusedCall(bool mapped,
                                 const std::vector<std::string>& names) const {
+    const Refusal& refused = refused_call_.value();
     std::vector<Activation> steps =
-        StepsOfPath(plan_, activations_, refused_call_->caller);
+        StepsOfPath(plan_, activations_, refused.caller);
     Activation last;
-    last.procedure = refused_call_->procedure;
-    last.site = refused_call_->site;
-    last.ordinal = refused_call_->row;
+    last.procedure = refused.procedure;
+    last.site = refused.site;
+    last.ordinal = refused.row;
     steps.insert(steps.begin(), last);
     return FormatSteps(std::move(steps), mapped, names);
   }

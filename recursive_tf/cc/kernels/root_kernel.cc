@@ -89,10 +89,6 @@ tf::AsyncOpKernel::DoneCallback RootKernel::Traced(const char* category,
   };
 }
 
-std::string RootKernel::NameOfOutput(int index) const {
-  return absl::StrCat("SubGraph '", spec_.names->front(), "': output ", index);
-}
-
 absl::Status RootKernel::SetOutputsFromRows(tf::OpKernelContext* ctx,
                                             const char* name,
                                             const RowResults& rows) const {
@@ -105,7 +101,8 @@ absl::Status RootKernel::SetOutputsFromRows(tf::OpKernelContext* ctx,
       continue;
     }
     tf::Tensor stacked;
-    TF_RETURN_IF_ERROR(StackRows(column, NameOfOutput(i), &stacked));
+    TF_RETURN_IF_ERROR(
+        StackRows(column, NameOfOutput(spec_.names->front(), i), &stacked));
     outputs.set(i, stacked);
   }
   return absl::OkStatus();

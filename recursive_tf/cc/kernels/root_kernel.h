@@ -66,9 +66,6 @@ class RootKernel : public tensorflow::AsyncOpKernel {
 
   bool mapped() const { return mapped_; }
 
-  // Returns what errors call an output of the root call.
-  std::string NameOfOutput(int index) const;
-
   // Sets the output list `name` from the rows' results: what the one invocation
   // gave, or the stacked rows where the call is mapped.
   // REQUIRES: there are rows.

@@ -1,6 +1,5 @@
 #include "recursive_tf/cc/kernels/root_results.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,7 +52,8 @@ absl::Status RootResults::SetOutputsOfNoRows(tf::OpKernelContext* ctx) const {
   for (int i = 0; i < outputs.size(); ++i) {
     tf::Tensor none;
     TF_RETURN_IF_ERROR(StackNoRows(outputs.expected_output_dtype(i),
-                                   output_shapes_[i], NameOfOutput(i), &none));
+                                   output_shapes_[i], NameOfOutput(entry_, i),
+                                   &none));
     outputs.set(i, none);
   }
   return absl::OkStatus();
@@ -71,8 +71,8 @@ absl::Status RootResults::SetPushed(tf::OpKernelContext* ctx,
   return absl::OkStatus();
 }
 
-std::string RootResults::NameOfOutput(int index) const {
-  return absl::StrCat("SubGraph '", entry_, "': output ", index);
+std::string NameOfOutput(const std::string& entry, int index) {
+  return absl::StrCat("SubGraph '", entry, "': output ", index);
 }
 
 absl::Status CountRows(const std::vector<tf::Tensor>& arguments,

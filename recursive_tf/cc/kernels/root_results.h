@@ -33,9 +33,6 @@ class RootResults {
   static absl::Status SetPushed(tensorflow::OpKernelContext* ctx,
                                 const PushTables& tables);
 
-  // Returns what errors call an output of the root call.
-  std::string NameOfOutput(int index) const;
-
  private:
   std::string entry_;
   std::vector<tensorflow::PartialTensorShape> output_shapes_;
@@ -43,6 +40,9 @@ class RootResults {
   std::vector<tensorflow::PartialTensorShape> pushed_shapes_;
   tensorflow::DataTypeVector pushed_types_;
 };
+
+// Returns what errors call an output of a root call of the SubGraph `entry`.
+std::string NameOfOutput(const std::string& entry, int index);
 
 // Sets `*num_rows` to the number of rows of a map over `arguments`.
 absl::Status CountRows(const std::vector<tensorflow::Tensor>& arguments,

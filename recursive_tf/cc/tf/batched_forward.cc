@@ -113,13 +113,15 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
   std::vector<tf::Tensor> outputs;
-  // What may be kept must not be written to.
-  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(
-      step_.args(), spec_.keep ? inputs : std::move(inputs), &invariants_,
-      &outputs));
+  // What may be kept must not be written to: then the block gets a copy of the
+  // references.
+  std::vector<tf::Tensor> kept_inputs;
+  if (spec_.keep) kept_inputs = inputs;
+  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(step_.args(), std::move(inputs),
+                                                &invariants_, &outputs));
   watch_.Lap(&report_.seconds_blocks);
   TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));
-  if (spec_.keep) Keep(launch, inputs, outputs);
+  if (spec_.keep) Keep(launch, kept_inputs, outputs);
   for (int32_t i = 0; i < num_values; ++i) {
     AddValue(std::move(outputs[i]));
   }

@@ -79,18 +79,25 @@ absl::Status Block::Create(const BlockSpec& spec,
   *block = std::make_unique<Block>();
   Block& made = **block;
   made.spec_ = spec;
-  TF_RETURN_IF_ERROR(InlineFunction::Create(spec.function, runtime, library,
-                                            /*edit=*/nullptr, &made.function_));
+  const tf::FunctionDef* function = library->Find(spec.function);
+  if (function == nullptr) {
+    return absl::InternalError(absl::StrCat(
+        "Block '", spec.function, "' is not in the function library."));
+  }
   const auto num_invariants = static_cast<int32_t>(spec.invariants.size());
-  const int32_t first = made.function_->num_inputs() - num_invariants;
+  const int32_t first = function->signature().input_arg_size() - num_invariants;
   std::vector<int32_t> transposed;
-  std::unique_ptr<InlineFunction> wide;
   TF_RETURN_IF_ERROR(InlineFunction::Create(
       spec.function, runtime, library,
-      [&](tf::Graph* graph) { transposed = TakeTransposed(first, graph); },
-      &wide));
+      [&](const tf::Graph* graph) {
+        transposed = TransposedArguments(first, *graph);
+      },
+      &made.function_));
   if (transposed.empty()) return absl::OkStatus();
-  made.wide_function_ = std::move(wide);
+  TF_RETURN_IF_ERROR(InlineFunction::Create(
+      spec.function, runtime, library,
+      [&](tf::Graph* graph) { TakeTransposed(transposed, graph); },
+      &made.wide_function_));
   made.is_transposed_.assign(num_invariants, false);
   for (const int32_t index : transposed) {
     made.is_transposed_[index - first] = true;

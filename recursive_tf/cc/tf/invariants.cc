@@ -88,24 +88,29 @@ bool IsOnlyTransposed(const tf::Node& argument, int32_t index) {
 
 }  // namespace
 
-std::vector<int32_t> TakeTransposed(int32_t first_argument, tf::Graph* graph) {
-  std::set<int32_t> taken;
-  std::vector<tf::Node*> products;
-  for (tf::Node* node : graph->op_nodes()) {
+std::vector<int32_t> TransposedArguments(int32_t first_argument,
+                                         const tf::Graph& graph) {
+  std::set<int32_t> found;
+  for (const tf::Node* node : graph.op_nodes()) {
     const int32_t index = TransposedArgument(*node);
     const tf::Node* factor = nullptr;
-    if (index < first_argument || !node->input_node(1, &factor).ok() ||
-        !IsOnlyTransposed(*factor, index)) {
+    if (index >= first_argument && node->input_node(1, &factor).ok() &&
+        IsOnlyTransposed(*factor, index)) {
+      found.insert(index);
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+void TakeTransposed(const std::vector<int32_t>& arguments, tf::Graph* graph) {
+  for (tf::Node* node : graph->op_nodes()) {
+    const int32_t index = TransposedArgument(*node);
+    if (!std::binary_search(arguments.begin(), arguments.end(), index)) {
       continue;
     }
-    products.push_back(node);
-    taken.insert(index);
+    node->ClearAttr("transpose_b");
+    node->AddAttr("transpose_b", false);
   }
-  for (tf::Node* product : products) {
-    product->ClearAttr("transpose_b");
-    product->AddAttr("transpose_b", false);
-  }
-  return {taken.begin(), taken.end()};
 }
 
 const tf::Tensor& Invariants::GetTransposed(size_t index) {

@@ -11,11 +11,14 @@
 
 namespace recursive_tf {
 
-// Makes products in `graph` take some of its arguments, matrices, transposed,
-// where they would transpose them each time: a third of a small product.
-// Returns which arguments, from `first_argument` on, in order.
-std::vector<int32_t> TakeTransposed(int32_t first_argument,
-                                    tensorflow::Graph* graph);
+// Returns which arguments of `graph`, from `first_argument` on, in order, are
+// matrices that products only take transposed: a third of a small product.
+std::vector<int32_t> TransposedArguments(int32_t first_argument,
+                                         const tensorflow::Graph& graph);
+
+// Makes the products of `graph` take `arguments` as transposed already.
+void TakeTransposed(const std::vector<int32_t>& arguments,
+                    tensorflow::Graph* graph);
 
 // What blocks take beside rows, by number, for one run: outputs of the
 // prologue. A matrix is transposed once, when somebody first asks for that.
