@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 
 namespace recursive_tf {
@@ -25,9 +25,11 @@ struct Progress {
   int32_t depth = 0;
 };
 
-// The run-time state of an invocation, or of a branch that it takes, while it
-// is in flight. Its values stand in the table's slots.
+// The run-time state of an invocation while it is in flight, or of a branch
+// that it takes and that does not run in place. Its values stand in the table's
+// slots.
 struct BatchedActivation {
+  // What it is in: its own, or a branch that runs in place (frames.h).
   int32_t procedure = 0;
   int32_t parent = kNoActivation;
   // Where the parent made it, and the slot that gets its first result.
@@ -41,6 +43,7 @@ struct BatchedActivation {
   // Of invocations: a branch has that of the invocation that takes it.
   int32_t call_depth = 1;
   Progress progress;
+  // Of the procedure that it is in.
   size_t first_slot = 0;
 };
 
@@ -50,11 +53,9 @@ struct BatchedActivation {
 // References and slots are valid until the next Add.
 class ActivationTable {
  public:
-  explicit ActivationTable(const Plan& plan) : free_(plan.procedures.size()) {
-    for (const PlannedProcedure& procedure : plan.procedures) {
-      num_slots_.push_back(procedure.num_slots);
-    }
-  }
+  // Takes how many slots an activation of each procedure has.
+  explicit ActivationTable(std::vector<int32_t> num_slots)
+      : num_slots_(std::move(num_slots)), free_(num_slots_.size()) {}
 
   // Returns the id of a new activation of `procedure`, with empty slots.
   int32_t Add(int32_t procedure) {
@@ -76,7 +77,7 @@ class ActivationTable {
     return static_cast<int32_t>(activations_.size()) - 1;
   }
 
-  // REQUIRES: its slots are empty.
+  // REQUIRES: its slots are empty, and it is in its own procedure.
   void Remove(int32_t id) {
     num_alive_ -= 1;
     free_[activations_[id].procedure].push_back(id);

@@ -21,12 +21,12 @@ namespace recursive_tf {
 //   int64_t RowSize(int32_t value);
 //   // The gradient of a value, not set.
 //   Tensor Allocate(int32_t value);
+//   // The rows of a tensor, found once to read or write many.
+//   ... View(const Tensor&);
 //   // From element `offset` of a row on, as many as a row of `to` has.
-//   void Copy(const Tensor& from, int64_t row, int64_t offset, int64_t to_row,
-//             Tensor* to);
-//   void Add(const Tensor& from, int64_t row, int64_t offset, int64_t to_row,
-//            Tensor* to);
-//   void Clear(int64_t row, Tensor* rows);
+//   void Copy(from, int64_t row, int64_t offset, to, int64_t to_row);
+//   void Add(from, int64_t row, int64_t offset, to, int64_t to_row);
+//   void Clear(rows, int64_t row);
 //   // Makes `*rows` a tensor that nobody else holds.
 //   void Own(Tensor* rows);
 template <typename Tensor, typename RowOps>
@@ -68,9 +68,10 @@ class Adjoints {
   std::optional<Tensor> Take(int32_t value) {
     Adjoint& adjoint = adjoints_[value];
     if (!adjoint.rows.has_value()) return std::nullopt;
+    const auto rows = ops_.View(*adjoint.rows);
     for (size_t row = 0; row < adjoint.is_written.size(); ++row) {
       if (!adjoint.is_written[row]) {
-        ops_.Clear(static_cast<int64_t>(row), &*adjoint.rows);
+        ops_.Clear(rows, static_cast<int64_t>(row));
       }
     }
     std::optional<Tensor> taken = std::move(adjoint.rows);
@@ -102,30 +103,32 @@ class Adjoints {
   void AddRows(const Rows& rows, const Tensor& gradient, int64_t offset,
                const SourceOf& source_of) {
     int64_t i = 0;
+    const auto from = ops_.View(gradient);
     for (const RowRun& run : rows.runs()) {
-      Adjoint& adjoint = adjoints_[run.value];
-      if (!adjoint.rows.has_value()) {
-        adjoint.rows = ops_.Allocate(run.value);
-        adjoint.is_written.assign(num_rows_[run.value], false);
-      } else if (!adjoint.is_own) {
-        ops_.Own(&*adjoint.rows);
-        adjoint.is_own = true;
-      }
+      const auto to = ops_.View(Writable(run.value));
+      std::vector<bool>& is_written = adjoints_[run.value].is_written;
       for (int32_t k = 0; k < run.num_rows; ++k, ++i) {
-        AddRow(gradient, source_of(i), offset, run.first_row + k * run.stride,
-               &adjoint);
+        const int64_t row = run.first_row + k * run.stride;
+        if (is_written.empty() || is_written[row]) {
+          ops_.Add(from, source_of(i), offset, to, row);
+        } else {
+          ops_.Copy(from, source_of(i), offset, to, row);
+          is_written[row] = true;
+        }
       }
     }
   }
 
-  void AddRow(const Tensor& gradient, int64_t source, int64_t offset,
-              int64_t row, Adjoint* adjoint) {
-    if (adjoint->is_written.empty() || adjoint->is_written[row]) {
-      ops_.Add(gradient, source, offset, row, &*adjoint->rows);
-    } else {
-      ops_.Copy(gradient, source, offset, row, &*adjoint->rows);
-      adjoint->is_written[row] = true;
+  // Returns the gradient of a value to write to, made if there is none yet.
+  const Tensor& Writable(int32_t value) {
+    Adjoint& adjoint = adjoints_[value];
+    if (!adjoint.rows.has_value()) {
+      adjoint.is_written.assign(num_rows_[value], false);
+      return adjoint.rows.emplace(ops_.Allocate(value));
     }
+    if (!adjoint.is_own) ops_.Own(&*adjoint.rows);
+    adjoint.is_own = true;
+    return *adjoint.rows;
   }
 
   const std::vector<int32_t>& num_rows_;

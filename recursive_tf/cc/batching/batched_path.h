@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recursive_tf/cc/batching/activation_table.h"
+#include "recursive_tf/cc/batching/frames.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/path.h"
@@ -16,6 +17,7 @@ namespace recursive_tf {
 // Returns the invocations from activation `id` outwards. Branches are no steps
 // of a path.
 inline std::vector<Activation> StepsOfPath(const Plan& plan,
+                                           const Frames& frames,
                                            const ActivationTable& activations,
                                            int32_t id) {
   std::vector<Activation> steps;
@@ -23,9 +25,10 @@ inline std::vector<Activation> StepsOfPath(const Plan& plan,
     // A call stands in the branch that makes it; its caller is around that.
     const BatchedActivation& activation = activations[at];
     at = activation.parent;
-    if (plan.procedures[activation.procedure].is_branch) continue;
+    const int32_t procedure = frames.Outermost(activation.procedure);
+    if (plan.procedures[procedure].is_branch) continue;
     Activation step;
-    step.procedure = activation.procedure;
+    step.procedure = procedure;
     step.site = activation.site;
     step.ordinal = activation.row;
     steps.push_back(step);

@@ -18,7 +18,12 @@ class Frontier {
 
   void Add(int32_t block, int32_t depth, int32_t activation) {
     Queue& queue = queues_[block];
-    queue.by_depth[depth].push_back(activation);
+    // Those that come one after the other are mostly of one depth.
+    if (queue.last == nullptr || queue.last_depth != depth) {
+      queue.last = &queue.by_depth[depth];
+      queue.last_depth = depth;
+    }
+    queue.last->push_back(activation);
     ++queue.count;
     queue.sum_of_depths += depth;
     ++count_;
@@ -27,6 +32,7 @@ class Frontier {
   // Takes those that wait for `block`, at `depth` or at every depth.
   std::vector<int32_t> Take(int32_t block, int32_t depth) {
     Queue& queue = queues_[block];
+    queue.last = nullptr;
     std::vector<int32_t> taken;
     auto at = depth == kEveryDepth ? queue.by_depth.begin()
                                    : queue.by_depth.find(depth);
@@ -62,6 +68,9 @@ class Frontier {
  private:
   struct Queue {
     std::map<int32_t, std::vector<int32_t>> by_depth;
+    // Where the last one was put, at its depth.
+    std::vector<int32_t>* last = nullptr;
+    int32_t last_depth = 0;
     int64_t count = 0;
     int64_t sum_of_depths = 0;
   };

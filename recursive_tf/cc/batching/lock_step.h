@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/batched_path.h"
 #include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/frames.h"
 #include "recursive_tf/cc/batching/frontier.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
@@ -59,7 +60,8 @@ class LockStep {
         policy_(policy),
         host_(host),
         limits_(limits),
-        activations_(*plan),
+        frames_(*plan),
+        activations_(frames_.sizes()),
         frontier_(plan->num_blocks) {
     for (const PlannedProcedure& procedure : plan_.procedures) {
       liveness_.emplace_back(procedure);
@@ -160,16 +162,15 @@ class LockStep {
   // Returns the invocation path of an activation in flight, as FormatPath does.
   std::string PathOf(int32_t id, bool mapped,
                      const std::vector<std::string>& names) const {
-    return FormatSteps(StepsOfPath(plan_, activations_, id), mapped, names);
+    return FormatSteps(StepsOfPath(plan_, frames_, activations_, id), mapped,
+                       names);
   }
 
-  // Returns the path that the refused call would have had.
-  // REQUIRES: a call was refused.
-  std::string PathOfRefusedCall(bool mapped,
-                                const std::vector<std::string>& names) const {
-    const Refusal& refused = refused_call_.value();
+  // Returns the path that a refused call would have had.
+  std::string PathOf(const Refusal& refused, bool mapped,
+                     const std::vector<std::string>& names) const {
     std::vector<Activation> steps =
-        StepsOfPath(plan_, activations_, refused.caller);
+        StepsOfPath(plan_, frames_, activations_, refused.caller);
     Activation last;
     last.procedure = refused.procedure;
     last.site = refused.site;
@@ -180,10 +181,12 @@ class LockStep {
 
   // Returns the SubGraph whose body an activation in flight is in.
   int32_t SubGraphOf(int32_t id) const {
-    while (plan_.procedures[activations_[id].procedure].is_branch) {
-      id = activations_[id].parent;
+    while (true) {
+      const BatchedActivation& activation = activations_[id];
+      const int32_t procedure = frames_.Outermost(activation.procedure);
+      if (!plan_.procedures[procedure].is_branch) return procedure;
+      id = activation.parent;
     }
-    return activations_[id].procedure;
   }
 
   const ActivationTable& activations() const { return activations_; }
@@ -215,8 +218,15 @@ class LockStep {
   }
 
   void Store(int32_t id, int32_t slot, ValueRow row) {
-    if (!LivenessOf(id).IsRead(slot)) return;
-    activations_.slot(id, slot) = row;
+    StoreAt(id, 0, activations_[id].procedure, slot, row);
+  }
+
+  // Stores a row in a slot of `procedure`, whose slots stand `offset` after
+  // those of the procedure that the activation is in.
+  void StoreAt(int32_t id, int32_t offset, int32_t procedure, int32_t slot,
+               ValueRow row) {
+    if (!liveness_[procedure].IsRead(slot)) return;
+    activations_.slot(id, offset + slot) = row;
     readers_.Add(row);
   }
 
@@ -313,12 +323,52 @@ class LockStep {
         return;
       }
     }
-    for (const CallSite& call : stage.calls) Make(call, id);
-    for (const int32_t slot : LivenessOf(id).DyingAfter(stage_index)) {
-      Clear(id, slot);
+    if (stage.calls.size() == 1) {
+      const CallSite& call = stage.calls.front();
+      const Branch& branch = call.branches[BranchOf(call, id)];
+      if (frames_.RunsInPlace(branch.procedure)) return GoTo(branch, id);
     }
+    for (const CallSite& call : stage.calls) Make(call, id);
+    EndReads(id, stage_index);
     activations_[id].num_pending = static_cast<int32_t>(stage.calls.size());
     if (stage.calls.empty()) EndStage(id);
+  }
+
+  // Takes an activation to a branch that runs in place.
+  void GoTo(const Branch& branch, int32_t id) {
+    BatchedActivation& activation = activations_[id];
+    const int32_t num_slots = plan_.procedures[activation.procedure].num_slots;
+    for (size_t i = 0; i < branch.arguments.size(); ++i) {
+      StoreAt(id, num_slots, branch.procedure, static_cast<int32_t>(i),
+              Find(id, branch.arguments[i]));
+    }
+    EndReads(id, activation.stage);
+    activation.procedure = branch.procedure;
+    activation.stage = 0;
+    activation.first_slot += num_slots;
+    entered_.push_back(id);
+  }
+
+  // Takes an activation from a branch that ran in place back to where it was.
+  void GoBack(int32_t id) {
+    BatchedActivation& activation = activations_[id];
+    const PlannedProcedure& branch = plan_.procedures[activation.procedure];
+    const Frames::Home& home = frames_.HomeOf(activation.procedure);
+    const int32_t num_slots = plan_.procedures[home.procedure].num_slots;
+    for (size_t i = 0; i < branch.outputs.size(); ++i) {
+      StoreAt(id, -num_slots, home.procedure,
+              home.first_result + static_cast<int32_t>(i),
+              Find(id, branch.outputs[i]));
+    }
+    EndReads(id, static_cast<int32_t>(branch.stages.size()));
+    activation.procedure = home.procedure;
+    activation.stage = home.stage;
+    activation.first_slot -= num_slots;
+  }
+
+  // Empties the slots that an activation does not read after a stage.
+  void EndReads(int32_t id, int32_t stage) {
+    for (const int32_t slot : LivenessOf(id).DyingAfter(stage)) Clear(id, slot);
   }
 
   void Make(const CallSite& call, int32_t caller) {
@@ -350,6 +400,10 @@ class LockStep {
         entered_.push_back(id);
         return;
       }
+      if (frames_.RunsInPlace(activation.procedure)) {
+        GoBack(id);
+        continue;
+      }
       const int32_t caller = Leave(id);
       if (caller == kNoActivation) return;
       if (--activations_[caller].num_pending > 0) return;
@@ -359,7 +413,8 @@ class LockStep {
 
   // Ends an activation: gives its results to the caller, which is returned.
   int32_t Leave(int32_t id) {
-    const BatchedActivation activation = activations_[id];
+    const BatchedActivation& activation = activations_[id];
+    const int32_t caller = activation.parent;
     const PlannedProcedure& procedure = plan_.procedures[activation.procedure];
     if (activation.parent == kNoActivation) {
       for (const Source& output : procedure.outputs) {
@@ -376,11 +431,10 @@ class LockStep {
       Progress& progress = activations_[activation.parent].progress;
       progress = std::max(progress, activation.progress);
     }
-    const auto end = static_cast<int32_t>(procedure.stages.size());
-    for (const int32_t slot : LivenessOf(id).DyingAfter(end)) Clear(id, slot);
+    EndReads(id, static_cast<int32_t>(procedure.stages.size()));
     activations_.Remove(id);
     if (!procedure.is_branch) --num_invocations_;
-    return activation.parent;
+    return caller;
   }
 
   const Plan& plan_;
@@ -390,6 +444,7 @@ class LockStep {
   const ActivationLimits limits_;
   std::vector<Liveness> liveness_;
 
+  const Frames frames_;
   ActivationTable activations_;
   Frontier frontier_;
   ValueReaders readers_;

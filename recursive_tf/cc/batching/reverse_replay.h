@@ -107,11 +107,11 @@ class ReverseReplay {
       is_reached = is_reached || found.back().has_value();
     }
     std::vector<Tensor> cotangents;
-    for (size_t i = 0; is_reached && i < outputs.size(); ++i) {
-      cotangents.push_back(
-          found[i].has_value()
-              ? *std::move(found[i])
-              : backend_.Zeros(launch.first_value + outputs[i]));
+    if (!is_reached) return cotangents;
+    for (std::optional<Tensor>& gradient : found) {
+      const int32_t value = launch.first_value + outputs[cotangents.size()];
+      cotangents.push_back(gradient.has_value() ? *std::move(gradient)
+                                                : backend_.Zeros(value));
     }
     return cotangents;
   }

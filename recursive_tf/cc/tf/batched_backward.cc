@@ -128,26 +128,30 @@ tf::Tensor BatchedBackward::Allocate(int32_t value) const {
   return tf::Tensor(kind.dtype, kind.shape);
 }
 
-void BatchedBackward::Copy(const tf::Tensor& from, int64_t row, int64_t offset,
-                           int64_t to_row, tf::Tensor* to) const {
-  report_.bytes_moved += BytesOfARow(*to);
-  CopyPartOfRow(from, row, offset, to_row, to);
+RowView BatchedBackward::View(const tf::Tensor& rows) const {
+  return RowView(rows);
 }
 
-void BatchedBackward::Add(const tf::Tensor& from, int64_t row, int64_t offset,
-                          int64_t to_row, tf::Tensor* to) const {
-  report_.bytes_moved += BytesOfARow(*to);
-  AddPartOfRow(from, row, offset, to_row, to);
+void BatchedBackward::Copy(const RowView& from, int64_t row, int64_t offset,
+                           const RowView& to, int64_t to_row) const {
+  report_.bytes_moved += to.num_bytes;
+  CopyPartOfRow(from, row, offset, to, to_row);
 }
 
-void BatchedBackward::Clear(int64_t row, tf::Tensor* rows) const {
-  ClearRow(row, rows);
+void BatchedBackward::Add(const RowView& from, int64_t row, int64_t offset,
+                          const RowView& to, int64_t to_row) const {
+  report_.bytes_moved += to.num_bytes;
+  AddPartOfRow(from, row, offset, to, to_row);
+}
+
+void BatchedBackward::Clear(const RowView& rows, int64_t row) const {
+  ClearRow(rows, row);
 }
 
 void BatchedBackward::Own(tf::Tensor* rows) const {
   if (rows->RefCountIsOne()) return;
   tf::Tensor own = AllocateRows(*rows, rows->dim_size(0));
-  CopyRows(*rows, 0, rows->dim_size(0), 0, &own);
+  CopyRows(RowView(*rows), 0, rows->dim_size(0), RowView(own), 0);
   *rows = std::move(own);
 }
 

@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 
@@ -64,11 +65,12 @@ class BatchedBackward {
   int32_t NumRows(const tensorflow::Tensor& rows) const;
   int64_t RowSize(int32_t value) const;
   tensorflow::Tensor Allocate(int32_t value) const;
-  void Copy(const tensorflow::Tensor& from, int64_t row, int64_t offset,
-            int64_t to_row, tensorflow::Tensor* to) const;
-  void Add(const tensorflow::Tensor& from, int64_t row, int64_t offset,
-           int64_t to_row, tensorflow::Tensor* to) const;
-  void Clear(int64_t row, tensorflow::Tensor* rows) const;
+  RowView View(const tensorflow::Tensor& rows) const;
+  void Copy(const RowView& from, int64_t row, int64_t offset, const RowView& to,
+            int64_t to_row) const;
+  void Add(const RowView& from, int64_t row, int64_t offset, const RowView& to,
+           int64_t to_row) const;
+  void Clear(const RowView& rows, int64_t row) const;
   void Own(tensorflow::Tensor* rows) const;
 
  private:

@@ -198,9 +198,9 @@ int32_t BatchedForward::ReadSelector(ValueRow row) {
   const tf::Tensor& value = values_[row.value];
   switch (value.dtype()) {
     case tf::DT_BOOL:
-      return value.flat<bool>()(row.row) ? 1 : 0;
+      return static_cast<const bool*>(value.data())[row.row] ? 1 : 0;
     case tf::DT_INT32:
-      return value.flat<int32_t>()(row.row);
+      return static_cast<const int32_t*>(value.data())[row.row];
     default:
       return 0;  // The compiler refuses others.
   }
@@ -286,10 +286,10 @@ absl::Status BatchedForward::Refusal() const {
     return FailedAt(steps_.SubGraphOf(id),
                     steps_.PathOf(id, spec_.mapped, names), push_status_);
   }
-  if (steps_.refused_call().has_value()) {
-    return FailedAt(steps_.refused_call()->procedure,
-                    steps_.PathOfRefusedCall(spec_.mapped, names),
-                    LimitError(steps_.refused_call()->verdict, spec_.limits));
+  if (const auto& refused = steps_.refused_call(); refused.has_value()) {
+    return FailedAt(refused->procedure,
+                    steps_.PathOf(*refused, spec_.mapped, names),
+                    LimitError(refused->verdict, spec_.limits));
   }
   return absl::OkStatus();
 }

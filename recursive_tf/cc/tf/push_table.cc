@@ -84,8 +84,10 @@ absl::Status PushTable::CopyToClaimed(const tf::Tensor& value,
   shape.RemoveDim(0);
   tf::Tensor table;
   TF_RETURN_IF_ERROR(TableFor(shape, &table));
+  const RowView from(value);
+  const RowView to(table);
   for (int32_t i = 0; i < run.num_rows; ++i) {
-    CopyRows(value, run.first_row + i * run.stride, 1, indices[i], &table);
+    CopyRows(from, run.first_row + i * run.stride, 1, to, indices[i]);
   }
   return absl::OkStatus();
 }
@@ -116,8 +118,9 @@ absl::Status PushTable::Result(tf::Tensor* result) {
 void PushTable::ClearRowsOfNobody() {
   // Tensors of other types are made empty.
   if (!tf::DataTypeCanUseMemcpy(dtype_) || table_.TotalBytes() == 0) return;
+  const RowView rows(table_);
   for (int64_t row = 0; row < claims_.num_rows(); ++row) {
-    if (!claims_.IsTaken(row)) ClearRow(row, &table_);
+    if (!claims_.IsTaken(row)) ClearRow(rows, row);
   }
 }
 

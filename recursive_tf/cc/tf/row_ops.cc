@@ -19,27 +19,29 @@ namespace {
 
 namespace tf = tensorflow;
 
-int64_t ElementsOfARow(const tf::Tensor& rows) {
-  return rows.NumElements() / std::max<int64_t>(rows.dim_size(0), 1);
+template <typename T>
+T* ElementsAt(const RowView& rows, int64_t row) {
+  return static_cast<T*>(rows.data) + row * rows.num_elements;
 }
 
-char* BytesOf(const tf::Tensor& tensor) {
-  return static_cast<char*>(tensor.data());
+char* BytesAt(const RowView& rows, int64_t row) {
+  return static_cast<char*>(rows.data) + row * rows.num_bytes;
 }
 
 template <typename T>
-void CopyElements(const tf::Tensor& from, int64_t start, int64_t count,
-                  int64_t to_start, tf::Tensor* to) {
-  const T* source = from.flat<T>().data() + start;
-  std::copy(source, source + count, to->flat<T>().data() + to_start);
+void CopyElements(const RowView& from, int64_t row, int64_t count,
+                  const RowView& to, int64_t to_row) {
+  const T* source = ElementsAt<T>(from, row);
+  std::copy(source, source + count * from.num_elements,
+            ElementsAt<T>(to, to_row));
 }
 
 template <typename T>
-void AddElements(const tf::Tensor& from, int64_t start, int64_t count,
-                 int64_t to_start, tf::Tensor* to) {
-  const T* source = from.flat<T>().data() + start;
-  T* target = to->flat<T>().data() + to_start;
-  for (int64_t i = 0; i < count; ++i) target[i] += source[i];
+void AddElements(const RowView& from, int64_t row, int64_t offset,
+                 const RowView& to, int64_t to_row) {
+  const T* source = ElementsAt<T>(from, row) + offset;
+  T* target = ElementsAt<T>(to, to_row);
+  for (int64_t i = 0; i < to.num_elements; ++i) target[i] += source[i];
 }
 
 }  // namespace
@@ -48,9 +50,13 @@ int32_t NumRows(const tf::Tensor& rows) {
   return static_cast<int32_t>(rows.dim_size(0));
 }
 
-int64_t BytesOfARow(const tf::Tensor& rows) {
-  return ElementsOfARow(rows) * tf::DataTypeSize(rows.dtype());
-}
+RowView::RowView(const tf::Tensor& rows)
+    : data(rows.data()),
+      dtype(rows.dtype()),
+      is_bytes(tf::DataTypeCanUseMemcpy(dtype)),
+      element_size(tf::DataTypeSize(dtype)),
+      num_elements(rows.NumElements() / std::max<int64_t>(rows.dim_size(0), 1)),
+      num_bytes(num_elements * element_size) {}
 
 tf::Tensor AllocateRows(const tf::Tensor& like, int64_t num_rows) {
   tf::TensorShape shape = like.shape();
@@ -58,66 +64,53 @@ tf::Tensor AllocateRows(const tf::Tensor& like, int64_t num_rows) {
   return tf::Tensor(like.dtype(), shape);
 }
 
-void CopyRows(const tf::Tensor& from, int64_t row, int64_t count,
-              int64_t to_row, tf::Tensor* to) {
-  const int64_t size = ElementsOfARow(from);
-  if (tf::DataTypeCanUseMemcpy(from.dtype())) {
-    const int64_t bytes = size * tf::DataTypeSize(from.dtype());
-    std::memcpy(BytesOf(*to) + to_row * bytes, BytesOf(from) + row * bytes,
-                count * bytes);
+void CopyRows(const RowView& from, int64_t row, int64_t count,
+              const RowView& to, int64_t to_row) {
+  if (from.is_bytes) {
+    std::memcpy(BytesAt(to, to_row), BytesAt(from, row),
+                count * from.num_bytes);
     return;
   }
-  switch (from.dtype()) {
+  switch (from.dtype) {
     case tf::DT_STRING:
-      return CopyElements<tf::tstring>(from, row * size, count * size,
-                                       to_row * size, to);
+      return CopyElements<tf::tstring>(from, row, count, to, to_row);
     case tf::DT_VARIANT:
-      return CopyElements<tf::Variant>(from, row * size, count * size,
-                                       to_row * size, to);
+      return CopyElements<tf::Variant>(from, row, count, to, to_row);
     case tf::DT_RESOURCE:
-      return CopyElements<tf::ResourceHandle>(from, row * size, count * size,
-                                              to_row * size, to);
+      return CopyElements<tf::ResourceHandle>(from, row, count, to, to_row);
     default:
-      LOG(FATAL) << "Rows of dtype " << tf::DataTypeString(from.dtype());
+      LOG(FATAL) << "Rows of dtype " << tf::DataTypeString(from.dtype);
   }
 }
 
-void CopyToPartOfRows(const tf::Tensor& from, int64_t row, int64_t to_row,
-                      int64_t offset, tf::Tensor* to) {
-  const int64_t element = tf::DataTypeSize(from.dtype());
-  const int64_t bytes = ElementsOfARow(from) * element;
-  std::memcpy(BytesOf(*to) + (to_row * ElementsOfARow(*to) + offset) * element,
-              BytesOf(from) + row * bytes, bytes);
+void CopyToPartOfRow(const RowView& from, int64_t row, const RowView& to,
+                     int64_t to_row, int64_t offset) {
+  std::memcpy(BytesAt(to, to_row) + offset * from.element_size,
+              BytesAt(from, row), from.num_bytes);
 }
 
-void CopyPartOfRow(const tf::Tensor& from, int64_t row, int64_t offset,
-                   int64_t to_row, tf::Tensor* to) {
-  const int64_t element = tf::DataTypeSize(from.dtype());
-  const int64_t bytes = ElementsOfARow(*to) * element;
-  std::memcpy(BytesOf(*to) + to_row * bytes,
-              BytesOf(from) + (row * ElementsOfARow(from) + offset) * element,
-              bytes);
+void CopyPartOfRow(const RowView& from, int64_t row, int64_t offset,
+                   const RowView& to, int64_t to_row) {
+  std::memcpy(BytesAt(to, to_row),
+              BytesAt(from, row) + offset * from.element_size, to.num_bytes);
 }
 
-void AddPartOfRow(const tf::Tensor& from, int64_t row, int64_t offset,
-                  int64_t to_row, tf::Tensor* to) {
-  const int64_t size = ElementsOfARow(*to);
-  const int64_t start = row * ElementsOfARow(from) + offset;
-  switch (from.dtype()) {
+void AddPartOfRow(const RowView& from, int64_t row, int64_t offset,
+                  const RowView& to, int64_t to_row) {
+  switch (from.dtype) {
 #define RECURSIVE_TF_ADD(T)          \
   case tf::DataTypeToEnum<T>::value: \
-    return AddElements<T>(from, start, size, to_row * size, to);
+    return AddElements<T>(from, row, offset, to, to_row);
     TF_CALL_NUMBER_TYPES(RECURSIVE_TF_ADD)
 #undef RECURSIVE_TF_ADD
     default:
       LOG(FATAL) << "No gradient has the dtype "
-                 << tf::DataTypeString(from.dtype());
+                 << tf::DataTypeString(from.dtype);
   }
 }
 
-void ClearRow(int64_t row, tf::Tensor* rows) {
-  const int64_t bytes = ElementsOfARow(*rows) * tf::DataTypeSize(rows->dtype());
-  std::memset(BytesOf(*rows) + row * bytes, 0, bytes);
+void ClearRow(const RowView& rows, int64_t row) {
+  std::memset(BytesAt(rows, row), 0, rows.num_bytes);
 }
 
 tf::Tensor AsOneRow(const tf::Tensor& tensor) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
 
 namespace recursive_tf {
 
@@ -12,30 +13,43 @@ namespace recursive_tf {
 
 int32_t NumRows(const tensorflow::Tensor& rows);
 
-int64_t BytesOfARow(const tensorflow::Tensor& rows);
+// Where the rows of a tensor are: found once for many rows, because asking a
+// tensor costs as much as copying one.
+struct RowView {
+  explicit RowView(const tensorflow::Tensor& rows);
+
+  void* data;
+  tensorflow::DataType dtype;
+  // Whether elements are copied as bytes.
+  bool is_bytes;
+  int64_t element_size;
+  // Of one row.
+  int64_t num_elements;
+  int64_t num_bytes;
+};
 
 // Returns a tensor of `num_rows` rows like those of `like`, not set.
 tensorflow::Tensor AllocateRows(const tensorflow::Tensor& like,
                                 int64_t num_rows);
 
 // Copies `count` rows from `row` on.
-void CopyRows(const tensorflow::Tensor& from, int64_t row, int64_t count,
-              int64_t to_row, tensorflow::Tensor* to);
+void CopyRows(const RowView& from, int64_t row, int64_t count,
+              const RowView& to, int64_t to_row);
 
-// Copies rows, from `row` on, to a part of rows: to where element `offset` is.
+// Copies a row to a part of a row: to where element `offset` is.
 // REQUIRES: a dtype that is copied as bytes.
-void CopyToPartOfRows(const tensorflow::Tensor& from, int64_t row,
-                      int64_t to_row, int64_t offset, tensorflow::Tensor* to);
+void CopyToPartOfRow(const RowView& from, int64_t row, const RowView& to,
+                     int64_t to_row, int64_t offset);
 
 // Copies a part of a row, from element `offset` on, to a row of `to`, or adds
 // it. REQUIRES: a numeric dtype.
-void CopyPartOfRow(const tensorflow::Tensor& from, int64_t row, int64_t offset,
-                   int64_t to_row, tensorflow::Tensor* to);
-void AddPartOfRow(const tensorflow::Tensor& from, int64_t row, int64_t offset,
-                  int64_t to_row, tensorflow::Tensor* to);
+void CopyPartOfRow(const RowView& from, int64_t row, int64_t offset,
+                   const RowView& to, int64_t to_row);
+void AddPartOfRow(const RowView& from, int64_t row, int64_t offset,
+                  const RowView& to, int64_t to_row);
 
 // Sets a row to zeros. REQUIRES: a dtype that is copied as bytes.
-void ClearRow(int64_t row, tensorflow::Tensor* rows);
+void ClearRow(const RowView& rows, int64_t row);
 
 // Returns `tensor` as one row.
 tensorflow::Tensor AsOneRow(const tensorflow::Tensor& tensor);

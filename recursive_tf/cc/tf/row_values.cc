@@ -32,12 +32,8 @@ bool View(const tf::Tensor& value, const Rows& rows, tf::Tensor* view) {
   return view->IsAligned();
 }
 
-bool HaveSameRows(const tf::Tensor& a, const tf::Tensor& b) {
-  if (a.dtype() != b.dtype() || a.dims() != b.dims()) return false;
-  for (int i = 1; i < a.dims(); ++i) {
-    if (a.dim_size(i) != b.dim_size(i)) return false;
-  }
-  return true;
+bool HaveSameRows(const RowView& a, const RowView& b) {
+  return a.dtype == b.dtype && a.num_bytes == b.num_bytes;
 }
 
 // Blocks are compiled for static shapes, so this tells of an op that does not
@@ -52,6 +48,7 @@ absl::Status UnlikeRows(const tf::Tensor& a, const tf::Tensor& b) {
 
 void RowValues::Add(tf::Tensor rows) {
   bytes_alive_ += static_cast<int64_t>(rows.TotalBytes());
+  views_.emplace_back(rows);
   values_.push_back(std::move(rows));
 }
 
@@ -64,17 +61,20 @@ absl::Status RowValues::Gather(const Rows& rows, tf::Tensor* gathered) {
   const tf::Tensor& first = values_[rows.runs().front().value];
   if (View(first, rows, gathered)) return absl::OkStatus();
   *gathered = AllocateRows(first, rows.num_rows());
+  const RowView to(*gathered);
   int64_t to_row = 0;
   for (const RowRun& run : rows.runs()) {
-    const tf::Tensor& from = values_[run.value];
-    if (!HaveSameRows(first, from)) return UnlikeRows(first, from);
+    const RowView& from = views_[run.value];
+    if (!HaveSameRows(from, to)) {
+      return UnlikeRows(first, values_[run.value]);
+    }
     if (run.stride == 1) {
-      CopyRows(from, run.first_row, run.num_rows, to_row, gathered);
+      CopyRows(from, run.first_row, run.num_rows, to, to_row);
       to_row += run.num_rows;
       continue;
     }
     for (int32_t i = 0; i < run.num_rows; ++i) {
-      CopyRows(from, run.first_row, 1, to_row++, gathered);
+      CopyRows(from, run.first_row, 1, to, to_row++);
     }
   }
   bytes_moved_ += static_cast<int64_t>(gathered->TotalBytes());
@@ -89,9 +89,10 @@ absl::Status RowValues::ShapeOf(const JoinedRows& joined,
   *dtype = first.dtype();
   int64_t length = 0;
   for (const Rows& rows : joined) {
-    const tf::Tensor& value = values_[rows.runs().front().value];
+    const int32_t number = rows.runs().front().value;
+    const tf::Tensor& value = values_[number];
     for (const RowRun& run : rows.runs()) {
-      if (!HaveSameRows(value, values_[run.value])) {
+      if (!HaveSameRows(views_[number], views_[run.value])) {
         return UnlikeRows(value, values_[run.value]);
       }
     }
@@ -112,17 +113,18 @@ absl::Status RowValues::Gather(const JoinedRows& joined, tf::Tensor* gathered) {
   tf::DataType dtype;
   TF_RETURN_IF_ERROR(ShapeOf(joined, &shape, &dtype));
   *gathered = tf::Tensor(dtype, shape);
+  const RowView to(*gathered);
   int64_t offset = 0;
   for (const Rows& rows : joined) {
     int64_t to_row = 0;
     for (const RowRun& run : rows.runs()) {
+      const RowView& from = views_[run.value];
       for (int32_t i = 0; i < run.num_rows; ++i) {
-        CopyToPartOfRows(values_[run.value], run.first_row + i * run.stride,
-                         to_row++, offset, gathered);
+        CopyToPartOfRow(from, run.first_row + i * run.stride, to, to_row++,
+                        offset);
       }
     }
-    const tf::Tensor& value = values_[rows.runs().front().value];
-    offset += value.NumElements() / value.dim_size(0);
+    offset += views_[rows.runs().front().value].num_elements;
   }
   bytes_moved_ += static_cast<int64_t>(gathered->TotalBytes());
   return absl::OkStatus();
@@ -136,7 +138,7 @@ absl::Status JoinRows(const std::vector<tf::Tensor>& parts,
   }
   int64_t num_rows = 0;
   for (const tf::Tensor& part : parts) {
-    if (!HaveSameRows(parts.front(), part)) {
+    if (!HaveSameRows(RowView(parts.front()), RowView(part))) {
       return UnlikeRows(parts.front(), part);
     }
     num_rows += part.dim_size(0);
@@ -144,7 +146,7 @@ absl::Status JoinRows(const std::vector<tf::Tensor>& parts,
   *joined = AllocateRows(parts.front(), num_rows);
   int64_t to_row = 0;
   for (const tf::Tensor& part : parts) {
-    CopyRows(part, 0, part.dim_size(0), to_row, joined);
+    CopyRows(RowView(part), 0, part.dim_size(0), RowView(*joined), to_row);
     to_row += part.dim_size(0);
   }
   return absl::OkStatus();

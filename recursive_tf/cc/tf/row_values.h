@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -40,6 +41,8 @@ class RowValues {
                        tensorflow::DataType* dtype) const;
 
   std::vector<tensorflow::Tensor> values_;
+  // Of all values, also dropped ones.
+  std::vector<RowView> views_;
   int64_t bytes_alive_ = 0;
   int64_t bytes_moved_ = 0;
 };

@@ -40,21 +40,22 @@ class MatrixOps {
     const int64_t width = widths_.at(value);
     return {width, std::vector<int64_t>(num_rows_.at(value) * width, 1 << 20)};
   }
-  static void Copy(const Matrix& from, int64_t row, int64_t offset,
-                   int64_t to_row, Matrix* to) {
+  static Matrix* View(const Matrix& rows) { return const_cast<Matrix*>(&rows); }
+  static void Copy(const Matrix* from, int64_t row, int64_t offset, Matrix* to,
+                   int64_t to_row) {
     for (int64_t i = 0; i < to->width; ++i) {
       to->data.at(to_row * to->width + i) =
-          from.data.at(row * from.width + offset + i);
+          from->data.at(row * from->width + offset + i);
     }
   }
-  static void Add(const Matrix& from, int64_t row, int64_t offset,
-                  int64_t to_row, Matrix* to) {
+  static void Add(const Matrix* from, int64_t row, int64_t offset, Matrix* to,
+                  int64_t to_row) {
     for (int64_t i = 0; i < to->width; ++i) {
       to->data.at(to_row * to->width + i) +=
-          from.data.at(row * from.width + offset + i);
+          from->data.at(row * from->width + offset + i);
     }
   }
-  static void Clear(int64_t row, Matrix* rows) {
+  static void Clear(Matrix* rows, int64_t row) {
     for (int64_t i = 0; i < rows->width; ++i) {
       rows->data.at(row * rows->width + i) = 0;
     }

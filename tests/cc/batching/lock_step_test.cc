@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -364,6 +365,92 @@ TEST(LockStepTest, AnEndedActivationMakesPlaceForTheNext) {
   run.Run({{20}}, 1);
   EXPECT_LT(run.steps().activations().max_alive(), 2 * 21891);
   EXPECT_EQ(run.steps().activations().num_alive(), 0);
+}
+
+// f(n) = 1 + (n >= 1 ? f(n - 1) : 0) + (n >= 2 ? g(n) : 0), where g(n) is
+// f(n - 2) for odd n and 0 for others: two conditionals that are waited for
+// together, and in one of them a third. The blocks are
+//   0: n -> n >= 1, n >= 2, 0
+//   1: n -> n - 1
+//   2: n -> n is odd
+//   3: n -> n - 2
+//   4: a, b -> 1 + a + b
+IntegerProgram Beside() {
+  enum : uint8_t { kF, kZero, kMore, kSame, kG, kEven, kOdd };
+  IntegerProgram program;
+  program.plan.num_blocks = 5;
+  program.plan.procedures.resize(7);
+
+  PlannedProcedure& f = program.plan.procedures[kF];
+  f.num_arguments = 1;
+  f.num_slots = 7;  // n, n >= 1, n >= 2, 0, a, b, result
+  Stage decide = Compute(0, {S(0)}, 1, 3);
+  decide.calls = {
+      CallSite{0, S(1), {Branch{kZero, {S(3)}}, Branch{kMore, {S(0)}}}, 4},
+      CallSite{0, S(2), {Branch{kSame, {S(3)}}, Branch{kG, {S(0), S(3)}}}, 5}};
+  f.stages = {decide, Compute(4, {S(4), S(5)}, 6, 1)};
+  f.outputs = {S(6)};
+
+  for (const uint8_t branch : {kZero, kSame, kEven}) {
+    program.plan.procedures[branch] = Returned();
+  }
+  for (const uint8_t branch : {kMore, kOdd}) {
+    PlannedProcedure& more = program.plan.procedures[branch];
+    more.is_branch = true;
+    more.num_arguments = 1;
+    more.num_slots = 3;  // n, less than n, result
+    Stage call = Compute(branch == kMore ? 1 : 3, {S(0)}, 1, 1);
+    call.calls = {CallSite{branch == kOdd, {}, {Branch{kF, {S(1)}}}, 2}};
+    more.stages = {call};
+    more.outputs = {S(2)};
+  }
+  PlannedProcedure& g = program.plan.procedures[kG];
+  g.is_branch = true;
+  g.num_arguments = 2;
+  g.num_slots = 4;  // n, 0, n is odd, result
+  Stage look = Compute(2, {S(0)}, 2, 1);
+  look.calls = {
+      CallSite{0, S(2), {Branch{kEven, {S(1)}}, Branch{kOdd, {S(0)}}}, 3}};
+  g.stages = {look};
+  g.outputs = {S(3)};
+
+  program.blocks = {
+      [](const Column& in) { return Column{in[0] >= 1, in[0] >= 2, 0}; },
+      [](const Column& in) { return Column{in[0] - 1}; },
+      [](const Column& in) { return Column{in[0] % 2}; },
+      [](const Column& in) { return Column{in[0] - 2}; },
+      [](const Column& in) { return Column{1 + in[0] + in[1]}; },
+  };
+  return program;
+}
+
+int64_t BesideOf(int64_t n) {
+  return 1 + (n >= 1 ? BesideOf(n - 1) : 0) +
+         (n >= 2 && n % 2 == 1 ? BesideOf(n - 2) : 0);
+}
+
+TEST_P(PolicyTest, ConditionalsBesideEachOtherDoNotWaitForEachOther) {
+  const IntegerProgram program = Beside();
+  IntegerRun run(&program, GetParam());
+  EXPECT_EQ(Flat(run.Run({{0, 1, 2, 3, 9}}, 5)),
+            (Column{BesideOf(0), BesideOf(1), BesideOf(2), BesideOf(3),
+                    BesideOf(9)}));
+  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  // The second is taken before the first returns anything.
+  std::vector<int32_t> blocks;
+  for (const auto& [block, num_rows] : run.launches()) blocks.push_back(block);
+  EXPECT_LT(std::find(blocks.begin(), blocks.end(), 2),
+            std::find(blocks.begin(), blocks.end(), 4));
+}
+
+TEST(LockStepTest, ABranchInPlaceIsNotOnThePath) {
+  const IntegerProgram program = Beside();
+  IntegerRun run(&program, "agenda", ActivationLimits{/*max_depth=*/2});
+  EXPECT_TRUE(run.Run({{3}}, 1).empty());
+  const std::optional<LockStep::Refusal>& refused = run.steps().refused_call();
+  ASSERT_TRUE(refused.has_value());
+  const std::vector<std::string> names(7, "f");
+  EXPECT_EQ(run.steps().PathOf(*refused, false, names), "f → call#0 → call#0");
 }
 
 // even(n) = n == 0 ? 1 : odd(n - 1), and odd the other way round: the blocks

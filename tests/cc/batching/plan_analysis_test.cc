@@ -1,8 +1,10 @@
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/frames.h"
 #include "recursive_tf/cc/batching/liveness.h"
 #include "recursive_tf/cc/batching/plan.h"
 
@@ -65,6 +67,56 @@ TEST(BlockOrderTest, BlocksThatNeverMeetAreEqual) {
   const BlockOrder order(plan);
   EXPECT_EQ(order.rank(1), order.rank(2));
   EXPECT_LT(order.rank(0), order.rank(1));
+}
+
+Stage Chooses(const std::vector<int32_t>& branches) {
+  Stage stage;
+  CallSite& call = stage.calls.emplace_back();
+  call.selector = Source::Slot(0);
+  call.first_result = 1;
+  for (const int32_t branch : branches) call.branches.push_back({branch, {}});
+  return stage;
+}
+
+Plan WithSlots(Plan plan, const std::vector<int32_t>& num_slots,
+               const std::vector<int32_t>& branches) {
+  for (size_t i = 0; i < num_slots.size(); ++i) {
+    plan.procedures[i].num_slots = num_slots[i];
+  }
+  for (const int32_t branch : branches) {
+    plan.procedures[branch].is_branch = true;
+  }
+  return plan;
+}
+
+TEST(FramesTest, ABranchThatIsWaitedForAloneRunsInPlace) {
+  const Frames frames(WithSlots(
+      MakePlan(1, {{Runs(0), Chooses({1, 2})}, {Chooses({3})}, {}, {}}),
+      {2, 3, 9, 7}, {1, 2, 3}));
+  EXPECT_FALSE(frames.RunsInPlace(0));
+  for (const int32_t branch : {1, 2, 3}) {
+    EXPECT_TRUE(frames.RunsInPlace(branch));
+    EXPECT_EQ(frames.Outermost(branch), 0);
+  }
+  EXPECT_EQ(frames.HomeOf(2).procedure, 0);
+  EXPECT_EQ(frames.HomeOf(2).stage, 1);
+  EXPECT_EQ(frames.HomeOf(2).first_result, 1);
+  EXPECT_EQ(frames.HomeOf(3).procedure, 1);
+  // Its own, and those of the branch that needs more: 3 with the 7 within.
+  EXPECT_EQ(frames.sizes(), (Slots{12, 10, 9, 7}));
+}
+
+TEST(FramesTest, ABranchBesideAnotherCallIsAnActivation) {
+  Stage both = Chooses({1});
+  both.calls.push_back(CallSite{0, {}, {Branch{0, {}}}, 0});
+  const Frames frames(WithSlots(MakePlan(0, {{both}, {}}), {2, 3}, {1}));
+  EXPECT_FALSE(frames.RunsInPlace(1));
+  EXPECT_EQ(frames.sizes(), (Slots{2, 3}));
+}
+
+TEST(FramesTest, ACalleeIsAnActivation) {
+  const Frames frames(WithSlots(MakePlan(0, {{Chooses({1})}, {}}), {2, 3}, {}));
+  EXPECT_FALSE(frames.RunsInPlace(1));
 }
 
 TEST(LivenessTest, ASlotDiesAfterTheStageThatReadsItLast) {

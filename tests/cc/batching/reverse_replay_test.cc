@@ -73,17 +73,18 @@ class IntegerBackend {
     return Column(num_rows->at(value), 1 << 20);
   }
   static int64_t RowSize(int32_t /*value*/) { return 1; }
-  static void Copy(const Column& from, int64_t row, int64_t offset,
-                   int64_t to_row, Column* to) {
+  static Column* View(const Column& rows) { return const_cast<Column*>(&rows); }
+  static void Copy(const Column* from, int64_t row, int64_t offset, Column* to,
+                   int64_t to_row) {
     EXPECT_EQ(offset, 0);
-    to->at(to_row) = from.at(row);
+    to->at(to_row) = from->at(row);
   }
-  static void Add(const Column& from, int64_t row, int64_t offset,
-                  int64_t to_row, Column* to) {
+  static void Add(const Column* from, int64_t row, int64_t offset, Column* to,
+                  int64_t to_row) {
     EXPECT_EQ(offset, 0);
-    to->at(to_row) += from.at(row);
+    to->at(to_row) += from->at(row);
   }
-  static void Clear(int64_t row, Column* rows) { rows->at(row) = 0; }
+  static void Clear(Column* rows, int64_t row) { rows->at(row) = 0; }
   static void Own(Column* /*rows*/) {}
 
  private:
