@@ -10,6 +10,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
 
 CALL = "TracedRecursiveCall"
+MAP = "TracedRecursiveMap"
 PUSH = "TracedRecursivePush"
 
 
@@ -72,15 +73,26 @@ def add_call(
     callee_id: int,
     args: Sequence[tf.Tensor],
     outputs: Sequence[tf.TensorSpec],
+    *,
+    mapped: bool,
 ) -> list[tf.Tensor]:
-    """Adds a call site to the graph being traced, within `body`."""
-    results = library.traced_recursive_call(
+    """Adds a call site to the graph being traced, within `body`.
+
+    Args:
+        body: Whose handle the call takes.
+        callee_id: The SubGraph's.
+        args: Of the call; with rows in front if it is mapped.
+        outputs: What it returns; the same.
+        mapped: Whether to invoke the callee once for each row.
+    """
+    add = library.traced_recursive_map if mapped else library.traced_recursive_call
+    results = add(
         handle=body.handle,
         args=list(args),
         subgraph=callee_id,
         Toutputs=[spec.dtype for spec in outputs],
         output_shapes=[spec.shape for spec in outputs],
-        name="call",
+        name="map" if mapped else "call",
     )
     return list(results.outputs)
 

@@ -12,7 +12,7 @@ from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program
-from recursive_tf.python.signature import Signature
+from recursive_tf.python.signature import Signature, count_of_rows, with_rows
 
 # Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
 REASONS_ATTRIBUTE = "_not_batched"
@@ -125,7 +125,7 @@ class RootCall:
     def _trace(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
         specs = self.signature.flat_inputs
         if mapped:
-            specs = [_with_rows(spec) for spec in specs]
+            specs = [with_rows(spec) for spec in specs]
 
         def call(*arguments: tf.Tensor) -> list[tf.Tensor]:
             args = list(arguments[: len(specs)])
@@ -164,7 +164,7 @@ class RootCall:
             captures.append(tensor)
         results = self._invoke(args, captures, place, mapped=mapped)
         outputs = [*results.outputs, *results.pushed]
-        for tensor, spec in zip(outputs, self._result_specs(mapped), strict=True):
+        for tensor, spec in zip(outputs, self._result_specs(args, mapped), strict=True):
             tensor.set_shape(spec.shape)
         return outputs
 
@@ -217,11 +217,12 @@ class RootCall:
             tf_compat.mark_resources_read_only(results.activation.op)
         return results
 
-    def _result_specs(self, mapped: bool) -> list[tf.TensorSpec]:
+    def _result_specs(self, args: list[tf.Tensor], mapped: bool) -> list[tf.TensorSpec]:
         outputs = self.signature.flat_outputs
         if mapped:
-            outputs = [_with_rows(spec) for spec in outputs]
-        return outputs + [_with_rows(push.row) for push in self.program.pushes]
+            rows = count_of_rows(args)
+            outputs = [with_rows(spec, rows) for spec in outputs]
+        return outputs + [with_rows(push.row) for push in self.program.pushes]
 
     def _check_reachable(self, tensor: tf.Tensor) -> None:
         """Raises if a captured tensor does not exist where the call is made."""
@@ -244,7 +245,3 @@ def _read_variable(handle: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
     value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=spec.dtype)
     value.set_shape(spec.shape)
     return value
-
-
-def _with_rows(spec: tf.TensorSpec) -> tf.TensorSpec:
-    return tf.TensorSpec(tf.TensorShape([None]).concatenate(spec.shape), spec.dtype)

@@ -1,5 +1,12 @@
-"""What a SubGraph takes and returns, known before its body is."""
+"""What a SubGraph takes and returns, known before its body is.
 
+A leaf of a structure is a tensor or a composite: a RaggedTensor, SparseTensor, an
+extension type. To calls, a composite is the tensors that it consists of.
+"""
+
+import itertools
+import re
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -7,17 +14,60 @@ import tensorflow as tf
 from recursive_tf.python.errors import SubGraphError
 
 
-def spec_of(tensor: Any) -> tf.TensorSpec:
-    """Returns the dtype and static shape of a tensor."""
-    return tf.TensorSpec(tensor.shape, tensor.dtype)
+# Names of specs that `repr` writes without their module.
+_BARE_NAMES = re.compile(
+    r"(?<![\w.])(?=(IndexedSlices|RaggedTensor|SparseTensor|Tensor)(Spec|Shape)\()"
+)
 
 
-def format_spec(spec: tf.TensorSpec) -> str:
+def is_composite(value: Any) -> bool:
+    """Says whether a value consists of tensors, and is none itself."""
+    # A variable does too, of its handle; here it stands for its value.
+    is_variable = isinstance(value, tf.Variable)
+    return isinstance(value, tf.__internal__.CompositeTensor) and not is_variable
+
+
+def spec_of(value: Any) -> tf.TypeSpec:
+    """Returns the dtype and static shape of a tensor, or the spec of a composite."""
+    if is_composite(value):
+        return tf.type_spec_from_value(value)
+    return tf.TensorSpec(value.shape, value.dtype)
+
+
+def map_leaf(function: Callable[[tf.Tensor], Any], leaf: Any) -> Any:
+    """Applies `function` to a tensor, or to each tensor of a composite."""
+    if is_composite(leaf):
+        return tf.nest.map_structure(function, leaf, expand_composites=True)
+    return function(tf.convert_to_tensor(leaf))
+
+
+def flat_tensors(structure: Any) -> list[tf.Tensor]:
+    """Returns the tensors of a structure, those of composites one by one."""
+    flat = tf.nest.flatten(structure)
+    leaves = [v if is_composite(v) else tf.convert_to_tensor(v) for v in flat]
+    return _parts(leaves)
+
+
+def with_rows(spec: tf.TensorSpec, count: int | None = None) -> tf.TensorSpec:
+    """Returns what a map takes or returns: `count` rows like `spec`, or any number."""
+    shape = tf.TensorShape([count]).concatenate(spec.shape)
+    return tf.TensorSpec(shape, spec.dtype)
+
+
+def count_of_rows(tensors: list[tf.Tensor]) -> int | None:
+    """Returns how many rows the arguments of a map have, if that is known."""
+    counts = (t.shape[0] for t in tensors if t.shape.rank)
+    return next((count for count in counts if count is not None), None)
+
+
+def format_spec(spec: tf.TypeSpec) -> str:
     """Returns a spec for a person to read.
 
     >>> format_spec(tf.TensorSpec([None, 150], tf.float32))
     'float32[?, 150]'
     """
+    if not isinstance(spec, tf.TensorSpec):
+        return repr(spec)
     if spec.shape.rank is None:
         return f"{spec.dtype.name}[...]"
     dims = ", ".join("?" if d is None else str(d) for d in spec.shape.as_list())
@@ -30,7 +80,7 @@ def format_structure(structure: Any) -> str:
     >>> format_structure({"h": tf.TensorSpec([3]), "n": tf.TensorSpec([], tf.int32)})
     '{h: float32[3], n: int32[]}'
     """
-    if isinstance(structure, tf.TensorSpec):
+    if isinstance(structure, tf.TypeSpec):
         return format_spec(structure)
     if isinstance(structure, dict):
         items = [f"{k}: {format_structure(v)}" for k, v in structure.items()]
@@ -52,6 +102,8 @@ def source_line(structure: Any) -> str:
     if isinstance(structure, dict):
         items = [f"{key!r}: {source_line(v)}" for key, v in structure.items()]
         return "{" + ", ".join(items) + "}"
+    if not isinstance(structure, (tuple, list)):
+        return _BARE_NAMES.sub("tf.", repr(structure))
     items = [source_line(item) for item in structure]
     if hasattr(structure, "_fields"):
         return f"{type(structure).__name__}({', '.join(items)})"
@@ -60,11 +112,21 @@ def source_line(structure: Any) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
-def as_spec(value: Any, shape: Any = ()) -> tf.TensorSpec:
-    """Returns the spec that a dtype and a shape, or a spec, stand for."""
-    if isinstance(value, tf.TensorSpec):
-        return value
-    return tf.TensorSpec(shape, tf.as_dtype(value))
+def as_spec(value: Any, shape: Any = ()) -> tf.TypeSpec:
+    """Returns the spec that a dtype and a shape, or a spec, stand for.
+
+    Raises:
+        SubGraphError: If what it is the spec of does not consist of tensors.
+    """
+    if not isinstance(value, tf.TypeSpec):
+        return tf.TensorSpec(shape, tf.as_dtype(value))
+    if not all(isinstance(part, tf.TensorSpec) for part in _parts(value)):
+        raise SubGraphError(
+            f"{value!r} cannot be in a signature. Pass tensors, RaggedTensors, "
+            "SparseTensors or extension types; of a TensorArray what its .stack() "
+            "returns."
+        )
+    return value
 
 
 def as_declared(tensor: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
@@ -79,6 +141,8 @@ def as_declared(tensor: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
 
 class Signature:
     """The inputs and outputs of one SubGraph, as far as they are known.
+
+    What is flat has the tensors of composites, one by one.
 
     Attributes:
         name: The SubGraph's.
@@ -98,12 +162,12 @@ class Signature:
     @property
     def flat_inputs(self) -> list[tf.TensorSpec]:
         """The specs of all inputs, in order."""
-        return list(tf.nest.flatten(self.inputs))
+        return _parts(self.inputs)
 
     @property
     def flat_outputs(self) -> list[tf.TensorSpec]:
         """The specs of all outputs, in order."""
-        return list(tf.nest.flatten(self.outputs))
+        return _parts(self.outputs)
 
     def flatten_arguments(self, args: tuple[Any, ...], *, mapped: bool) -> list[Any]:
         """Returns the tensors of a call's arguments, converted and checked.
@@ -113,8 +177,11 @@ class Signature:
             mapped: Each tensor has a dimension of rows in front.
 
         Raises:
-            SubGraphError: If the number, structure, dtype or shape does not fit.
+            SubGraphError: If the number, structure, dtype or shape does not fit; if it
+                is mapped and takes or returns what has no such dimension.
         """
+        if mapped:
+            tf.nest.map_structure(self._rows_of, (self.inputs, self.outputs or ()))
         if len(args) != len(self.inputs):
             takes = format_structure(tuple(self.inputs))
             raise SubGraphError(
@@ -123,13 +190,41 @@ class Signature:
             )
         tensors = []
         for i, (arg, structure) in enumerate(zip(args, self.inputs, strict=True)):
-            specs = tf.nest.flatten(structure)
-            leaves = zip(self._leaves(arg, structure, i), specs, strict=True)
-            tensors += [self._convert(a, s, i, mapped=mapped) for a, s in leaves]
+            leaves = self._leaves(arg, structure, i)
+            for leaf, spec in zip(leaves, tf.nest.flatten(structure), strict=True):
+                needed = self._rows_of(spec) if mapped else spec
+                tensors += self._convert(leaf, needed, i, mapped=mapped)
         return tensors
 
+    def pack_outputs(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
+        """Returns the structure of a call's results, which are flat."""
+        outputs = self.outputs
+        if mapped:
+            outputs = tf.nest.map_structure(self._rows_of, outputs)
+        return tf.nest.pack_sequence_as(outputs, tensors, expand_composites=True)
+
+    def _rows_of(self, spec: tf.TypeSpec) -> tf.TypeSpec:
+        """Returns what a map takes or returns for a leaf.
+
+        Raises:
+            SubGraphError: If rows are not one more dimension of each of its tensors, as
+                in a RaggedTensor, whose rows differ in size.
+        """
+        if isinstance(spec, tf.TensorSpec):
+            return with_rows(spec)
+        batch = getattr(spec, "_batch", None)
+        rows = None if batch is None else batch(None)
+        if rows is None or not _are_rows(rows, spec):
+            raise SubGraphError(
+                f"`.map` of SubGraph '{self.name}', which takes or returns "
+                f"{format_spec(spec)}: its rows cannot be stacked. Map over the "
+                "indices of rows and use the whole in the body, or take and return "
+                "tensors or a tf.experimental.BatchableExtensionType of tensors."
+            )
+        return rows
+
     def _leaves(self, arg: Any, structure: Any, index: int) -> list[Any]:
-        if isinstance(structure, tf.TensorSpec):
+        if isinstance(structure, tf.TypeSpec):
             return [arg]  # Perhaps a list of numbers, which is one tensor.
         try:
             tf.nest.assert_same_structure(arg, structure)
@@ -141,26 +236,24 @@ class Signature:
         return list(tf.nest.flatten(arg))
 
     def _convert(
-        self, value: Any, spec: tf.TensorSpec, index: int, *, mapped: bool
-    ) -> tf.Tensor:
-        needed = spec
-        if mapped:
-            shape = tf.TensorShape([None]).concatenate(spec.shape)
-            needed = tf.TensorSpec(shape, spec.dtype)
+        self, value: Any, needed: tf.TypeSpec, index: int, *, mapped: bool
+    ) -> list[tf.Tensor]:
+        """Returns the tensors of a leaf."""
+        takes = f"Input {index} of SubGraph '{self.name}' is {format_spec(needed)}"
+        if not isinstance(needed, tf.TensorSpec):
+            return _convert_composite(value, needed, takes)
         try:
-            tensor = tf.convert_to_tensor(value, dtype=spec.dtype)
+            tensor = tf.convert_to_tensor(value, dtype=needed.dtype)
         except (TypeError, ValueError) as error:
             raise SubGraphError(
-                f"Input {index} of SubGraph '{self.name}' is {format_spec(needed)}, "
-                f"but the argument is not: {error} Cast it before the call."
+                f"{takes}, but the argument is not: {error} Cast it before the call."
             ) from error
         if not needed.shape.is_compatible_with(tensor.shape):
             hint = " `.map` takes one row for each invocation." if mapped else ""
             raise SubGraphError(
-                f"Input {index} of SubGraph '{self.name}' is {format_spec(needed)}, "
-                f"but the argument is {format_spec(spec_of(tensor))}.{hint}"
+                f"{takes}, but the argument is {format_spec(spec_of(tensor))}.{hint}"
             )
-        return as_declared(tensor, needed)
+        return [as_declared(tensor, needed)]
 
     def check_outputs(self, observed: Any) -> None:
         """Takes the specs of the body's outputs, or checks them against earlier ones.
@@ -189,15 +282,39 @@ class Signature:
             tf.nest.assert_same_structure(self.outputs, observed)
         except (TypeError, ValueError):
             return False
-        pairs = zip(self.flat_outputs, tf.nest.flatten(observed), strict=True)
-        return all(
-            expected.dtype == seen.dtype and _covers(expected.shape, seen.shape)
-            for expected, seen in pairs
-        )
+        leaves = tf.nest.flatten(self.outputs), tf.nest.flatten(observed)
+        return all(itertools.starmap(_is_special, zip(*leaves, strict=True)))
 
     def _refine_structure(self, observed: Any) -> None:
         """Keeps the promised shapes, which calls have used, in the body's structure."""
-        self.outputs = tf.nest.pack_sequence_as(observed, self.flat_outputs)
+        leaves = tf.nest.flatten(self.outputs)
+        self.outputs = tf.nest.pack_sequence_as(observed, leaves)
+
+
+def _parts(structure: Any) -> list[Any]:
+    return list(tf.nest.flatten(structure, expand_composites=True))
+
+
+def _are_rows(rows: tf.TypeSpec, spec: tf.TypeSpec) -> bool:
+    """Says whether `rows` consists of what `spec` does, with a dimension in front."""
+    return list(map(spec_of, _parts(rows))) == list(map(with_rows, _parts(spec)))
+
+
+def _convert_composite(value: Any, needed: tf.TypeSpec, takes: str) -> list[tf.Tensor]:
+    if not is_composite(value):
+        raise SubGraphError(f"{takes}, but the argument is {value!r}.")
+    if not needed.is_compatible_with(value):
+        found = format_spec(spec_of(value))
+        raise SubGraphError(f"{takes}, but the argument is {found}.")
+    pairs = zip(_parts(value), _parts(needed), strict=True)
+    return [as_declared(tensor, spec) for tensor, spec in pairs]
+
+
+def _is_special(spec: tf.TypeSpec, seen: tf.TypeSpec) -> bool:
+    """Says whether every value of spec `seen` is one of `spec`."""
+    if isinstance(spec, tf.TensorSpec) and isinstance(seen, tf.TensorSpec):
+        return bool(spec.dtype == seen.dtype and _covers(spec.shape, seen.shape))
+    return bool(seen.is_subtype_of(spec))
 
 
 def _covers(general: tf.TensorShape, special: tf.TensorShape) -> bool:

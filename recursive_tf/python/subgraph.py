@@ -23,8 +23,10 @@ from recursive_tf.python.root_call import Choices, RootCall
 from recursive_tf.python.signature import (
     Signature,
     as_spec,
+    count_of_rows,
     format_structure,
     spec_of,
+    with_rows,
 )
 
 _ids = itertools.count(1)
@@ -233,16 +235,7 @@ class SubGraph:
             tf.errors.OpError: When it runs, if an invocation fails; the message names
                 the SubGraph and the invocation path.
         """
-        body = enclosing_body(tf_compat.default_graph())
-        if body is None:
-            return self._call_root(args, mapped=False, with_pushed=with_pushed)
-        if with_pushed:
-            raise SubGraphError(
-                f"with_pushed=True in a call to SubGraph '{self.name}' inside of the "
-                f"body of '{body.subgraph_name}': only a root call gathers what all "
-                "its invocations push."
-            )
-        return self._call_inside(body, args)
+        return self._call(args, mapped=False, with_pushed=with_pushed)
 
     @tf.autograph.experimental.do_not_convert
     def map(self, *args: Any, with_pushed: bool = False) -> Any:
@@ -257,19 +250,15 @@ class SubGraph:
             `with_pushed`, that and a dict from names to tables `[size, ...]`.
 
         Raises:
-            SubGraphError: As a call; also inside of bodies, and without inputs.
+            SubGraphError: As a call; also without inputs.
         """
-        body = enclosing_body(tf_compat.default_graph())
-        if body is not None:
-            raise SubGraphError(
-                f"`.map` of SubGraph '{self.name}' inside of the body of "
-                f"'{body.subgraph_name}' is not supported: call it once for each row."
-            )
-        if not self._signature.flat_inputs:
+        # Before the definition starts the inputs are not known.
+        inputs = args if self._body is None else self._signature.flat_inputs
+        if not inputs:
             raise SubGraphError(
                 f"`.map` of SubGraph '{self.name}', which has no input, has no rows."
             )
-        return self._call_root(args, mapped=True, with_pushed=with_pushed)
+        return self._call(args, mapped=True, with_pushed=with_pushed)
 
     def __repr__(self) -> str:
         """Returns the name and the signature."""
@@ -287,19 +276,37 @@ class SubGraph:
             )
         return body
 
-    def _call_inside(self, body: BodyGraph, args: tuple[Any, ...]) -> Any:
-        tensors = self._arguments_inside(args)
+    def _call(self, args: tuple[Any, ...], *, mapped: bool, with_pushed: bool) -> Any:
+        body = enclosing_body(tf_compat.default_graph())
+        if body is None:
+            return self._call_root(args, mapped=mapped, with_pushed=with_pushed)
+        if with_pushed:
+            raise SubGraphError(
+                f"with_pushed=True in a call to SubGraph '{self.name}' inside of the "
+                f"body of '{body.subgraph_name}': only a root call gathers what all "
+                "its invocations push."
+            )
+        return self._call_inside(body, args, mapped=mapped)
+
+    def _call_inside(
+        self, body: BodyGraph, args: tuple[Any, ...], *, mapped: bool
+    ) -> Any:
+        tensors = self._arguments_inside(args, mapped=mapped)
         if self._signature.outputs is None:
             self._guess_outputs()
         body.callees[self._id] = self
-        results = add_call(body, self._id, tensors, self._signature.flat_outputs)
+        outputs = self._signature.flat_outputs
+        if mapped:
+            rows = count_of_rows(tensors)
+            outputs = [with_rows(spec, rows) for spec in outputs]
+        results = add_call(body, self._id, tensors, outputs, mapped=mapped)
         return tf.nest.pack_sequence_as(self._signature.outputs, results)
 
-    def _arguments_inside(self, args: tuple[Any, ...]) -> list[Any]:
+    def _arguments_inside(self, args: tuple[Any, ...], *, mapped: bool) -> list[Any]:
         if self._body is None:
             # Its inputs are not known yet: closing the program checks them.
             return [tf.convert_to_tensor(arg) for arg in tf.nest.flatten(args)]
-        return self._signature.flatten_arguments(args, mapped=False)
+        return self._signature.flatten_arguments(args, mapped=mapped)
 
     def _guess_outputs(self) -> None:
         """Takes what a sibling branch returns for what this SubGraph returns."""

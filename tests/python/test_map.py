@@ -69,17 +69,6 @@ def test_rows_without_elements_are_stacked():
 # --- What is refused
 
 
-def test_a_map_in_a_body_is_refused():
-    fib = define_fib()
-
-    def define():
-        with rtf.SubGraph("f") as f:
-            f.output(fib.map(f.input(tf.int32, [3])))
-
-    message = message_of(define)
-    assert "`.map` of SubGraph 'fib' inside of the body of 'f' is not supp" in message
-
-
 def test_a_map_without_inputs_is_refused():
     with rtf.SubGraph("f") as f:
         f.output(1)

@@ -81,6 +81,7 @@ class ReverseReplay {
     std::vector<Tensor> outputs;
     if (gradient.has_backward) {
       std::vector<Tensor> inputs;
+      inputs.reserve(gradient.tape.size() + cotangents.size());
       for (const int32_t kept : gradient.tape) {
         inputs.push_back(launch.kept[kept]);
       }

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/kernels/root_kernel.h"
+#include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/call.h"
@@ -63,18 +64,17 @@ class InvokeGradientOp : public RootKernel {
       End(ctx, run.get(), *results, done);
       return;
     }
+    const RowCall::Done end_row = [this, ctx, run, results, done](
+                                      size_t row, const absl::Status& status,
+                                      std::vector<tf::Tensor> row_results) {
+      if (!results->End(row, status, std::move(row_results))) return;
+      End(ctx, run.get(), *results, done);
+    };
     for (size_t row = 0; row < rows.size(); ++row) {
       const Activation* activation = run->forward->roots[row];
-      run->program.Start(new RootCall(
+      run->program.Start(new RowCall(
           &run->program, activation, /*tree=*/nullptr,
-          HandleOf(run.get(), activation), std::move(rows[row]),
-          [this, ctx, run, results, row, done](
-              const absl::Status& status, std::vector<tf::Tensor> row_results) {
-            if (!results->End(row, status, std::move(row_results))) {
-              return;
-            }
-            End(ctx, run.get(), *results, done);
-          }));
+          HandleOf(run.get(), activation), row, std::move(rows[row]), end_row));
     }
   }
 
@@ -126,27 +126,12 @@ class InvokeGradientOp : public RootKernel {
                           const RowResults& results) {
     TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
     if (results.num_rows() == 0) {
-      TF_RETURN_IF_ERROR(SetGradientsOfNoRows(ctx, run->forward->no_rows));
+      TF_RETURN_IF_ERROR(
+          SetGradientsOfNoRows(ctx, run->forward->no_rows, /*num_shared=*/0));
     } else {
       TF_RETURN_IF_ERROR(SetOutputsFromRows(ctx, "input_gradients", results));
     }
     return SetSinks(ctx, run);
-  }
-
-  // The gradient of no rows is no rows: the argument itself will do. The
-  // arguments without a gradient have other types.
-  static absl::Status SetGradientsOfNoRows(
-      tf::OpKernelContext* ctx, const std::vector<tf::Tensor>& arguments) {
-    tf::OpOutputList gradients;
-    TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &gradients));
-    int next = 0;
-    for (const tf::Tensor& argument : arguments) {
-      if (next < gradients.size() &&
-          argument.dtype() == gradients.expected_output_dtype(next)) {
-        gradients.set(next++, argument);
-      }
-    }
-    return absl::OkStatus();
   }
 
   absl::Status SetSinks(tf::OpKernelContext* ctx, BackwardRun* run) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/kernels/root_kernel.h"
 #include "recursive_tf/cc/kernels/root_results.h"
+#include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/tf/call.h"
@@ -57,16 +57,14 @@ class InvokeOp : public RootKernel {
       End(ctx, run.get(), *results, done);
       return;
     }
+    const RowCall::Done end_row = [this, ctx, run, results, done](
+                                      size_t row, const absl::Status& status,
+                                      std::vector<tf::Tensor> row_results) {
+      if (!results->End(row, status, std::move(row_results))) return;
+      End(ctx, run.get(), *results, done);
+    };
     for (size_t row = 0; row < rows.size(); ++row) {
-      InvokeRow(
-          run, row, std::move(rows[row]),
-          [this, ctx, run, results, row, done](
-              const absl::Status& status, std::vector<tf::Tensor> row_results) {
-            if (!results->End(row, status, std::move(row_results))) {
-              return;
-            }
-            End(ctx, run.get(), *results, done);
-          });
+      InvokeRow(run, row, std::move(rows[row]), end_row);
     }
   }
 
@@ -102,20 +100,19 @@ class InvokeOp : public RootKernel {
 
   static void InvokeRow(const std::shared_ptr<ForwardRun>& run, size_t row,
                         std::vector<tf::Tensor> arguments,
-                        RootCall::Done done) {
+                        const RowCall::Done& end_row) {
     const Invocation invocation{/*parent=*/nullptr, /*procedure=*/0, kRootSite,
                                 static_cast<int32_t>(row)};
     Activation* activation = nullptr;
     const absl::Status entered = run->Enter(invocation, &activation);
     if (!entered.ok()) {
-      done(entered, {});
+      end_row(row, entered, {});
       return;
     }
     run->record->roots[row] = activation;
-    run->program.Start(new RootCall(&run->program, activation,
-                                    &run->record->activations,
-                                    HandleOf(run.get(), activation),
-                                    std::move(arguments), std::move(done)));
+    run->program.Start(new RowCall(
+        &run->program, activation, &run->record->activations,
+        HandleOf(run.get(), activation), row, std::move(arguments), end_row));
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,

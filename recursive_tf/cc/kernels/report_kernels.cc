@@ -1,7 +1,6 @@
 // What root calls report: to whoever watches their program, and to a trace.
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -52,13 +52,8 @@ class IntegerRun : public Host {
   // Returns the results of every row; none if a call was refused.
   std::vector<Column> Run(const std::vector<Column>& arguments,
                           int32_t num_rows) {
-    for (const int64_t output : program_.prologue) {
-      values_.push_back(Column{output});
-    }
-    for (const Column& argument : arguments) values_.push_back(argument);
-    for (const std::optional<Column>& value : values_) {
-      tape_.num_rows.push_back(static_cast<int32_t>(value->size()));
-    }
+    for (const int64_t output : program_.prologue) AddValue(Column{output});
+    for (const Column& argument : arguments) AddValue(argument);
     steps_.Start(num_rows);
     Sweep();
     Launch launch;
@@ -138,13 +133,15 @@ class IntegerRun : public Host {
                               std::move(inputs)};
     taped.kept.insert(taped.kept.end(), outputs.begin(), outputs.end());
     tape_.launches.push_back(std::move(taped));
-    for (Column& output : outputs) {
-      tape_.num_rows.push_back(launch.num_rows());
-      values_.push_back(std::move(output));
-    }
+    for (Column& output : outputs) AddValue(std::move(output));
     if (static_cast<int32_t>(values_.size()) != steps_.num_values()) {
       throw std::logic_error("the values are numbered in another way");
     }
+  }
+
+  void AddValue(Column rows) {
+    tape_.num_rows.push_back(static_cast<int32_t>(rows.size()));
+    values_.emplace_back(std::move(rows));
   }
 
   Column Gather(const Rows& rows) const {

@@ -9,9 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/report_board.h"
-#include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"

@@ -14,6 +14,8 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/report_board.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"

@@ -67,18 +67,19 @@ void SiteCall::End(const absl::Status& status) {
   done();
 }
 
-RootCall::RootCall(ProgramRun* run, const Activation* activation,
-                   ActivationTree* tree, tf::Tensor handle,
-                   std::vector<tf::Tensor> arguments, Done done)
+RowCall::RowCall(ProgramRun* run, const Activation* activation,
+                 ActivationTree* tree, tf::Tensor handle, size_t row,
+                 std::vector<tf::Tensor> arguments, Done done)
     : Call(run, activation, tree, std::move(handle)),
+      row_(row),
       arguments_(std::move(arguments)),
       results_(num_retvals()),
       done_(std::move(done)) {}
 
-void RootCall::End(const absl::Status& status) {
-  const std::unique_ptr<RootCall> owned(this);
+void RowCall::End(const absl::Status& status) {
+  const std::unique_ptr<RowCall> owned(this);
   const absl::Status told = Leave(status);
-  done_(told, std::move(results_));
+  done_(row_, told, std::move(results_));
 }
 
 }  // namespace recursive_tf

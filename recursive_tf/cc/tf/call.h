@@ -88,15 +88,16 @@ class SiteCall : public Call {
   tensorflow::AsyncOpKernel::DoneCallback done_;
 };
 
-// A call that the root op makes: one, or one for each row.
-class RootCall : public Call {
+// One of several calls that an op makes, one for each row: the root op, or a
+// map in a body.
+class RowCall : public Call {
  public:
-  using Done = std::function<void(const absl::Status& status,
+  using Done = std::function<void(size_t row, const absl::Status& status,
                                   std::vector<tensorflow::Tensor> results)>;
 
-  RootCall(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-           tensorflow::Tensor handle, std::vector<tensorflow::Tensor> arguments,
-           Done done);
+  RowCall(ProgramRun* run, const Activation* activation, ActivationTree* tree,
+          tensorflow::Tensor handle, size_t row,
+          std::vector<tensorflow::Tensor> arguments, Done done);
 
   void End(const absl::Status& status) override;
 
@@ -111,6 +112,7 @@ class RootCall : public Call {
     results_[index] = value;
   }
 
+  const size_t row_;
   const std::vector<tensorflow::Tensor> arguments_;
   std::vector<tensorflow::Tensor> results_;
   Done done_;

@@ -36,6 +36,7 @@ absl::Status SumOfNoHandles(tf::OpKernelContext* /*ctx*/, const Handle& /*a*/,
                                             SumOfNoHandles<Handle>)
 RECURSIVE_TF_REGISTER_HANDLE(RootHandle);
 RECURSIVE_TF_REGISTER_HANDLE(ActivationHandle);
+RECURSIVE_TF_REGISTER_HANDLE(MapHandle);
 RECURSIVE_TF_REGISTER_HANDLE(BatchedHandle);
 #undef RECURSIVE_TF_REGISTER_HANDLE
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/activation.h"
@@ -38,7 +39,16 @@ struct ActivationHandle : UnserializableVariant {
   std::string TypeName() const { return "recursive_tf::ActivationHandle"; }
 };
 
-// The same for the ops of a gradient body.
+// Names the invocations of a map in a body to its gradient, one a row. The
+// arguments of a map over no rows say what its gradient looks like.
+struct MapHandle : UnserializableVariant {
+  std::vector<const Activation*> activations;
+  std::vector<tensorflow::Tensor> no_rows;
+
+  std::string TypeName() const { return "recursive_tf::MapHandle"; }
+};
+
+// The same as ActivationHandle for the ops of a gradient body.
 struct GradientHandle : UnserializableVariant {
   BackwardRun* run = nullptr;
   const Activation* activation = nullptr;

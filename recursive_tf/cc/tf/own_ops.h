@@ -17,14 +17,16 @@ inline bool IsOwnOp(const std::string& type) {
 // Returns whether an op of `type` is a call, of a body or of its gradient.
 inline bool IsCall(const std::string& type) {
   return type == "RecursiveCall" || type == "StatelessRecursiveCall" ||
-         type == "RecursiveCallGradient";
+         type == "RecursiveCallGradient" || type == "RecursiveMap" ||
+         type == "StatelessRecursiveMap" || type == "RecursiveMapGradient";
 }
 
 // Returns whether ops of `type`, which are stateful, do what no other op of a
 // body sees: it is read after the root call, or by its gradient.
 inline bool IsSeenByRootOnly(const std::string& type) {
   return type == "RecursivePush" || type == "RecursiveKeep" ||
-         type == "RecursiveSink" || type == "RecursiveCallGradient";
+         type == "RecursiveSink" || type == "RecursiveCallGradient" ||
+         type == "RecursiveMapGradient";
 }
 
 // Returns whether `node` is stateful. Arguments and results are so in name

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/row_claims.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"

@@ -19,7 +19,7 @@ from recursive_tf.python.graph_copy import (
     LOOPS,
     branch_graphs,
 )
-from recursive_tf.python.program.closed_graph import CALLS, PUSHES
+from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES
 from recursive_tf.python.program.effects import contains, has_effect
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -164,6 +164,10 @@ class FlatProgram:
             self._bind(op.outputs, op.inputs)
         elif op.type in PUSHES:
             procedure.pushes.append(op)
+        elif op.type in MAPS:
+            raise CannotBatchError(
+                op, "a map in a body is not batched. Use the dataflow executor."
+            )
         elif op.type in CALLS:
             callee = self.procedures[op.get_attr("callee")]
             self._wait(op, procedure, [callee])

@@ -1,5 +1,7 @@
 """The gradients of ops in regions: calls, conditionals, products with a capture."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -17,12 +19,28 @@ from recursive_tf.python.program.trainable import is_trainable
 
 def gradient_of_call(op: tf.Operation, *gradients: Any) -> list[Any]:
     """Adds a call of the callee's gradient procedure, at the same place."""
+    return _gradient_of_invocations(op, gradients, library.recursive_call_gradient)
+
+
+def gradient_of_map(op: tf.Operation, *gradients: Any) -> list[Any]:
+    """The same for each row; arguments that all rows share get the sum."""
+    shared = list(op.inputs)[len(op.inputs) - op.get_attr("num_shared") :]
+    add = functools.partial(
+        library.recursive_map_gradient,
+        num_shared=sum(is_trainable(tensor.dtype) for tensor in shared),
+    )
+    return _gradient_of_invocations(op, gradients, add)
+
+
+def _gradient_of_invocations(
+    op: tf.Operation, gradients: tuple[Any, ...], add: Callable[..., Any]
+) -> list[Any]:
     graph = enclosing_gradient(tf_compat.default_graph())
     assert graph is not None
     arguments = list(op.inputs)[1:]
     trainable = [a for a in arguments if is_trainable(a.dtype)]
     outputs = list(op.outputs)[:-1]
-    results = library.recursive_call_gradient(
+    results = add(
         handle=tf_compat.capture_stepwise(graph.handle),
         activation=op.outputs[-1],
         output_gradients=[

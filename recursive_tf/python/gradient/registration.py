@@ -10,8 +10,11 @@ _GRADIENTS = {
     "RecursiveInvokeBatched": batched.gradient_of_invoke_batched,
     "RecursiveInvokeBatchedGradient": root.refuse_second_order,
     "TracedRecursiveCall": root.refuse_gradient_inside,
+    "TracedRecursiveMap": root.refuse_gradient_inside,
     "RecursiveCall": inner.gradient_of_call,
     "StatelessRecursiveCall": inner.gradient_of_call,
+    "RecursiveMap": inner.gradient_of_map,
+    "StatelessRecursiveMap": inner.gradient_of_map,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
 }

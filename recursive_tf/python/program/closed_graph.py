@@ -4,8 +4,10 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 
-# What calls and pushes are in closed procedures.
-CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall"))
+# What calls, of one invocation or one for each row, and pushes are in closed
+# procedures.
+MAPS = frozenset(("RecursiveMap", "StatelessRecursiveMap"))
+CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall")) | MAPS
 PUSHES = frozenset(("RecursivePush",))
 
 

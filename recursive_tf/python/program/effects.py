@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.function_graph import CALL, PUSH
+from recursive_tf.python.function_graph import CALL, MAP, PUSH
 
 # Stateful ops whose result does not depend on when, or how often, they run, if nobody
 # changes what they read.
@@ -23,6 +23,7 @@ _READS = frozenset(
 # else changes it. An assertion only fails, and a push writes a row of its own.
 _ONLY_READS = _READS | {
     CALL,
+    MAP,
     PUSH,
     "Assert",
     # What these do is in the functions that they name.
@@ -32,7 +33,7 @@ _ONLY_READS = _READS | {
     "While",
 }
 
-_CLOSED_CALLS = frozenset(("RecursiveCall",))
+_CLOSED_CALLS = frozenset(("RecursiveCall", "RecursiveMap"))
 
 
 def ops_within(graph: tf_compat.FuncGraph) -> Iterator[tf.Operation]:

@@ -1,7 +1,9 @@
 """What becomes of each op of a traced body when its program is closed."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -9,7 +11,7 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.function_graph import CALL, PUSH
+from recursive_tf.python.function_graph import CALL, MAP, PUSH
 from recursive_tf.python.functional_ops import copy_conditional, copy_loop
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -23,10 +25,15 @@ from recursive_tf.python.program.closed_graph import closed_graph_around
 from recursive_tf.python.program.definition import Definition
 from recursive_tf.python.program.effects import contains, order_around_calls
 from recursive_tf.python.program.hoist import hoist
-from recursive_tf.python.signature import as_declared, format_spec, spec_of
+from recursive_tf.python.signature import (
+    as_declared,
+    format_spec,
+    spec_of,
+    with_rows,
+)
 
-CALLS = frozenset((CALL,))
-_TRACED = frozenset((CALL, PUSH))
+CALLS = frozenset((CALL, MAP))
+_TRACED = CALLS | {PUSH}
 
 
 @dataclasses.dataclass
@@ -80,6 +87,7 @@ class ClosingRules:
         self.pushes: dict[str, PushedTable] = {}
         self.by_op_type: dict[str, Rule] = {
             CALL: self._close_call,
+            MAP: self._close_map,
             PUSH: self._close_push,
             "ReadVariableOp": self._read_once,
             **dict.fromkeys(CONDITIONALS, copy_conditional),
@@ -118,19 +126,41 @@ class ClosingRules:
             order_around_calls(graph)
 
     def _close_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
-        procedure = closed_graph_around(copy.target)
-        callee = self._definitions[op.get_attr("subgraph")]
-        arguments = [copy.resolve(tensor) for tensor in list(op.inputs)[1:]]
-        _check_call(callee, arguments, op)
-        specs = callee.signature.flat_inputs
-        arguments = [as_declared(a, s) for a, s in zip(arguments, specs, strict=True)]
-        for tensor in self._hidden[callee.id]:
-            arguments.append(_visible(copy, tensor))
         add = (
             library.stateless_recursive_call
             if self._only_reads
             else library.recursive_call
         )
+        return self._close_invocations(copy, op, add, mapped=False)
+
+    def _close_map(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+        callee = self._definitions[op.get_attr("subgraph")]
+        add = (
+            library.stateless_recursive_map
+            if self._only_reads
+            else library.recursive_map
+        )
+        add = functools.partial(add, num_shared=len(self._hidden[callee.id]))
+        return self._close_invocations(copy, op, add, mapped=True)
+
+    def _close_invocations(
+        self,
+        copy: GraphCopy,
+        op: tf.Operation,
+        add: Callable[..., Any],
+        *,
+        mapped: bool,
+    ) -> list[tf.Tensor]:
+        procedure = closed_graph_around(copy.target)
+        callee = self._definitions[op.get_attr("subgraph")]
+        arguments = [copy.resolve(tensor) for tensor in list(op.inputs)[1:]]
+        specs = callee.signature.flat_inputs
+        if mapped:
+            specs = [with_rows(spec) for spec in specs]
+        _check_call(callee, specs, arguments, op)
+        arguments = [as_declared(a, s) for a, s in zip(arguments, specs, strict=True)]
+        for tensor in self._hidden[callee.id]:
+            arguments.append(_visible(copy, tensor))
         results = add(
             handle=copy.resolve(op.inputs[0]),
             args=arguments,
@@ -139,7 +169,7 @@ class ClosingRules:
             repeated=copy.repeated,
             Toutputs=op.get_attr("Toutputs"),
             output_shapes=op.get_attr("output_shapes"),
-            name="call",
+            name="map" if mapped else "call",
         )
         procedure.num_sites += 1
         copy.register(op, results.activation.op)
@@ -226,10 +256,12 @@ def _check_size(table: PushedTable, size: tf.Tensor) -> None:
 
 
 def _check_call(
-    callee: Definition, arguments: list[tf.Tensor], op: tf.Operation
+    callee: Definition,
+    specs: list[tf.TensorSpec],
+    arguments: list[tf.Tensor],
+    op: tf.Operation,
 ) -> None:
     """Checks a call that was traced before its callee's inputs were known."""
-    specs = callee.signature.flat_inputs
     fits = len(specs) == len(arguments) and all(
         spec.dtype == argument.dtype and spec.shape.is_compatible_with(argument.shape)
         for spec, argument in zip(specs, arguments, strict=True)

@@ -11,6 +11,10 @@
 namespace recursive_tf {
 namespace {
 
+// What rows hold until they are written: not zero, so that a row that is read
+// before is seen.
+constexpr int64_t kUnwritten = 1'000'000;
+
 // Rows of integers, one after the other.
 struct Matrix {
   friend bool operator==(const Matrix& a, const Matrix& b) {
@@ -35,10 +39,10 @@ class MatrixOps {
            static_cast<int32_t>(rows.width);
   }
   int64_t RowSize(int32_t value) const { return widths_.at(value); }
-  // Not zeros: a row that is read before it is written is seen.
   Matrix Allocate(int32_t value) const {
     const int64_t width = widths_.at(value);
-    return {width, std::vector<int64_t>(num_rows_.at(value) * width, 1 << 20)};
+    return {width,
+            std::vector<int64_t>(num_rows_.at(value) * width, kUnwritten)};
   }
   static Matrix* View(const Matrix& rows) { return const_cast<Matrix*>(&rows); }
   static void Copy(const Matrix* from, int64_t row, int64_t offset, Matrix* to,

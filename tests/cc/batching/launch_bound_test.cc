@@ -1,7 +1,6 @@
 #include "recursive_tf/cc/batching/launch_bound.h"
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"

@@ -1,12 +1,12 @@
 #include "recursive_tf/cc/batching/report_board.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/run_report.h"
+#include "recursive_tf/cc/testing/threads.h"
 
 namespace recursive_tf {
 namespace {
@@ -20,16 +20,23 @@ RunReport ReportOf(int64_t bytes) {
   return report;
 }
 
+// Returns the bytes of the last report of "f", if there is one.
+std::optional<int64_t> LastBytes(ReportBoard* board, ReportBoard::Pass pass) {
+  const std::optional<RunReport> report = board->Read("f", pass);
+  if (!report.has_value()) return std::nullopt;
+  return report->bytes_moved;
+}
+
 TEST(ReportBoardTest, KeepsTheLastReportOfWhatIsWatched) {
   ReportBoard board;
   board.Watch("f");
   EXPECT_TRUE(board.IsWatched("f"));
-  EXPECT_FALSE(board.Read("f", kForward).has_value());
+  EXPECT_EQ(LastBytes(&board, kForward), std::nullopt);
   board.Post("f", kForward, ReportOf(1));
   board.Post("f", kForward, ReportOf(2));
   board.Post("f", kBackward, ReportOf(3));
-  EXPECT_EQ(board.Read("f", kForward)->bytes_moved, 2);
-  EXPECT_EQ(board.Read("f", kBackward)->bytes_moved, 3);
+  EXPECT_EQ(LastBytes(&board, kForward), 2);
+  EXPECT_EQ(LastBytes(&board, kBackward), 3);
 }
 
 TEST(ReportBoardTest, KeepsNothingOfWhatNobodyWatches) {
@@ -61,18 +68,15 @@ TEST(ReportBoardTest, ThereIsOneOfTheProcess) {
 
 TEST(ReportBoardTest, ThreadsMayPostAndWatch) {
   ReportBoard board;
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([&board, name = std::to_string(thread % 2)] {
-      for (int i = 0; i < 500; ++i) {
-        board.Watch(name);
-        board.Post(name, kForward, ReportOf(i));
-        EXPECT_TRUE(board.Read(name, kForward).has_value());
-        board.Unwatch(name);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  RunInThreads(4, [&board](int thread) {
+    const std::string name = std::to_string(thread % 2);
+    for (int i = 0; i < 500; ++i) {
+      board.Watch(name);
+      board.Post(name, kForward, ReportOf(i));
+      EXPECT_TRUE(board.Read(name, kForward).has_value());
+      board.Unwatch(name);
+    }
+  });
   EXPECT_FALSE(board.IsWatched("0"));
 }
 

@@ -1,13 +1,10 @@
 #include "recursive_tf/cc/batching/reverse_replay.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -18,6 +15,10 @@
 
 namespace recursive_tf {
 namespace {
+
+// What rows hold until they are written: not zero, so that a row that is read
+// before is seen.
+constexpr int64_t kUnwritten = 1'000'000;
 
 // Differentiates blocks of integers row by row, and counts.
 class IntegerBackend {
@@ -68,9 +69,8 @@ class IntegerBackend {
   static int32_t NumRows(const Column& rows) {
     return static_cast<int32_t>(rows.size());
   }
-  // Not zeros: a row that is read before it is written is seen.
   Column Allocate(int32_t value) const {
-    return Column(num_rows->at(value), 1 << 20);
+    return Column(num_rows->at(value), kUnwritten);
   }
   static int64_t RowSize(int32_t /*value*/) { return 1; }
   static Column* View(const Column& rows) { return const_cast<Column*>(&rows); }
@@ -113,6 +113,7 @@ Tree MakeTrees(int num_trees, int num_leaves, uint32_t seed) {
   };
   for (int i = 0; i < num_trees; ++i) {
     std::vector<int64_t> open;
+    open.reserve(num_leaves);
     for (int k = 0; k < num_leaves; ++k) {
       open.push_back(add(-1, -1, 1 + static_cast<int64_t>(random() % 3)));
     }
@@ -128,62 +129,71 @@ Tree MakeTrees(int num_trees, int num_leaves, uint32_t seed) {
 
 constexpr int64_t kWeight = 2;
 
-// value(leaf) = w * word, value(inner) = left * right + 3 * right, pushed as
-// row `node` of a table. The blocks are
+// The program is value(leaf) = w * word, value(inner) = left * right + 3 *
+// right, pushed as row `node` of a table. Its blocks are
 //   0: node -> is inner, left, right, word     1: word -> w * word
 //   2: left, right -> left * right + 3 * right
-IntegerProgram Program(const Tree* tree) {
-  enum : uint8_t { kTree, kLeaf, kInner };
-  IntegerProgram program;
-  program.plan.num_blocks = 3;
-  program.plan.procedures.resize(3);
-  const auto slot = [](int32_t i) { return Source::Slot(i); };
+// and its procedures
+enum : uint8_t { kTree, kLeaf, kInner };
 
-  PlannedProcedure& entry = program.plan.procedures[kTree];
-  entry.num_arguments = 1;
-  entry.num_slots = 6;  // node, is inner, left, right, word, value
+Source S(int32_t slot) { return Source::Slot(slot); }
+
+PlannedProcedure TreeProcedure() {
+  PlannedProcedure tree;
+  tree.num_arguments = 1;
+  tree.num_slots = 6;  // node, is inner, left, right, word, value
   Stage look;
   look.block = 0;
-  look.inputs = {{slot(0)}};
+  look.inputs = {{S(0)}};
   look.first_output = 1;
   look.num_outputs = 4;
-  look.calls = {
-      CallSite{0,
-               slot(1),
-               {Branch{kLeaf, {slot(4)}}, Branch{kInner, {slot(2), slot(3)}}},
-               5}};
+  look.calls = {CallSite{
+      0, S(1), {Branch{kLeaf, {S(4)}}, Branch{kInner, {S(2), S(3)}}}, 5}};
   Stage push;
-  push.pushes = {PlannedPush{0, slot(0), slot(5)}};
-  entry.stages = {look, push};
-  entry.outputs = {slot(5)};
+  push.pushes = {PlannedPush{0, S(0), S(5)}};
+  tree.stages = {look, push};
+  tree.outputs = {S(5)};
+  return tree;
+}
 
-  PlannedProcedure& leaf = program.plan.procedures[kLeaf];
+PlannedProcedure LeafProcedure() {
+  PlannedProcedure leaf;
   leaf.is_branch = true;
   leaf.num_arguments = 1;
-  leaf.num_slots = 2;
+  leaf.num_slots = 2;  // word, value
   Stage weigh;
   weigh.block = 1;
-  weigh.inputs = {{slot(0)}};
+  weigh.inputs = {{S(0)}};
   weigh.first_output = 1;
   weigh.num_outputs = 1;
   leaf.stages = {weigh};
-  leaf.outputs = {slot(1)};
+  leaf.outputs = {S(1)};
+  return leaf;
+}
 
-  PlannedProcedure& inner = program.plan.procedures[kInner];
+PlannedProcedure InnerProcedure() {
+  PlannedProcedure inner;
   inner.is_branch = true;
   inner.num_arguments = 2;
   inner.num_slots = 5;  // left, right, their values, value
   Stage descend;
-  descend.calls = {CallSite{0, {}, {Branch{kTree, {slot(0)}}}, 2},
-                   CallSite{1, {}, {Branch{kTree, {slot(1)}}}, 3}};
+  descend.calls = {CallSite{0, {}, {Branch{kTree, {S(0)}}}, 2},
+                   CallSite{1, {}, {Branch{kTree, {S(1)}}}, 3}};
   Stage combine;
   combine.block = 2;
-  combine.inputs = {{slot(2)}, {slot(3)}};
+  combine.inputs = {{S(2)}, {S(3)}};
   combine.first_output = 4;
   combine.num_outputs = 1;
   inner.stages = {descend, combine};
-  inner.outputs = {slot(4)};
+  inner.outputs = {S(4)};
+  return inner;
+}
 
+IntegerProgram Program(const Tree* tree) {
+  IntegerProgram program;
+  program.plan.num_blocks = 3;
+  program.plan.procedures = {TreeProcedure(), LeafProcedure(),
+                             InnerProcedure()};
   program.blocks = {
       [tree](const Column& in) {
         const int64_t left = tree->left[in[0]];

@@ -1,10 +1,10 @@
 #include "recursive_tf/cc/runtime/trace_log.h"
 
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/testing/threads.h"
 
 namespace recursive_tf {
 namespace {
@@ -53,17 +53,13 @@ TEST(TraceSpanTest, IsAnEventOfTheGlobalLogIfThatRecords) {
 
 TEST(TraceLogTest, ThreadsMayAddWhileItStartsAndStops) {
   TraceLog log;
-  std::vector<std::thread> threads;
-  for (int thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([&log, thread] {
-      for (int i = 0; i < 500; ++i) {
-        if (thread == 0) log.Start();
-        log.Add("block", "forward", TraceLog::Clock::now(), i);
-        if (thread == 1) log.Stop();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  RunInThreads(4, [&log](int thread) {
+    for (int i = 0; i < 500; ++i) {
+      if (thread == 0) log.Start();
+      log.Add("block", "forward", TraceLog::Clock::now(), i);
+      if (thread == 1) log.Stop();
+    }
+  });
   log.Start();
   EXPECT_TRUE(log.Stop().empty());
 }
