@@ -102,7 +102,7 @@ class RootCall:
         else:
             flat = self._add(args, {}, mapped=mapped)
         num_outputs = len(self.signature.flat_outputs)
-        outputs = tf.nest.pack_sequence_as(self.signature.outputs, flat[:num_outputs])
+        outputs = self.signature.pack_outputs(flat[:num_outputs], mapped=mapped)
         names = [push.name for push in self.program.pushes]
         return outputs, dict(zip(names, flat[num_outputs:], strict=True))
 

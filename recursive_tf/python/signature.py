@@ -6,17 +6,20 @@ extension type. To calls, a composite is the tensors that it consists of.
 
 import itertools
 import re
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
 from recursive_tf.python.errors import SubGraphError
 
-
 # Names of specs that `repr` writes without their module.
 _BARE_NAMES = re.compile(
     r"(?<![\w.])(?=(IndexedSlices|RaggedTensor|SparseTensor|Tensor)(Spec|Shape)\()"
+)
+
+
+_NO_TENSOR_ARRAY = (
+    "A SubGraph takes and returns no tf.TensorArray. Use what its .stack() returns."
 )
 
 
@@ -34,11 +37,17 @@ def spec_of(value: Any) -> tf.TypeSpec:
     return tf.TensorSpec(value.shape, value.dtype)
 
 
-def map_leaf(function: Callable[[tf.Tensor], Any], leaf: Any) -> Any:
-    """Applies `function` to a tensor, or to each tensor of a composite."""
+def as_output(leaf: Any) -> Any:
+    """Returns a tensor or composite that is a body's own, for what it outputs.
+
+    Raises:
+        SubGraphError: If that is neither.
+    """
     if is_composite(leaf):
-        return tf.nest.map_structure(function, leaf, expand_composites=True)
-    return function(tf.convert_to_tensor(leaf))
+        return tf.nest.map_structure(tf.identity, leaf, expand_composites=True)
+    if isinstance(leaf, tf.TensorArray):
+        raise SubGraphError(_NO_TENSOR_ARRAY)
+    return tf.identity(tf.convert_to_tensor(leaf))
 
 
 def flat_tensors(structure: Any) -> list[tf.Tensor]:
@@ -116,17 +125,13 @@ def as_spec(value: Any, shape: Any = ()) -> tf.TypeSpec:
     """Returns the spec that a dtype and a shape, or a spec, stand for.
 
     Raises:
-        SubGraphError: If what it is the spec of does not consist of tensors.
+        SubGraphError: If no input or output can be of it.
     """
-    if not isinstance(value, tf.TypeSpec):
-        return tf.TensorSpec(shape, tf.as_dtype(value))
-    if not all(isinstance(part, tf.TensorSpec) for part in _parts(value)):
-        raise SubGraphError(
-            f"{value!r} cannot be in a signature. Pass tensors, RaggedTensors, "
-            "SparseTensors or extension types; of a TensorArray what its .stack() "
-            "returns."
-        )
-    return value
+    if isinstance(value, tf.TensorArraySpec):
+        raise SubGraphError(_NO_TENSOR_ARRAY)
+    if isinstance(value, tf.TypeSpec):
+        return value
+    return tf.TensorSpec(shape, tf.as_dtype(value))
 
 
 def as_declared(tensor: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
@@ -180,8 +185,8 @@ class Signature:
             SubGraphError: If the number, structure, dtype or shape does not fit; if it
                 is mapped and takes or returns what has no such dimension.
         """
-        if mapped:
-            tf.nest.map_structure(self._rows_of, (self.inputs, self.outputs or ()))
+        if mapped and self.outputs is not None:
+            tf.nest.map_structure(self._rows_of, self.outputs)
         if len(args) != len(self.inputs):
             takes = format_structure(tuple(self.inputs))
             raise SubGraphError(
@@ -239,21 +244,48 @@ class Signature:
         self, value: Any, needed: tf.TypeSpec, index: int, *, mapped: bool
     ) -> list[tf.Tensor]:
         """Returns the tensors of a leaf."""
-        takes = f"Input {index} of SubGraph '{self.name}' is {format_spec(needed)}"
         if not isinstance(needed, tf.TensorSpec):
-            return _convert_composite(value, needed, takes)
+            return self._convert_composite(value, needed, index)
         try:
             tensor = tf.convert_to_tensor(value, dtype=needed.dtype)
         except (TypeError, ValueError) as error:
+            if is_composite(value):
+                found = format_spec(spec_of(value))
+                raise SubGraphError(
+                    f"{self._takes(needed, index)}, but the argument is {found}. "
+                    "Declare an input of that spec, or convert the argument to a "
+                    "tensor."
+                ) from error
             raise SubGraphError(
-                f"{takes}, but the argument is not: {error} Cast it before the call."
+                f"{self._takes(needed, index)}, but the argument is not: {error} Cast "
+                "it before the call."
             ) from error
         if not needed.shape.is_compatible_with(tensor.shape):
             hint = " `.map` takes one row for each invocation." if mapped else ""
+            found = format_spec(spec_of(tensor))
             raise SubGraphError(
-                f"{takes}, but the argument is {format_spec(spec_of(tensor))}.{hint}"
+                f"{self._takes(needed, index)}, but the argument is {found}.{hint}"
             )
         return [as_declared(tensor, needed)]
+
+    def _convert_composite(
+        self, value: Any, needed: tf.TypeSpec, index: int
+    ) -> list[tf.Tensor]:
+        if not is_composite(value) or not needed.is_compatible_with(value):
+            found = format_spec(spec_of(value)) if is_composite(value) else repr(value)
+            raise SubGraphError(
+                f"{self._takes(needed, index)}, but the argument is {found}."
+            )
+        pairs = zip(_parts(value), _parts(needed), strict=True)
+        return [as_declared(tensor, spec) for tensor, spec in pairs]
+
+    def _takes(self, needed: tf.TypeSpec, index: int) -> str:
+        return f"Input {index} of SubGraph '{self.name}' is {format_spec(needed)}"
+
+    def guess_outputs(self, shown: Any) -> None:
+        """Takes the specs of what a sibling branch returns."""
+        self.outputs = tf.nest.map_structure(_promise_of, shown)
+        self.guessed = True
 
     def check_outputs(self, observed: Any) -> None:
         """Takes the specs of the body's outputs, or checks them against earlier ones.
@@ -300,14 +332,12 @@ def _are_rows(rows: tf.TypeSpec, spec: tf.TypeSpec) -> bool:
     return list(map(spec_of, _parts(rows))) == list(map(with_rows, _parts(spec)))
 
 
-def _convert_composite(value: Any, needed: tf.TypeSpec, takes: str) -> list[tf.Tensor]:
-    if not is_composite(value):
-        raise SubGraphError(f"{takes}, but the argument is {value!r}.")
-    if not needed.is_compatible_with(value):
-        found = format_spec(spec_of(value))
-        raise SubGraphError(f"{takes}, but the argument is {found}.")
-    pairs = zip(_parts(value), _parts(needed), strict=True)
-    return [as_declared(tensor, spec) for tensor, spec in pairs]
+def _promise_of(spec: tf.TypeSpec) -> tf.TypeSpec:
+    """Returns what another branch may be expected to return if one returns `spec`."""
+    if isinstance(spec, tf.SparseTensorSpec) and spec.shape.rank is not None:
+        # What is known of its shape is lost in any op on it.
+        return tf.SparseTensorSpec([None] * spec.shape.rank, spec.dtype)
+    return spec
 
 
 def _is_special(spec: tf.TypeSpec, seen: tf.TypeSpec) -> bool:

@@ -22,8 +22,10 @@ from recursive_tf.python.program import Definition, close
 from recursive_tf.python.root_call import Choices, RootCall
 from recursive_tf.python.signature import (
     Signature,
+    as_output,
     as_spec,
     count_of_rows,
+    flat_tensors,
     format_structure,
     spec_of,
     with_rows,
@@ -137,7 +139,8 @@ class SubGraph:
         """Declares the next input.
 
         Args:
-            dtype: A dtype, a `tf.TensorSpec`, or a structure of these.
+            dtype: A dtype, a `tf.TensorSpec`, that of a RaggedTensor, SparseTensor or
+                extension type, or a structure of these.
             shape: Of one invocation's tensor, where `dtype` is a dtype; `()` is a
                 scalar, None dimensions are unknown.
             name: For the op.
@@ -151,7 +154,9 @@ class SubGraph:
         body = self._body_being_traced("input")
         spec = tf.nest.map_structure(lambda leaf: as_spec(leaf, shape), dtype)
         label = name or f"input_{len(self._signature.inputs)}"
-        tensors = tf.nest.map_structure(lambda s: body.add_input(s, label), spec)
+        tensors = tf.nest.map_structure(
+            lambda s: body.add_input(s, label), spec, expand_composites=True
+        )
         self._signature.inputs.append(spec)
         return tensors
 
@@ -160,8 +165,8 @@ class SubGraph:
         """Declares what the SubGraph returns; `output(a, b)` is `output((a, b))`.
 
         Args:
-            *outputs: A tensor, or a structure of tensors: tuples, named tuples, lists,
-                dicts.
+            *outputs: A tensor, RaggedTensor, SparseTensor or extension type, or a
+                structure of these: tuples, named tuples, lists, dicts.
 
         Raises:
             SubGraphError: The second time, outside of the definition, or if calls
@@ -180,11 +185,9 @@ class SubGraph:
                 "Return the value from the branch, and call it on the conditional's "
                 "result."
             )
-        tensors = tf.nest.map_structure(
-            lambda leaf: tf.identity(tf.convert_to_tensor(leaf)), structure
-        )
+        tensors = tf.nest.map_structure(as_output, structure)
         self._signature.check_outputs(tf.nest.map_structure(spec_of, tensors))
-        body.outputs = tf.nest.flatten(tensors)
+        body.outputs = flat_tensors(tensors)
         body.structured_outputs = tensors
         self._is_defined = True
 
@@ -300,12 +303,12 @@ class SubGraph:
             rows = count_of_rows(tensors)
             outputs = [with_rows(spec, rows) for spec in outputs]
         results = add_call(body, self._id, tensors, outputs, mapped=mapped)
-        return tf.nest.pack_sequence_as(self._signature.outputs, results)
+        return self._signature.pack_outputs(results, mapped=mapped)
 
     def _arguments_inside(self, args: tuple[Any, ...], *, mapped: bool) -> list[Any]:
         if self._body is None:
             # Its inputs are not known yet: closing the program checks them.
-            return [tf.convert_to_tensor(arg) for arg in tf.nest.flatten(args)]
+            return flat_tensors(args)
         return self._signature.flatten_arguments(args, mapped=mapped)
 
     def _guess_outputs(self) -> None:
@@ -319,8 +322,7 @@ class SubGraph:
         found = outputs_of_sibling()
         if found is None:
             raise missing
-        self._signature.outputs = found
-        self._signature.guessed = True
+        self._signature.guess_outputs(found)
 
     def _call_root(
         self, args: tuple[Any, ...], *, mapped: bool, with_pushed: bool

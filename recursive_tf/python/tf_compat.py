@@ -5,17 +5,24 @@ functions in op attributes, and the derivative of one graph within another.
 """
 
 import contextlib
+import functools
+import inspect
 import os
 import pathlib
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
+from tensorflow.python.autograph.core import ag_ctx as autograph_context
+from tensorflow.python.autograph.core import converter
+from tensorflow.python.autograph.impl import api as autograph_api
 from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
+from tensorflow.python.autograph.pyct import parser
 from tensorflow.python.client import pywrap_tf_session
-from tensorflow.python.eager import record
+from tensorflow.python.eager import backprop_util, record
 from tensorflow.python.eager.polymorphic_function import atomic_function
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import (
@@ -34,6 +41,8 @@ from tensorflow.python.ops import (
     resource_variable_ops,
 )
 from tensorflow.python.ops.parallel_for import pfor
+from tensorflow.python.util import tf_stack
+from tensorflow.python.util.dispatch import GlobalOpDispatcher
 
 __all__ = [
     "AtomicFunction",
@@ -41,6 +50,7 @@ __all__ = [
     "AutomaticControlDependencies",
     "EagerTensor",
     "FuncGraph",
+    "GlobalOpDispatcher",
     "RegisterGradient",
 ]
 
@@ -230,6 +240,11 @@ def copy_handle_data(old: tf.Tensor, new: tf.Tensor) -> None:
     """Tells `new` what the handle `old` leads to, if it is one."""
     if old.dtype in (tf.resource, tf.variant):
         handle_data_util.copy_handle_data(old, new)
+
+
+def may_hold_trainable(variant: tf.Tensor) -> bool:
+    """Says whether a variant may be a list of tensors that have gradients."""
+    return bool(backprop_util.IsTrainable(variant))
 
 
 def add_control_inputs(op: tf.Operation, controls: Iterable[tf.Operation]) -> None:
@@ -557,3 +572,80 @@ def mark_resources_read_only(op: tf.Operation) -> None:
     ops.set_int_list_attr(
         op, auto_control_deps_utils.READ_ONLY_RESOURCE_INPUTS_ATTR, indices
     )
+
+
+class _Transpiler(autograph_api.PyToTF):
+    """AutoGraph's, which evaluates annotations where their names may mean nothing."""
+
+    def transform_ast(self, node: Any, ctx: Any) -> Any:
+        """Makes texts of them first, as `from __future__ import annotations` does."""
+        for inner in parser.gast.walk(node):
+            if isinstance(inner, parser.gast.FunctionDef):
+                _make_text_of(inner, "returns")
+            if isinstance(inner, parser.gast.arguments):
+                for argument in parser.gast.iter_child_nodes(inner):
+                    _make_text_of(argument, "annotation")
+        return super().transform_ast(node, ctx)
+
+
+def _make_text_of(node: Any, field: str) -> None:
+    if getattr(node, field, None) is not None:
+        text = parser.unparse(getattr(node, field), include_encoding_marker=False)
+        setattr(node, field, parser.parse_expression(repr(text.strip())))
+
+
+_transpiler = _Transpiler()
+
+
+def convert_by_autograph(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `function` as AutoGraph converts it, also where AutoGraph is off.
+
+    It is off in functions that are not to be converted, which may call back.
+    """
+    if autograph_api.is_autograph_artifact(function):
+        return function
+    if inspect.ismethod(function):
+        converted = convert_by_autograph(function.__func__)
+        return functools.partial(converted, function.__self__)
+    options = converter.ConversionOptions(
+        recursive=True, user_requested=True, optional_features=None
+    )
+    context = converter.ProgramContext(options=options)
+    try:
+        code, _, code.ag_source_map = _transpiler.transform(function, context)
+    except Exception:  # AutoGraph says why, and leaves it as it is.
+        return _convert_or_warn(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            with autograph_api.StackTraceMapper(code), tf_stack.CurrentModuleFilter():
+                return code(*args, **kwargs)
+        except Exception as error:
+            autograph_api._attach_error_metadata(error, code)
+            explained = getattr(error, "ag_error_metadata", None)
+            if explained is None:
+                raise
+            raise explained.to_exception(error) from error.__cause__
+
+    return call
+
+
+def _convert_or_warn(function: Callable[..., Any]) -> Callable[..., Any]:
+    on = autograph_context.ControlStatusCtx(autograph_context.Status.ENABLED)
+    converted: Callable[..., Any] = autograph_api.tf_convert(
+        function, on, user_requested=True
+    )
+    return converted
+
+
+def kept_with(graph: tf.Graph) -> Mapping[Any, Any]:
+    """Returns what `keep_with` made to live as long as `graph`, by whose it is."""
+    kept: Mapping[Any, Any] = getattr(graph, "_recursive_kept", {})
+    return kept
+
+
+def keep_with(graph: tf.Graph, owner: Any, what: Any) -> None:
+    """Makes `what` live as long as `graph` and `owner`."""
+    if not kept_with(graph):
+        graph._recursive_kept = weakref.WeakKeyDictionary()
+    graph._recursive_kept[owner] = what

@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 
 from recursive_tf.python.batching.blocks import Block
-from recursive_tf.python.batching.plan import NO_BLOCK, CallSite, Plan, Source, Stage
+from recursive_tf.python.batching.plan import (
+    NO_BLOCK,
+    CallSite,
+    Plan,
+    Procedure,
+    Source,
+    Stage,
+)
 
 
 def describe(plan: Plan, blocks: list[Block]) -> str:
@@ -17,7 +24,15 @@ def _lines(plan: Plan, blocks: list[Block]) -> Iterator[str]:
         yield f"{procedure.name}({arguments})"
         for stage in procedure.stages:
             yield from _stage_lines(stage, plan, blocks)
-        yield f"  return {_list(procedure.outputs)}"
+        yield _end(procedure, plan)
+
+
+def _end(procedure: Procedure, plan: Plan) -> str:
+    loop = procedure.goes_on
+    if loop is None:
+        return f"  return {_list(procedure.outputs)}"
+    name = plan.procedures[loop.procedure].name
+    return f"  goes on: {name}({_list(loop.arguments)})"
 
 
 def _stage_lines(stage: Stage, plan: Plan, blocks: list[Block]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.blocks import cut
+from recursive_tf.python.batching.compilation import Compilation
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.plan import NO_BLOCK, make_plan
 from recursive_tf.python.batching.prologue import Prologue
@@ -18,6 +19,20 @@ from recursive_tf.python.batching.stages import Stages
 from recursive_tf.python.batching.vectorise import vectorise
 from recursive_tf.python.graph_copy import GraphCopy
 from tests.batching.describe import describe
+
+
+def compilation_of(subgraph):
+    """Returns what the library compiles the program of a SubGraph to.
+
+    Raises:
+        CannotBatchError: If it cannot.
+    """
+    procedures = subgraph._close().program.procedures
+    return Compilation(
+        [tf_compat.to_func_graph(p.function) for p in procedures],
+        [p.captures for p in procedures],
+        [p.name for p in procedures],
+    )
 
 
 class Compiled:
@@ -119,6 +134,9 @@ class Interpreter:
                 results = self._invoke(branch.procedure, [*map(find, branch.arguments)])
                 slots.update(enumerate(results, call.first_result))
         assert max(slots, default=-1) < procedure.num_slots
+        if procedure.goes_on is not None:
+            loop = procedure.goes_on
+            return self._invoke(loop.procedure, [*map(find, loop.arguments)])
         return [find(output) for output in procedure.outputs]
 
     def _function_of(self, inputs, outputs):
@@ -152,6 +170,10 @@ class Interpreter:
         for source in self._program.inputs_of(op):
             self._copy(source, copy)
         inputs = [copy.resolve(t) for t in self._program.inputs_of(op)]
+        if op.type == "TensorListGetItem" and inputs[0].dtype != tf.variant:
+            # A list that was made of a tensor, which is there instead.
+            copy.bind(tensor, tf.gather(inputs[0], inputs[1]))
+            return
         new = tf_compat.create_op(copy.target, op, inputs)
         for old, output in zip(op.outputs, new.outputs, strict=True):
             copy.bind(old, output)

@@ -222,10 +222,6 @@ REFUSED = {
         lambda _, n: tf.math.invert_permutation([n, 1 - n]),
         "InvertPermutation.* no rule for it. Give one with rtf.register_vectorization",
     ),
-    "a loop of the row": (
-        lambda _, n: tf.while_loop(lambda i: i < n, lambda i: [i + 1], [0])[0],
-        "While.* may differ in how often it turns",
-    ),
     "a filter of the row": (
         lambda x, _: tf.nn.conv1d(tf.ones([1, 5, 1]), x[:, None, None], 1, "SAME"),
         "Conv2D.* its input 'filter' may differ between activations",
@@ -250,13 +246,15 @@ def test_the_reason_has_the_line_of_the_users_code(case):
     assert "Not batched: " in str(explanation)
 
 
-def test_a_call_in_a_loop_is_a_reason():
-    with rtf.SubGraph("f") as f:
+def test_a_loop_around_a_call_is_described():
+    with rtf.SubGraph("f", output_signature=tf.TensorSpec([], tf.int32)) as f:
         n = f.input(tf.int32)
-        turn = lambda: tf.while_loop(lambda i: i < n, lambda i: [i + f(0) + 1], [0])[0]  # noqa: E731
-        f.output(tf.cond(n < 1, lambda: 0, turn))
-    (reason,) = rtf.explain(f).reasons
-    assert re.search(r"test_explain.py:\d+: calls and pushes in a loop", reason)
+        turn = lambda i: [i + f(i) + 1]  # noqa: E731
+        f.output(tf.while_loop(lambda i: i < n, turn, [0])[0])
+    explanation = rtf.explain(f)
+    assert explanation.executor == "batched"
+    assert "  goes on in f/loop\n" in str(explanation)
+    assert "  goes on in f/loop/end or f/loop/turn\n" in str(explanation)
 
 
 def test_the_users_choice_is_the_reason():

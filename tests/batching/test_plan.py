@@ -10,7 +10,6 @@ import tensorflow as tf
 import recursive_tf as rtf
 from recursive_tf.python.batching.encoding import encode
 from recursive_tf.python.batching.plan import Source
-from recursive_tf.python.batching.refusal import CannotBatchError
 from tests.batching.interpreter import Compiled, Interpreter
 from tests.batching.tree import ROOT, define_tree_lstm
 from tests.helpers.subgraphs import define_fib, define_power
@@ -204,18 +203,18 @@ def test_an_op_that_nothing_holds_after_a_call_is_no_launch_of_its_own():
 
 def test_a_plan_is_encoded_as_numbers():
     assert encode(Compiled(define_fib()).plan) == [
-        *(1, 0, 2, 3),  # version, prologue, blocks, procedures
-        *(0, 1, 5, 1, 4, 1),  # fib: an argument, 5 slots, returns slot 4, one stage:
+        *(2, 0, 2, 3),  # version, prologue, blocks, procedures
+        *(0, 1, 5, 1, 4, 0, 1),  # fib: an argument, 5 slots, returns slot 4, one stage:
         *(0, 1, 1, 0, 1, 3, 0, 1),  # block 0 of slot 0, to 3 from slot 1; a call
         *(0, 1, 1, 4, 2),  # by slot 1, to slot 4: one of two
         *(1, 2, 2, 3),  # procedure 1 with slots 2 and 3
         *(2, 1, 0),  # procedure 2 with slot 0
-        *(1, 2, 5, 1, 4, 2),  # the recursion: two stages:
+        *(1, 2, 5, 1, 4, 0, 2),  # the recursion: two stages:
         *(-1, 0, 0, 0, 0, 2),  # no block; two calls
         *(0, 0, 0, 2, 1, 0, 1, 0),  # fib at call site 0, of slot 0 to slot 2
         *(1, 0, 0, 3, 1, 0, 1, 1),  # and at call site 1
         *(1, 2, 1, 2, 1, 3, 4, 1, 0, 0),  # block 1 of slots 2 and 3, to slot 4
-        *(1, 1, 1, 1, 0, 0),  # the base: returns its argument
+        *(1, 1, 1, 1, 0, 0, 0),  # the base: returns its argument
     ]
 
 
@@ -225,7 +224,7 @@ def test_an_output_of_the_prologue_is_encoded_below_zero():
         f.output(tf.cond(n < 1, lambda: 7, lambda: f(n - 1)))
     base = Compiled(f).plan.procedures[-1]
     assert base.outputs == (Source(0, of_prologue=True),)
-    assert encode(Compiled(f).plan)[-3:] == [1, ~0, 0]  # One output; no stage.
+    assert encode(Compiled(f).plan)[-4:] == [1, ~0, 0, 0]  # One output; no stage.
 
 
 def test_two_compilations_give_the_same_plan():
@@ -233,10 +232,29 @@ def test_two_compilations_give_the_same_plan():
     assert one.describe() == other.describe()
 
 
-def test_a_call_in_a_loop_is_refused_with_its_line():
-    with rtf.SubGraph("f") as f:
+def test_a_loop_is_a_procedure_with_a_turn_that_begins_it_again():
+    with rtf.SubGraph("f", output_signature=tf.TensorSpec([], tf.int32)) as f:
         n = f.input(tf.int32)
-        loop = lambda: tf.while_loop(lambda i: i < n, lambda i: [i + f(0) + 1], [0])[0]  # noqa: E731
-        f.output(tf.cond(n < 1, lambda: 0, loop))
-    with pytest.raises(CannotBatchError, match=r"test_plan\.py:\d+: calls and pushes"):
-        Compiled(f)
+        turn = lambda i, total: (i + 1, total + f(i))  # noqa: E731
+        f.output(tf.while_loop(lambda i, _: i < n, turn, (0, 1))[1])
+    compiled = Compiled(f)
+    assert (
+        compiled.describe()
+        == """\
+f(v0)
+  v1.. = f/loop(once0, once0, once1, v0)
+  return v3
+f/loop(v0, v1, v2, v3)
+  v4 = block 0(v1, v3): Less
+  v5.. = v4 ? f/loop/end(v0, v1, v2) | f/loop/turn(v1, v2, v0, v3)
+  return v5, v6, v7
+f/loop/turn(v0, v1, v2, v3)
+  v4.. = f(v0)
+  v5, v6, v7 = block 1(v0, v1, v4, v2): AddV2, AddV2, AddV2
+  goes on: f/loop(v7, v5, v6, v3)
+f/loop/end(v0, v1, v2)
+  return v0, v1, v2"""
+    )
+    assert [int(Interpreter(compiled).invoke(n)[0]) for n in range(6)] == [
+        2**n for n in range(6)
+    ]

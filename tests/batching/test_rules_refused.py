@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from recursive_tf.python.batching.refusal import CannotBatchError
-from tests.batching.interpreter import Compiled
+from tests.batching.interpreter import compilation_of
 from tests.batching.rows import (
     IMAGE,
     INDEX,
@@ -13,7 +13,6 @@ from tests.batching.rows import (
     TEXT,
     VECTOR,
     define_body,
-    vectorised,
 )
 
 VARIABLE = tf.Variable(tf.ones([3]))
@@ -39,22 +38,10 @@ def assigned(x):
     return x
 
 
-def repeat(times, x):
-    return tf.while_loop(lambda i, _: i < times, lambda i, y: (i + 1, y * 2.0), (0, x))[
-        1
-    ]
-
-
 def in_a_loop(function):
     return lambda x: tf.while_loop(
         lambda i, _: i < 2, lambda i, y: (i + 1, function(y)), (0, x)
     )[1]
-
-
-def list_around_a_call(x):
-    with_rows = tf.TensorArray(tf.float32, 2).unstack(tf.stack([x, x]))
-    condition = tf.reduce_sum(x) > 0.0
-    return tf.cond(condition, lambda: with_rows.read(0), lambda: with_rows.read(1))
 
 
 REFUSED = {
@@ -124,29 +111,9 @@ REFUSED = {
         ),
         *("SparseSegmentSum", SHAPE, INDICES),
     ),
-    "a loop of the row": (
-        lambda n, x: repeat(n, x),
-        *("While", "may differ in how often it turns. Make the loop a", INDEX, VECTOR),
-    ),
-    "a loop of a variable": (
-        lambda x: repeat(tf.cast(VARIABLE[0], tf.int32), x),
-        *("While", "turns is not known before the program runs. Make", VECTOR),
-    ),
-    "a long loop": (
-        lambda x: repeat(1000, x),
-        *("While", "turns more than 128 times. Make the loop a recursion", VECTOR),
-    ),
-    "a conditional in a loop": (
-        in_a_loop(lambda y: tf.cond(y[0] > 0.0, lambda: y, lambda: -y)),
-        *("If", "which branch is taken is not known .* Use tf.where", VECTOR),
-    ),
     "an effect in a loop": (
         in_a_loop(lambda y: y + tf.random.normal([3])),
         *("RandomStandardNormal", EFFECT, VECTOR),
-    ),
-    "a list around a conditional": (
-        list_around_a_call,
-        *("TensorList", "goes from one block to another.* Stack it", VECTOR),
     ),
 }
 
@@ -154,8 +121,8 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_batched_is_refused_with_its_line(case):
     body, op_type, why, *specs = case
-    compiled = Compiled(define_body(body, *specs))
+    subgraph = define_body(body, *specs)
     with pytest.raises(CannotBatchError, match=why) as refused:
-        vectorised(compiled)
+        compilation_of(subgraph)
     assert "test_rules_refused.py:" in refused.value.place
     assert op_type in str(refused.value).partition(" ")[0]

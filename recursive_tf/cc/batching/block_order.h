@@ -74,6 +74,11 @@ class BlockOrder {
    private:
     void Add(size_t procedure) {
       const std::vector<Stage>& stages = plan_.procedures[procedure].stages;
+      if (const auto& next = plan_.procedures[procedure].goes_on;
+          next.has_value()) {
+        next_[EndOf(static_cast<int32_t>(procedure))].push_back(
+            first_[next->procedure]);
+      }
       for (size_t k = 0; k < stages.size(); ++k) {
         const int32_t point = first_[procedure] + static_cast<int32_t>(k);
         block_[point] = stages[k].block;

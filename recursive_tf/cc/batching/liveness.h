@@ -21,6 +21,9 @@ class Liveness {
     }
     const auto end = static_cast<int32_t>(procedure.stages.size());
     for (const Source& output : procedure.outputs) Read(output, end);
+    if (procedure.goes_on.has_value()) {
+      for (const Source& next : procedure.goes_on->arguments) Read(next, end);
+    }
     for (int32_t slot = 0; slot < procedure.num_slots; ++slot) {
       const int32_t last = last_stage_[slot];
       if (last != kNever) dying_[last].push_back(slot);

@@ -366,6 +366,23 @@ class LockStep {
     activation.first_slot -= num_slots;
   }
 
+  // Takes an activation from the turn of a loop that ran in place to the next.
+  void GoOn(const Branch& loop, int32_t id) {
+    const int32_t num_slots = plan_.procedures[loop.procedure].num_slots;
+    for (size_t i = 0; i < loop.arguments.size(); ++i) {
+      StoreAt(id, -num_slots, loop.procedure, static_cast<int32_t>(i),
+              Find(id, loop.arguments[i]));
+    }
+    BatchedActivation& activation = activations_[id];
+    const std::vector<Stage>& stages =
+        plan_.procedures[activation.procedure].stages;
+    EndReads(id, static_cast<int32_t>(stages.size()));
+    activation.procedure = loop.procedure;
+    activation.stage = 0;
+    activation.first_slot -= num_slots;
+    entered_.push_back(id);
+  }
+
   // Empties the slots that an activation does not read after a stage.
   void EndReads(int32_t id, int32_t stage) {
     for (const int32_t slot : LivenessOf(id).DyingAfter(stage)) Clear(id, slot);
@@ -400,6 +417,7 @@ class LockStep {
         entered_.push_back(id);
         return;
       }
+      if (procedure.goes_on.has_value()) return GoOn(*procedure.goes_on, id);
       if (frames_.RunsInPlace(activation.procedure)) {
         GoBack(id);
         continue;

@@ -63,8 +63,8 @@ struct Stage {
   std::vector<CallSite> calls;
 };
 
-// The body of a SubGraph, or a branch with a call site, cut at its calls. The
-// first slots hold the arguments.
+// The body of a SubGraph, or a branch or a loop with a call site, cut at its
+// calls. The first slots hold the arguments.
 struct PlannedProcedure {
   // A branch is a part of the invocation that takes it.
   bool is_branch = false;
@@ -72,6 +72,9 @@ struct PlannedProcedure {
   int32_t num_slots = 0;
   std::vector<Stage> stages;
   std::vector<Source> outputs;
+  // Where it goes on at its end instead of returning: a turn of a loop begins
+  // the loop, whose branch it is, again.
+  std::optional<Branch> goes_on;
 };
 
 // A program as the batched executor runs it. The root call invokes the first

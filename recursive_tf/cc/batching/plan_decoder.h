@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "recursive_tf/cc/batching/code_reader.h"
+#include "recursive_tf/cc/batching/frames.h"
 #include "recursive_tf/cc/batching/plan.h"
 
 namespace recursive_tf {
@@ -49,6 +51,7 @@ class PlanDecoder {
     procedure->num_arguments = reader_.Count();
     procedure->num_slots = reader_.Index();
     procedure->outputs = ReadSources();
+    if (reader_.Number() != 0) procedure->goes_on = ReadBranch();
     procedure->stages.resize(reader_.Count());
     for (Stage& stage : procedure->stages) Read(&stage);
   }
@@ -79,10 +82,14 @@ class PlanDecoder {
     if (has_selector) call->selector = selector;
     call->first_result = reader_.Index();
     call->branches.resize(reader_.Count());
-    for (Branch& branch : call->branches) {
-      branch.procedure = reader_.Index();
-      branch.arguments = ReadSources();
-    }
+    for (Branch& branch : call->branches) branch = ReadBranch();
+  }
+
+  Branch ReadBranch() {
+    Branch branch;
+    branch.procedure = reader_.Index();
+    branch.arguments = ReadSources();
+    return branch;
   }
 
   void Check(const Plan& plan) {
@@ -97,6 +104,21 @@ class PlanDecoder {
       }
     }
     if (reader_.ok()) CheckBranches(plan);
+    if (reader_.ok()) CheckLoops(plan);
+  }
+
+  // What begins a loop again is a branch of it, in the same activation.
+  void CheckLoops(const Plan& plan) {
+    const Frames frames(plan);
+    for (size_t p = 0; p < plan.procedures.size(); ++p) {
+      const std::optional<Branch>& loop = plan.procedures[p].goes_on;
+      if (!loop.has_value()) continue;
+      const auto turn = static_cast<int32_t>(p);
+      if (!frames.RunsInPlace(turn) ||
+          frames.HomeOf(turn).procedure != loop->procedure) {
+        reader_.Fail("has a loop that its turn is not in");
+      }
+    }
   }
 
   // Only a call of a SubGraph may close a cycle: it is what limits count.
@@ -133,6 +155,7 @@ class PlanDecoder {
     Fill(0, procedure.num_arguments);
     for (const Stage& stage : procedure.stages) Check(stage, plan);
     Check(procedure.outputs, plan);
+    if (procedure.goes_on.has_value()) Check(*procedure.goes_on, plan);
   }
 
   void Check(const Stage& stage, const Plan& plan) {
@@ -161,21 +184,27 @@ class PlanDecoder {
     if (call.selector.has_value()) Check({*call.selector}, plan);
     if (call.branches.empty()) return reader_.Fail("has a call of nothing");
     for (const Branch& branch : call.branches) {
-      if (branch.procedure < 0 ||
-          branch.procedure >= static_cast<int32_t>(plan.procedures.size())) {
-        return reader_.Fail("names a procedure that is not there");
-      }
+      Check(branch, plan);
+      if (!reader_.ok()) return;
       const PlannedProcedure& callee = plan.procedures[branch.procedure];
-      if (static_cast<size_t>(callee.num_arguments) !=
-          branch.arguments.size()) {
-        reader_.Fail("calls a procedure with other arguments than it takes");
-      }
-      if (static_cast<int64_t>(callee.outputs.size()) !=
-          NumResults(call, plan)) {
+      if (!callee.goes_on.has_value() &&
+          static_cast<int64_t>(callee.outputs.size()) !=
+              NumResults(call, plan)) {
         reader_.Fail("has branches with unlike results");
       }
-      Check(branch.arguments, plan);
     }
+  }
+
+  void Check(const Branch& branch, const Plan& plan) {
+    if (branch.procedure < 0 ||
+        branch.procedure >= static_cast<int32_t>(plan.procedures.size())) {
+      return reader_.Fail("names a procedure that is not there");
+    }
+    if (static_cast<size_t>(plan.procedures[branch.procedure].num_arguments) !=
+        branch.arguments.size()) {
+      reader_.Fail("calls a procedure with other arguments than it takes");
+    }
+    Check(branch.arguments, plan);
   }
 
   static int64_t NumResults(const CallSite& call, const Plan& plan) {

@@ -103,12 +103,10 @@ def roots_within(program: FlatProgram, procedure: FlatProcedure) -> list[tf.Tens
     """Returns the same of one procedure, without its branches."""
     roots = []
     for wait in procedure.waits:
-        inputs = program.inputs_of(wait.op)
-        # A branch takes what is used in it.
-        roots += inputs[1:] if wait.is_call else inputs[:1]
+        roots += wait.inputs
     for push in procedure.pushes:
         roots += program.inputs_of(push)[1:]
-    return roots + procedure.outputs
+    return roots + procedure.outputs + procedure.next_turn
 
 
 def _needed_ops(program: FlatProgram, stages: Stages) -> set[tf.Operation]:

@@ -15,6 +15,7 @@ from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.gradient_plan import gradient_of
 from recursive_tf.python.batching.plan import make_plan
 from recursive_tf.python.batching.prologue import Prologue
+from recursive_tf.python.batching.refusal import LoopMustWaitError
 from recursive_tf.python.batching.stages import Stages
 from recursive_tf.python.batching.training_block import (
     TrainingBlock,
@@ -171,7 +172,19 @@ class Compilation:
         names: Sequence[str],
     ) -> None:
         self._lock = threading.RLock()  # What is added to the prologue stays in it.
-        self.program = FlatProgram(graphs, capture_indices, names)
+        self._training: Training | None = None
+        waiting_loops: set[tf.Operation] = set()
+        while True:
+            try:
+                self._compile(
+                    FlatProgram(graphs, capture_indices, names, waiting_loops)
+                )
+                return
+            except LoopMustWaitError as error:
+                waiting_loops.add(error.loop)
+
+    def _compile(self, program: FlatProgram) -> None:
+        self.program = program
         self.stages = Stages(self.program)
         self.blocks = cut(self.program, self.stages)
         self.block_names = block_names(self.blocks)
@@ -183,7 +196,6 @@ class Compilation:
             for block in self.blocks
         ]
         self.inference = self._functions(found)
-        self._training: Training | None = None
 
     @property
     def training(self) -> Training:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from recursive_tf.python.batching.gradient_plan import BlockGradient
 from recursive_tf.python.batching.plan import (
+    Branch,
     CallSite,
     Plan,
     Procedure,
@@ -15,7 +16,7 @@ from recursive_tf.python.batching.plan import (
     Stage,
 )
 
-VERSION = 1
+VERSION = 2
 
 
 def encode(plan: Plan) -> list[int]:
@@ -51,6 +52,9 @@ def _procedure(procedure: Procedure) -> Iterator[int]:
     yield procedure.num_arguments
     yield procedure.num_slots
     yield from _sources(procedure.outputs)
+    yield int(procedure.goes_on is not None)
+    if procedure.goes_on is not None:
+        yield from _branch(procedure.goes_on)
     yield len(procedure.stages)
     for stage in procedure.stages:
         yield from _stage(stage)
@@ -78,8 +82,12 @@ def _call(call: CallSite) -> Iterator[int]:
     yield call.first_result
     yield len(call.branches)
     for branch in call.branches:
-        yield branch.procedure
-        yield from _sources(branch.arguments)
+        yield from _branch(branch)
+
+
+def _branch(branch: Branch) -> Iterator[int]:
+    yield branch.procedure
+    yield from _sources(branch.arguments)
 
 
 def _sources(sources: tuple[Source, ...]) -> Iterator[int]:

@@ -3,10 +3,13 @@
 A procedure waits where it calls a SubGraph and where it takes a branch: which one may
 differ from activation to activation. So the branches of a conditional are procedures,
 called where the conditional stands, with what they use of the procedure around them.
+So is a loop that activations may leave at different turns, or that waits itself: a
+procedure that looks whether it goes on, and a branch of it that takes a turn and begins
+it again.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 
@@ -15,7 +18,6 @@ from recursive_tf.python.batching.branch_names import branch_names, unique_among
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
-    FUNCTION_CALLS,
     LOOPS,
     branch_graphs,
 )
@@ -29,13 +31,19 @@ class Wait:
     """A place where a procedure waits for another.
 
     Attributes:
-        op: The call, or the conditional.
+        op: The call, the conditional or the loop, whose outputs hold the results.
         branches: The procedures that may be invoked. For a conditional on a bool that
             is the one for false, then the one for true.
+        selector: What says which of them, by number; None if there is one.
+        arguments: What it gets, beside what it uses of the procedure around it.
+        results: What it returns.
     """
 
     op: tf.Operation
     branches: list["FlatProcedure"]
+    selector: tf.Tensor | None = None
+    arguments: list[tf.Tensor] = dataclasses.field(default_factory=list)
+    results: list[tf.Tensor] = dataclasses.field(default_factory=list)
 
     @property
     def is_call(self) -> bool:
@@ -43,24 +51,27 @@ class Wait:
         return self.op.type in CALLS
 
     @property
-    def results(self) -> list[tf.Tensor]:
-        """What the procedure gets: a call's last output names it to a gradient."""
-        outputs = list(self.op.outputs)
-        return outputs[:-1] if self.is_call else outputs
+    def inputs(self) -> list[tf.Tensor]:
+        """What the procedure must have for it, beside what its branches use."""
+        selector = [] if self.selector is None else [self.selector]
+        return selector + self.arguments
 
 
 @dataclasses.dataclass(eq=False)
 class FlatProcedure:
-    """A SubGraph's body, or a branch of it that is waited for.
+    """A SubGraph's body, or a branch or a loop in it that is waited for.
 
     Attributes:
         name: Of the SubGraph, with the branch: see branch_names.py.
         around: The procedure that a branch stands in; None for a body.
-        inputs: The arguments of a body. What a branch uses is not named here.
+        inputs: Its arguments. What a branch uses of `around` is not named here.
         ops: What computes rows, one an activation, in the order of the graph.
-        waits: Its calls and conditionals, in order.
+        waits: Its calls, conditionals and loops, in order.
         pushes: Its pushes, in order.
         outputs: What it returns.
+        turns: The loop that a loop's body begins again at its end, instead of
+            returning; it is around it.
+        next_turn: The arguments of that loop then.
     """
 
     name: str
@@ -70,6 +81,8 @@ class FlatProcedure:
     waits: list[Wait] = dataclasses.field(default_factory=list)
     pushes: list[tf.Operation] = dataclasses.field(default_factory=list)
     outputs: list[tf.Tensor] = dataclasses.field(default_factory=list)
+    turns: "FlatProcedure | None" = None
+    next_turn: list[tf.Tensor] = dataclasses.field(default_factory=list)
 
 
 class FlatProgram:
@@ -80,8 +93,14 @@ class FlatProgram:
         procedures: Those of the SubGraphs first, in their order, then the branches.
         captures: Which capture of the program an argument of a graph is, by id.
 
+    Args:
+        graphs: The closed procedures.
+        capture_indices: Which captures of the program the last arguments of each are.
+        names: Of the SubGraphs.
+        waiting_loops: Loops without a call that are procedures all the same.
+
     Raises:
-        CannotBatchError: If there is a call in a loop.
+        CannotBatchError: If there is a map.
     """
 
     def __init__(
@@ -89,8 +108,12 @@ class FlatProgram:
         graphs: Sequence[FuncGraph],
         capture_indices: Sequence[Sequence[int]],
         names: Sequence[str],
+        waiting_loops: Collection[tf.Operation] = (),
     ) -> None:
         self.graphs = list(graphs)
+        self._waiting_loops = waiting_loops
+        # Of the results that loops have within their own procedures.
+        self._inside_loops = FuncGraph(tf_compat.unique_name("loops"))
         self.captures: dict[int, int] = {}
         self.procedures: list[FlatProcedure] = []
         self._aliases: dict[int, tf.Tensor] = {}
@@ -107,7 +130,7 @@ class FlatProgram:
             body = FlatProcedure(name, None, list(graph.inputs[1:first]))
             self.procedures.append(body)
         for graph, body in zip(graphs, list(self.procedures), strict=True):
-            self._flatten(graph, body)
+            body.outputs = self._flatten(graph, body)
 
     def resolve(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns the tensor that computes what `tensor` is, through any nesting."""
@@ -116,8 +139,19 @@ class FlatProgram:
         return tensor
 
     def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
-        """Returns what computes the inputs of `op`."""
-        return [self.resolve(tensor) for tensor in op.inputs]
+        """Returns what computes the inputs of `op`.
+
+        An op that reads a list that was made of a tensor, as a loop over a tensor
+        does, takes the tensor: lists do not go from block to block.
+        """
+        inputs = [self.resolve(tensor) for tensor in op.inputs]
+        if op.type == "TensorListGetItem":
+            made_by = inputs[0].op
+            if made_by.type == "TensorListFromTensor":
+                values = self.resolve(made_by.inputs[0])
+                if self.is_row(values) or self.is_row(inputs[1]):
+                    inputs[0] = values
+        return inputs
 
     def order_of(self, op: tf.Operation) -> int:
         """Returns where `op` stands in the program; an op comes after its inputs."""
@@ -151,11 +185,12 @@ class FlatProgram:
         for tensor, target in zip(tensors, to, strict=True):
             self._aliases[id(tensor)] = target
 
-    def _flatten(self, graph: FuncGraph, procedure: FlatProcedure) -> None:
+    def _flatten(self, graph: FuncGraph, procedure: FlatProcedure) -> list[tf.Tensor]:
+        """Adds the ops of a graph, and returns its outputs."""
         for op in graph.get_operations():
             self._order[op] = len(self._order)
             self._add(op, procedure)
-        procedure.outputs = [self.resolve(output) for output in graph.outputs]
+        return [self.resolve(output) for output in graph.outputs]
 
     def _add(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         if op.type in ("Placeholder", "NoOp"):
@@ -170,15 +205,13 @@ class FlatProgram:
             )
         elif op.type in CALLS:
             callee = self.procedures[op.get_attr("callee")]
-            self._wait(op, procedure, [callee])
+            arguments = [self.resolve(tensor) for tensor in list(op.inputs)[1:]]
+            results = list(op.outputs)[:-1]  # The last names it to a gradient.
+            self._wait(procedure, Wait(op, [callee], None, arguments, results))
         elif op.type in CONDITIONALS and self._concerns_rows(op):
             self._add_branches(op, procedure)
-        elif op.type in LOOPS | FUNCTION_CALLS and contains(op, CALLS | PUSHES):
-            raise CannotBatchError(
-                op,
-                "calls and pushes in a loop are not batched. Make the loop a "
-                "recursion, or use the dataflow executor.",
-            )
+        elif op.type in LOOPS and self._is_procedure(op):
+            self._add_loop(op, procedure)
         else:
             self._add_computation(op, procedure)
 
@@ -194,22 +227,61 @@ class FlatProgram:
             FlatProcedure(self._name_of(f"{procedure.name}/{name}"), procedure, [])
             for name in branch_names(op, graphs)
         ]
-        self._wait(op, procedure, branches)
+        selector = self.resolve(op.inputs[0])
+        wait = Wait(op, branches, selector, results=list(op.outputs))
+        self._wait(procedure, wait)
         for graph, branch in zip(graphs, branches, strict=True):
             self._bind(graph.inputs, list(op.inputs)[1:])
             self.procedures.append(branch)
-            self._flatten(graph, branch)
+            branch.outputs = self._flatten(graph, branch)
+
+    def _is_procedure(self, op: tf.Operation) -> bool:
+        return op in self._waiting_loops or contains(op, CALLS | PUSHES)
+
+    def _add_loop(self, op: tf.Operation, procedure: FlatProcedure) -> None:
+        """Adds a procedure for a loop, and in it a branch for another turn."""
+        condition, body = branch_graphs(op)
+        own = [i for i in range(len(body.outputs)) if not _is_kept(body, i)]
+        kept = [i for i in range(len(body.outputs)) if i not in own]
+        for tensors in (condition.inputs, body.inputs, op.outputs):
+            self._bind([tensors[i] for i in kept], [op.inputs[i] for i in kept])
+        variables = [condition.inputs[i] for i in own]
+        self._bind([body.inputs[i] for i in own], variables)
+        name = self._name_of(f"{procedure.name}/loop")
+        loop = FlatProcedure(name, procedure, variables)
+        turn = FlatProcedure(self._name_of(f"{name}/turn"), loop, [], turns=loop)
+        end = FlatProcedure(self._name_of(f"{name}/end"), loop, [])
+        start = [self.resolve(op.inputs[i]) for i in own]
+        results = [op.outputs[i] for i in own]
+        self._wait(procedure, Wait(op, [loop], None, start, results))
+        self.procedures += [loop, turn, end]
+        (goes_on,) = self._flatten(condition, loop)
+        last = self._values_like(variables)
+        self._wait(loop, Wait(last, [end, turn], goes_on, results=list(last.outputs)))
+        loop.outputs = list(last.outputs)
+        end.outputs = variables
+        new = self._flatten(body, turn)
+        turn.next_turn = [new[i] for i in own]
+
+    def _values_like(self, tensors: Sequence[tf.Tensor]) -> tf.Operation:
+        """Returns an op whose outputs stand for values like `tensors`."""
+        with self._inside_loops.as_default():
+            like = [
+                tf_compat.placeholder_like(self._inside_loops, tensor)
+                for tensor in tensors
+            ]
+            op = tf.raw_ops.IdentityN(input=like)[0].op
+        self._order[op] = len(self._order)
+        return op
 
     def _name_of(self, branch: str) -> str:
         name = unique_among(self._names, branch)
         self._names.add(name)
         return name
 
-    def _wait(
-        self, op: tf.Operation, procedure: FlatProcedure, branches: list[FlatProcedure]
-    ) -> None:
-        self._waiting.add(op)
-        procedure.waits.append(Wait(op, branches))
+    def _wait(self, procedure: FlatProcedure, wait: Wait) -> None:
+        self._waiting.add(wait.op)
+        procedure.waits.append(wait)
 
     def _add_computation(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         """Adds an op, unless the procedure, or one around it, has it already."""
@@ -242,3 +314,11 @@ class FlatProgram:
         )
         inputs = tuple(id(tensor) for tensor in self.inputs_of(op))
         return op.type, tuple(attrs), inputs
+
+
+def _is_kept(body: FuncGraph, index: int) -> bool:
+    """Says whether a loop's body returns a variable as it got it."""
+    tensor = body.outputs[index]
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor is body.inputs[index]

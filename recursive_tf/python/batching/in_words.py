@@ -67,12 +67,16 @@ def _stage(
         yield _wrapped(f"runs '{names[stage.block]}': {ops}")
     for push in stage.pushes:
         yield f"  pushes '{tables[push.table]}'"
-    calls = [c for c in stage.calls if c.selector is None]
+    calls = [c for c in stage.calls if not _is_branched(c, plan)]
     if calls:
         yield _wrapped(f"calls {', '.join(_callees(call, plan)[0] for call in calls)}")
     for choice in stage.calls:
-        if choice.selector is not None:
+        if _is_branched(choice, plan):
             yield _wrapped(f"goes on in {' or '.join(_callees(choice, plan))}")
+
+
+def _is_branched(call: CallSite, plan: Plan) -> bool:
+    return plan.procedures[call.branches[0].procedure].is_branch
 
 
 def _callees(call: CallSite, plan: Plan) -> list[str]:

@@ -64,7 +64,10 @@ class Stage:
 
 @dataclasses.dataclass(frozen=True)
 class Procedure:
-    """A body or a branch, cut into stages."""
+    """A body, a branch or a loop, cut into stages.
+
+    At its end it returns its outputs, or goes on in another procedure.
+    """
 
     name: str
     is_branch: bool
@@ -72,6 +75,7 @@ class Procedure:
     num_slots: int
     stages: tuple[Stage, ...]
     outputs: tuple[Source, ...]
+    goes_on: Branch | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +134,7 @@ class _Planner:
         self._blocks = blocks
         self._block_at = {(b.procedure, b.stage): i for i, b in enumerate(blocks)}
         self._indices = {p: i for i, p in enumerate(program.procedures)}
-        self._used_by_branch: dict[FlatProcedure, list[tf.Tensor]] = {}
+        self._used: dict[FlatProcedure, list[tf.Tensor]] = {}
         self._prologue = list(
             {id(t): t for t in roots_of(program) if not program.is_row(t)}.values()
         )
@@ -156,7 +160,15 @@ class _Planner:
             len(slots),
             tuple(s for s in stages if s.block != NO_BLOCK or s.pushes or s.calls),
             slots.sources(procedure.outputs),
+            self._next_turn(procedure, slots),
         )
+
+    def _next_turn(self, procedure: FlatProcedure, slots: _Slots) -> Branch | None:
+        loop = procedure.turns
+        if loop is None:
+            return None
+        arguments = [*procedure.next_turn, *self._used_of_around(loop)]
+        return Branch(self._indices[loop], slots.sources(arguments))
 
     def _plan_stage(self, procedure: FlatProcedure, index: int, slots: _Slots) -> Stage:
         block = self._block_at.get((procedure, index), NO_BLOCK)
@@ -182,14 +194,13 @@ class _Planner:
         )
 
     def _plan_wait(self, wait: Wait, slots: _Slots) -> CallSite:
-        inputs = self._program.inputs_of(wait.op)
         branches = []
         for branch in wait.branches:
-            arguments = inputs[1:] if wait.is_call else self._arguments(branch)
+            arguments = [*wait.arguments, *self._used_of_around(branch)]
             branches.append(Branch(self._indices[branch], slots.sources(arguments)))
         return CallSite(
             site=wait.op.get_attr("site") if wait.is_call else 0,
-            selector=None if wait.is_call else slots.source(inputs[0]),
+            selector=None if wait.selector is None else slots.source(wait.selector),
             branches=tuple(branches),
             first_result=slots.first_of(wait.results),
         )
@@ -198,18 +209,34 @@ class _Planner:
         return [w for w in procedure.waits if self._stages.stage_of_wait[w] == index]
 
     def _arguments(self, procedure: FlatProcedure) -> list[tf.Tensor]:
-        """Returns the inputs of a body, or what a branch uses of the one around it."""
+        return [*procedure.inputs, *self._used_of_around(procedure)]
+
+    def _used_of_around(self, procedure: FlatProcedure) -> list[tf.Tensor]:
+        """Returns the rows that a branch or a loop takes of the procedure around it.
+
+        A turn of a loop takes what the next one will need, too.
+        """
+        used = self._used_within(procedure)
+        if procedure.turns is not None:
+            known = set(map(id, used))
+            of_loop = self._used_of_around(procedure.turns)
+            used = used + [t for t in of_loop if id(t) not in known]
+        return used
+
+    def _used_within(self, procedure: FlatProcedure) -> list[tf.Tensor]:
+        """Returns the rows that a procedure, or a branch in it, reads but not makes."""
         if procedure.around is None:
-            return procedure.inputs
-        if procedure not in self._used_by_branch:
-            own = {id(t) for t in self._defined(procedure)}
-            used = {
-                id(t): t
-                for t in self._used(procedure)
-                if self._program.is_row(t) and id(t) not in own
-            }
-            self._used_by_branch[procedure] = list(used.values())
-        return self._used_by_branch[procedure]
+            return []
+        if procedure not in self._used:
+            own = {id(t) for t in [*procedure.inputs, *self._defined(procedure)]}
+            self._used[procedure] = list(
+                {
+                    id(t): t
+                    for t in self._read(procedure)
+                    if self._program.is_row(t) and id(t) not in own
+                }.values()
+            )
+        return self._used[procedure]
 
     def _defined(self, procedure: FlatProcedure) -> Iterator[tf.Tensor]:
         """Yields what a procedure computes or gets, stage by stage."""
@@ -220,8 +247,7 @@ class _Planner:
             for wait in self._waits_at(procedure, stage):
                 yield from wait.results
 
-    def _used(self, procedure: FlatProcedure) -> Iterator[tf.Tensor]:
-        """Yields what a procedure reads, and what its branches do."""
+    def _read(self, procedure: FlatProcedure) -> Iterator[tf.Tensor]:
         for block in self._blocks:
             if block.procedure is procedure:
                 yield from block.sources()
@@ -229,4 +255,4 @@ class _Planner:
         for wait in procedure.waits:
             if not wait.is_call:
                 for branch in wait.branches:
-                    yield from self._arguments(branch)
+                    yield from self._used_within(branch)

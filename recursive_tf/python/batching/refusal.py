@@ -28,3 +28,15 @@ class RuleError(ValueError):
             f"The rule for {op.type}, used for '{op.name}' at {place}, should return "
             f"{expected}, but returned {found}."
         )
+
+
+class LoopMustWaitError(CannotBatchError):
+    """A loop cannot be written out within a block.
+
+    Attributes:
+        loop: The While.
+    """
+
+    def __init__(self, loop: tf.Operation, reason: str) -> None:
+        super().__init__(loop, reason)
+        self.loop = loop

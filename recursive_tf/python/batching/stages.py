@@ -56,19 +56,17 @@ class Stages:
 
     def _uses_of(self, wait: Wait) -> list[tf.Tensor]:
         """Returns what a procedure must have for a wait, for its branches included."""
-        inputs = self._program.inputs_of(wait.op)
-        if wait.is_call:
-            return inputs[1:]
-        used = inputs[:1]
-        for branch in wait.branches:
-            used += self._used_within(branch)
+        used = list(wait.inputs)
+        if not wait.is_call:
+            for branch in wait.branches:
+                used += self._used_within(branch)
         return used
 
     def _used_within(self, procedure: FlatProcedure) -> list[tf.Tensor]:
         ops = [*procedure.ops, *procedure.pushes]
         used = [i for op in ops for i in self._program.inputs_of(op)]
         used += [t for wait in procedure.waits for t in self._uses_of(wait)]
-        return used + procedure.outputs
+        return used + procedure.outputs + procedure.next_turn
 
     def _assign(self, procedure: FlatProcedure) -> None:
         waits = {wait.op: wait for wait in procedure.waits}
@@ -108,7 +106,8 @@ class Stages:
     def _speculate(self, procedure: FlatProcedure) -> None:
         """Moves what only prepares a branch's calls to the branch's condition."""
         around = procedure.around
-        if around is None or not procedure.waits:
+        # A loop's variables are others at each turn.
+        if around is None or procedure.inputs or not procedure.waits:
             return
         target = (around, self.stage_of_wait[self._branches[procedure]])
         for op in procedure.ops:

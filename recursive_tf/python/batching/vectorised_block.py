@@ -10,8 +10,13 @@ from recursive_tf.python.batching.blocks import Block
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
+from recursive_tf.python.batching.refusal import (
+    CannotBatchError,
+    LoopMustWaitError,
+    RuleError,
+)
 from recursive_tf.python.batching.static import static_value
+from recursive_tf.python.graph_copy import LOOPS
 from recursive_tf.python.program.effects import has_effect
 from recursive_tf.python.signature import format_spec, spec_of
 from recursive_tf.python.tf_compat import FuncGraph
@@ -57,7 +62,7 @@ class VectorisedBlock:
         with self.graph.as_default():
             for op in block.ops:
                 inputs = [self._operand(t) for t in program.inputs_of(op)]
-                self._bind(op, self._results_of(op, inputs), self._values)
+                self._bind(op, self._results_or_wait(op, inputs), self._values)
             outputs = [self._output(tensor) for tensor in block.outputs]
         self.graph.outputs = outputs
         self.graph.inputs = rows + [self._imported[id(t)] for t in self.invariants]
@@ -145,6 +150,16 @@ class VectorisedBlock:
         if known is None:
             known = Operand(self._prologue.copy(tensor), is_row=False)
         return known
+
+    def _results_or_wait(
+        self, op: tf.Operation, inputs: list[Operand]
+    ) -> Sequence[tf.Tensor | Operand]:
+        try:
+            return self._results_of(op, inputs)
+        except CannotBatchError as error:
+            if op.type not in LOOPS:
+                raise
+            raise LoopMustWaitError(op, str(error)) from error
 
     def _results_of(
         self, op: tf.Operation, inputs: list[Operand]

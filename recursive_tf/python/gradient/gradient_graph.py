@@ -118,8 +118,7 @@ class GradientGraph(FuncGraph):
     ) -> dict[int, tf.Tensor]:
         results = {}
         for tensor, gradient in zip(inputs, gradients, strict=True):
-            # A loop gives what it only reads a gradient, zeros, also a bool.
-            if gradient is None or not is_trainable(gradient.dtype):
+            if gradient is None or not self._has_gradient(tensor, gradient):
                 continue
             capture = self.region.captures.get(id(tensor))
             if capture is not None:
@@ -127,6 +126,19 @@ class GradientGraph(FuncGraph):
             else:
                 results[id(tensor)] = tf.convert_to_tensor(gradient)
         return results
+
+    def _has_gradient(self, tensor: tf.Tensor, gradient: Any) -> bool:
+        """Says whether an input has a gradient, which TensorFlow may make up.
+
+        A loop gives what it only reads a gradient, zeros, also a bool or a handle.
+        """
+        if gradient.dtype != tf.variant:
+            return is_trainable(gradient.dtype)
+        if tensor is self.region.handle or not tf_compat.may_hold_trainable(tensor):
+            return False
+        if self.parent is None or id(tensor) in self.region.captures:
+            _refuse_list(tensor)
+        return True
 
     def finish(self) -> FuncGraph:
         """Returns the graph with its forward values read from the backprop cache.
@@ -204,6 +216,15 @@ def _refuse(tensor: tf.Tensor) -> NoReturn:
         f"A custom gradient in a SubGraph uses {tensor}, which the op that has the "
         "gradient does not. Make it an argument of the function with the custom "
         "gradient."
+    )
+
+
+def _refuse_list(tensor: tf.Tensor) -> NoReturn:
+    place = tf_compat.op_traceback(tensor.consumers()[0])
+    raise NotImplementedError(
+        f"A list of tensors, e.g. a tf.TensorArray, comes into the body of a SubGraph "
+        f"from outside, and is read at {place}. It has no gradient there: hand in "
+        "`.stack()` of it, and read that with tf.gather."
     )
 
 

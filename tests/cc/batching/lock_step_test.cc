@@ -452,6 +452,77 @@ TEST(LockStepTest, ABranchInPlaceIsNotOnThePath) {
   EXPECT_EQ(run.steps().PathOf(*refused, false, names), "f → call#0 → call#0");
 }
 
+// f(n) = the sum of 1 + f(k) for all k < n, in a loop, which is 2^n - 1; the
+// blocks are
+//   0: n -> 0, 0
+//   1: k, n -> k < n
+//   2: f(k), k, sum -> k + 1, sum + 1 + f(k)
+IntegerProgram LoopAroundACall() {
+  enum : uint8_t { kF, kLoop, kEnd, kTurn };
+  IntegerProgram program;
+  program.plan.num_blocks = 3;
+  program.plan.procedures.resize(4);
+
+  PlannedProcedure& f = program.plan.procedures[kF];
+  f.num_arguments = 1;
+  f.num_slots = 5;  // n, 0, 0, the last k, the last sum
+  Stage start = Compute(0, {S(0)}, 1, 2);
+  start.calls = {CallSite{0, {}, {Branch{kLoop, {S(1), S(2), S(0)}}}, 3}};
+  f.stages = {start};
+  f.outputs = {S(4)};
+
+  PlannedProcedure& loop = program.plan.procedures[kLoop];
+  loop.is_branch = true;
+  loop.num_arguments = 3;
+  loop.num_slots = 6;  // k, sum, n, k < n, the last k, the last sum
+  Stage look = Compute(1, {S(0), S(2)}, 3, 1);
+  look.calls = {
+      CallSite{0,
+               S(3),
+               {Branch{kEnd, {S(0), S(1)}}, Branch{kTurn, {S(0), S(1), S(2)}}},
+               4}};
+  loop.stages = {look};
+  loop.outputs = {S(4), S(5)};
+
+  PlannedProcedure& end = program.plan.procedures[kEnd];
+  end.is_branch = true;
+  end.num_arguments = 2;
+  end.num_slots = 2;
+  end.outputs = {S(0), S(1)};
+
+  PlannedProcedure& turn = program.plan.procedures[kTurn];
+  turn.is_branch = true;
+  turn.num_arguments = 3;
+  turn.num_slots = 6;  // k, sum, n, f(k), k + 1, the next sum
+  Stage call;
+  call.calls = {CallSite{0, {}, {Branch{kF, {S(0)}}}, 3}};
+  turn.stages = {call, Compute(2, {S(3), S(0), S(1)}, 4, 2)};
+  turn.goes_on = Branch{kLoop, {S(4), S(5), S(2)}};
+
+  program.blocks = {
+      [](const Column& /*in*/) { return Column{0, 0}; },
+      [](const Column& in) { return Column{in[0] < in[1]}; },
+      [](const Column& in) { return Column{in[1] + 1, in[2] + 1 + in[0]}; },
+  };
+  return program;
+}
+
+TEST_P(PolicyTest, ALoopAroundACallTurnsAsOftenAsEachRowWants) {
+  const IntegerProgram program = LoopAroundACall();
+  IntegerRun run(&program, GetParam());
+  EXPECT_EQ(Flat(run.Run({{0, 5, 1, 9, 2}}, 5)), (Column{0, 31, 1, 511, 3}));
+  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  // But for the results, which are of one launch each.
+  EXPECT_LE(run.num_alive(), 5);
+}
+
+TEST(LockStepTest, ALoopIsOneActivationHoweverOftenItTurns) {
+  const IntegerProgram program = LoopAroundACall();
+  IntegerRun run(&program);
+  run.Run({{12}}, 1);
+  EXPECT_EQ(run.steps().activations().max_alive(), 13);
+}
+
 // even(n) = n == 0 ? 1 : odd(n - 1), and odd the other way round: the blocks
 // 0 and 1 of the two SubGraphs lead to each other.
 IntegerProgram EvenAndOdd() {

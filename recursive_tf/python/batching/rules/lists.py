@@ -86,7 +86,10 @@ def from_tensor(
 def get_item(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[Operand]:
-    """What the place holds."""
+    """What the place holds; of a tensor, where a list goes from block to block."""
+    values, index = inputs[:2]
+    if values.tensor.dtype != tf.variant:
+        return [_part(block, values, index)]
     return [_item(block, op, _items_of(op, inputs[0]), _number(op, inputs[1]))]
 
 
@@ -139,3 +142,12 @@ def length(
 ) -> Sequence[Operand]:
     """The same for all rows."""
     return [block.once(lambda: tf.constant(len(_items_of(op, inputs[0]))))]
+
+
+def _part(block: VectorisedBlock, values: Operand, index: Operand) -> tf.Tensor:
+    """Returns the part of each row's values that an index names."""
+    if not index.is_row:
+        return tf.gather(values.tensor, block.tensor(index), axis=1)
+    if not values.is_row:
+        return tf.gather(block.tensor(values), index.tensor)
+    return tf.gather(values.tensor, index.tensor, axis=1, batch_dims=1)
