@@ -6,6 +6,7 @@ extension type. To calls, a composite is the tensors that it consists of.
 
 import itertools
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -63,7 +64,7 @@ def with_rows(spec: tf.TensorSpec, count: int | None = None) -> tf.TensorSpec:
     return tf.TensorSpec(shape, spec.dtype)
 
 
-def count_of_rows(tensors: list[tf.Tensor]) -> int | None:
+def count_of_rows(tensors: Sequence[tf.Tensor]) -> int | None:
     """Returns how many rows the arguments of a map have, if that is known."""
     counts = (t.shape[0] for t in tensors if t.shape.rank)
     return next((count for count in counts if count is not None), None)

@@ -206,13 +206,13 @@ def test_a_plan_is_encoded_as_numbers():
         *(2, 0, 2, 3),  # version, prologue, blocks, procedures
         *(0, 1, 5, 1, 4, 0, 1),  # fib: an argument, 5 slots, returns slot 4, one stage:
         *(0, 1, 1, 0, 1, 3, 0, 1),  # block 0 of slot 0, to 3 from slot 1; a call
-        *(0, 1, 1, 4, 2),  # by slot 1, to slot 4: one of two
+        *(0, 0, 1, 1, 4, 2),  # by slot 1, to slot 4: one of two
         *(1, 2, 2, 3),  # procedure 1 with slots 2 and 3
         *(2, 1, 0),  # procedure 2 with slot 0
         *(1, 2, 5, 1, 4, 0, 2),  # the recursion: two stages:
         *(-1, 0, 0, 0, 0, 2),  # no block; two calls
-        *(0, 0, 0, 2, 1, 0, 1, 0),  # fib at call site 0, of slot 0 to slot 2
-        *(1, 0, 0, 3, 1, 0, 1, 1),  # and at call site 1
+        *(0, 0, 0, 0, 2, 1, 0, 1, 0),  # fib at call site 0, of slot 0 to slot 2
+        *(1, 0, 0, 0, 3, 1, 0, 1, 1),  # and at call site 1
         *(1, 2, 1, 2, 1, 3, 4, 1, 0, 0),  # block 1 of slots 2 and 3, to slot 4
         *(1, 1, 1, 1, 0, 0, 0),  # the base: returns its argument
     ]

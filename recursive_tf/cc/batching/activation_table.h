@@ -35,7 +35,7 @@ struct BatchedActivation {
   // Where the parent made it, and the slot that gets its first result.
   int32_t site = 0;
   int32_t first_result = 0;
-  // The row of the root call, for an activation without a parent.
+  // The row of the root call, for an activation without a parent, or of a map.
   int32_t row = 0;
   int32_t stage = 0;
   // How many of the stage's calls have not returned.

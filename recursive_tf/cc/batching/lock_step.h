@@ -394,6 +394,7 @@ class LockStep {
     const int32_t id = Enter(branch.procedure, caller, call.site);
     if (id == kNoActivation) return;
     activations_[id].first_result = call.first_result;
+    activations_[id].row = call.ordinal;
     for (size_t i = 0; i < branch.arguments.size(); ++i) {
       Store(id, static_cast<int32_t>(i), Find(caller, branch.arguments[i]));
     }

@@ -36,6 +36,8 @@ struct CallSite {
   std::vector<Branch> branches;
   // The slot of the first result; the others follow.
   int32_t first_result = 0;
+  // The row of a map that it is for, for paths.
+  int32_t ordinal = 0;
 };
 
 // A row that a procedure adds to a table of the root call.

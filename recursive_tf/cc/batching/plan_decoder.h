@@ -77,6 +77,7 @@ class PlanDecoder {
 
   void Read(CallSite* call) {
     call->site = reader_.Index();
+    call->ordinal = reader_.Index();
     const bool has_selector = reader_.Number() != 0;
     const Source selector = ReadSource();
     if (has_selector) call->selector = selector;

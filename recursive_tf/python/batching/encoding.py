@@ -77,6 +77,7 @@ def _stage(stage: Stage) -> Iterator[int]:
 
 def _call(call: CallSite) -> Iterator[int]:
     yield call.site
+    yield call.ordinal
     yield int(call.selector is not None)
     yield 0 if call.selector is None else _source(call.selector)
     yield call.first_result

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.branch_names import branch_names, unique_among
+from recursive_tf.python.batching.made_ops import MadeOps
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -23,7 +24,11 @@ from recursive_tf.python.graph_copy import (
 )
 from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES
 from recursive_tf.python.program.effects import contains, has_effect
+from recursive_tf.python.signature import count_of_rows
 from recursive_tf.python.tf_compat import FuncGraph
+
+# A map is a call for each row: what has more would make a plan that is slow to follow.
+_MOST_ROWS = 64
 
 
 @dataclasses.dataclass(eq=False)
@@ -37,6 +42,8 @@ class Wait:
         selector: What says which of them, by number; None if there is one.
         arguments: What it gets, beside what it uses of the procedure around it.
         results: What it returns.
+        site: Of a call of a SubGraph, within its body.
+        ordinal: The row of a map that the call is for.
     """
 
     op: tf.Operation
@@ -44,11 +51,13 @@ class Wait:
     selector: tf.Tensor | None = None
     arguments: list[tf.Tensor] = dataclasses.field(default_factory=list)
     results: list[tf.Tensor] = dataclasses.field(default_factory=list)
+    site: int | None = None
+    ordinal: int = 0
 
     @property
     def is_call(self) -> bool:
         """Whether it invokes a SubGraph."""
-        return self.op.type in CALLS
+        return self.site is not None
 
     @property
     def inputs(self) -> list[tf.Tensor]:
@@ -100,7 +109,7 @@ class FlatProgram:
         waiting_loops: Loops without a call that are procedures all the same.
 
     Raises:
-        CannotBatchError: If there is a map.
+        CannotBatchError: If it is not known how many rows a map has.
     """
 
     def __init__(
@@ -112,8 +121,7 @@ class FlatProgram:
     ) -> None:
         self.graphs = list(graphs)
         self._waiting_loops = waiting_loops
-        # Of the results that loops have within their own procedures.
-        self._inside_loops = FuncGraph(tf_compat.unique_name("loops"))
+        self._made = MadeOps()
         self.captures: dict[int, int] = {}
         self.procedures: list[FlatProcedure] = []
         self._aliases: dict[int, tf.Tensor] = {}
@@ -200,14 +208,13 @@ class FlatProgram:
         elif op.type in PUSHES:
             procedure.pushes.append(op)
         elif op.type in MAPS:
-            raise CannotBatchError(
-                op, "a map in a body is not batched. Use the dataflow executor."
-            )
+            self._add_map(op, procedure)
         elif op.type in CALLS:
             callee = self.procedures[op.get_attr("callee")]
             arguments = [self.resolve(tensor) for tensor in list(op.inputs)[1:]]
             results = list(op.outputs)[:-1]  # The last names it to a gradient.
-            self._wait(procedure, Wait(op, [callee], None, arguments, results))
+            site = op.get_attr("site")
+            self._wait(procedure, Wait(op, [callee], None, arguments, results, site))
         elif op.type in CONDITIONALS and self._concerns_rows(op):
             self._add_branches(op, procedure)
         elif op.type in LOOPS and self._is_procedure(op):
@@ -235,6 +242,54 @@ class FlatProgram:
             self.procedures.append(branch)
             branch.outputs = self._flatten(graph, branch)
 
+    def _add_map(self, op: tf.Operation, procedure: FlatProcedure) -> None:
+        """Adds a call for each row of a map, if it is known how many there are."""
+        first_shared = len(op.inputs) - op.get_attr("num_shared")
+        inputs = list(op.inputs)
+        mapped, shared = inputs[1:first_shared], inputs[first_shared:]
+        count = _count_of_rows(op, mapped)
+        rows = [self._unstacked(tensor, count, op, procedure) for tensor in mapped]
+        callee = self.procedures[op.get_attr("callee")]
+        outputs = list(op.outputs)[:-1]
+        row_specs = [tf.TensorSpec(t.shape[1:], t.dtype) for t in outputs]
+        waits = []
+        for row in range(count):
+            made = self._order_last(self._made.values_like(row_specs))
+            arguments = [*(parts[row] for parts in rows), *map(self.resolve, shared)]
+            results = list(made.outputs)
+            site = op.get_attr("site")
+            waits.append(Wait(made, [callee], None, arguments, results, site, row))
+            self._wait(procedure, waits[-1])
+        for index, output in enumerate(outputs):
+            parts = [wait.results[index] for wait in waits]
+            self._bind([output], [self._stacked(parts, output, procedure)])
+
+    def _unstacked(
+        self, rows: tf.Tensor, count: int, op: tf.Operation, procedure: FlatProcedure
+    ) -> list[tf.Tensor]:
+        if not count:
+            return []
+        made = self._order_last(self._made.unstack(rows, count))
+        tf_compat.set_origin(made, op)
+        self._bind(made.inputs, [rows])
+        self._add_computation(made, procedure)
+        return list(map(self.resolve, made.outputs))
+
+    def _stacked(
+        self, parts: list[tf.Tensor], output: tf.Tensor, procedure: FlatProcedure
+    ) -> tf.Tensor:
+        if not parts:
+            return self._made.no_rows(output)
+        made = self._order_last(self._made.stack(parts))
+        tf_compat.set_origin(made, output.op)
+        self._bind(made.inputs, parts)
+        self._add_computation(made, procedure)
+        return self.resolve(made.outputs[0])
+
+    def _order_last(self, op: tf.Operation) -> tf.Operation:
+        self._order[op] = len(self._order)
+        return op
+
     def _is_procedure(self, op: tf.Operation) -> bool:
         return op in self._waiting_loops or contains(op, CALLS | PUSHES)
 
@@ -256,23 +311,12 @@ class FlatProgram:
         self._wait(procedure, Wait(op, [loop], None, start, results))
         self.procedures += [loop, turn, end]
         (goes_on,) = self._flatten(condition, loop)
-        last = self._values_like(variables)
+        last = self._order_last(self._made.values_like(variables))
         self._wait(loop, Wait(last, [end, turn], goes_on, results=list(last.outputs)))
         loop.outputs = list(last.outputs)
         end.outputs = variables
         new = self._flatten(body, turn)
         turn.next_turn = [new[i] for i in own]
-
-    def _values_like(self, tensors: Sequence[tf.Tensor]) -> tf.Operation:
-        """Returns an op whose outputs stand for values like `tensors`."""
-        with self._inside_loops.as_default():
-            like = [
-                tf_compat.placeholder_like(self._inside_loops, tensor)
-                for tensor in tensors
-            ]
-            op = tf.raw_ops.IdentityN(input=like)[0].op
-        self._order[op] = len(self._order)
-        return op
 
     def _name_of(self, branch: str) -> str:
         name = unique_among(self._names, branch)
@@ -322,3 +366,20 @@ def _is_kept(body: FuncGraph, index: int) -> bool:
     while tensor.op.type == "Identity":
         tensor = tensor.op.inputs[0]
     return tensor is body.inputs[index]
+
+
+def _count_of_rows(op: tf.Operation, arguments: Sequence[tf.Tensor]) -> int:
+    count = count_of_rows(arguments)
+    if count is None:
+        raise CannotBatchError(
+            op,
+            "how many rows this map has may differ between activations. Give its "
+            "argument a static shape, or use the dataflow executor.",
+        )
+    if count > _MOST_ROWS:
+        raise CannotBatchError(
+            op,
+            f"this map has {count} rows, and more than {_MOST_ROWS} in a body are not "
+            "batched. Use the dataflow executor.",
+        )
+    return count

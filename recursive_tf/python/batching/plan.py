@@ -39,6 +39,7 @@ class CallSite:
     selector: Source | None
     branches: tuple[Branch, ...]
     first_result: int
+    ordinal: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,7 +200,8 @@ class _Planner:
             arguments = [*wait.arguments, *self._used_of_around(branch)]
             branches.append(Branch(self._indices[branch], slots.sources(arguments)))
         return CallSite(
-            site=wait.op.get_attr("site") if wait.is_call else 0,
+            site=0 if wait.site is None else wait.site,
+            ordinal=wait.ordinal,
             selector=None if wait.selector is None else slots.source(wait.selector),
             branches=tuple(branches),
             first_result=slots.first_of(wait.results),

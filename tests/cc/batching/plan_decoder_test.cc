@@ -19,19 +19,19 @@ using Code = std::vector<int64_t>;
 // f(n) = n == 0 ? 7 : f(n - 1) + 1, as encoding.py writes it.
 Code Chain() {
   return {
-      2,  1, 2, 3,                  // version, prologue, blocks, procedures
-      0,  1, 4, 1,  3, 0,           // f: an argument, 4 slots, returns slot 3
-      1,                            //   one stage:
-      0,  1, 1, 0,  1, 2,           //     block 0 of slot 0, to slots 1 and 2
-      0,                            //     no pushes
-      1,  0, 1, 1,  3,              //     a call by slot 1, to slot 3:
-      2,  1, 1, -1, 2, 1, 2,        //       procedures 1 and 2
-      1,  1, 1, 1,  0, 0, 0,        // the base: returns its argument
-      1,  1, 3, 1,  2, 0,           // more: an argument, 3 slots
-      2,                            //   two stages:
-      -1, 0, 0, 0,  0,              //     no block, no pushes,
-      1,  7, 0, 0,  1, 1, 0, 1, 0,  //     f at call site 7, to slot 1
-      1,  1, 1, 1,  2, 1, 0, 0,     //     block 1 of slot 1, to slot 2
+      2,  1, 2, 3,            // version, prologue, blocks, procedures
+      0,  1, 4, 1,  3, 0,     // f: an argument, 4 slots, returns slot 3
+      1,                      //   one stage:
+      0,  1, 1, 0,  1, 2,     //     block 0 of slot 0, to slots 1 and 2
+      0,                      //     no pushes
+      1,  0, 0, 1,  1, 3,     //     a call by slot 1, to slot 3:
+      2,  1, 1, -1, 2, 1, 2,  //       procedures 1 and 2
+      1,  1, 1, 1,  0, 0, 0,  // the base: returns its argument
+      1,  1, 3, 1,  2, 0,     // more: an argument, 3 slots
+      2,                      //   two stages:
+      -1, 0, 0, 0,  0,        //     no block, no pushes,
+      1,  7, 0, 0,  0, 1, 1, 0, 1, 0,  //     f at call site 7, to slot 1
+      1,  1, 1, 1,  2, 1, 0, 0,        //     block 1 of slot 1, to slot 2
   };
 }
 
@@ -41,15 +41,15 @@ Code Loop() {
       2, 1,  2, 4,        // version, prologue, blocks, procedures
       0, 1,  3, 1, 2, 0,  // f: an argument, 3 slots, returns slot 2
       1, -1, 0, 0, 0, 0,  //   one stage, of no block:
-      1, 0,  0, 0, 1, 1, 1, 2, 0, -1,     //     the loop, to slot 1, of 0 and 7
+      1, 0,  0, 0, 0, 1, 1, 1, 2, 0, -1,  //     the loop, to slot 1, of 0 and 7
       1, 2,  5, 2, 3, 4, 0,               // the loop: n, sum, goes on, n, sum
       1, 0,  1, 1, 0, 2, 1, 0,            //   block 0 of slot 0, to slot 2
-      1, 0,  1, 2, 3,                     //   a choice by slot 2, to slot 3:
+      1, 0,  0, 1, 2, 3,                  //   a choice by slot 2, to slot 3:
       2, 2,  2, 0, 1, 3, 2, 0, 1,         //     procedures 2 and 3
       1, 2,  2, 2, 0, 1, 0, 0,            // the end: returns both
       1, 2,  4, 0,                        // the turn: returns nothing
       1, 1,  2, 2, 3,                     //   but begins the loop again
-      1, 1,  2, 1, 0, 1, 1, 2, 2, 0,  0,  //   block 1 of both, to slot 2
+      1, 1,  2, 1, 0, 1, 1, 2, 2, 0, 0,   //   block 1 of both, to slot 2
   };
 }
 
