@@ -119,22 +119,23 @@ class LockStep {
   void Complete(const Launch& launch) {
     const Stage& stage = StageOf(launch.activations.front());
     const Liveness& liveness = LivenessOf(launch.activations.front());
+    read_outputs_.clear();
     for (int32_t k = 0; k < stage.num_outputs; ++k) {
-      const int32_t slot = stage.first_output + k;
-      if (!liveness.IsRead(slot)) continue;
-      const int32_t value = launch.first_value + k;
-      readers_.Add(value, launch.num_rows());
-      for (int32_t i = 0; i < launch.num_rows(); ++i) {
-        activations_.slot(launch.activations[i], slot) = {value, i};
-      }
+      if (!liveness.IsRead(stage.first_output + k)) continue;
+      readers_.Add(launch.first_value + k, launch.num_rows());
+      read_outputs_.push_back(k);
     }
     readers_.FindUnread(launch.first_value, stage.num_outputs);
-    for (const int32_t id : launch.activations) {
-      activations_[id].progress = NextProgress(id, launch.block);
-    }
-    for (size_t i = 0; i < launch.activations.size() && !is_refused(); ++i) {
+    // One pass: there may be more activations than a cache holds.
+    for (int32_t i = 0; i < launch.num_rows() && !is_refused(); ++i) {
       PrefetchParentAfter(launch.activations, i);
-      Continue(launch.activations[i]);
+      const int32_t id = launch.activations[i];
+      for (const int32_t k : read_outputs_) {
+        activations_.slot(id, stage.first_output + k) = {launch.first_value + k,
+                                                         i};
+      }
+      activations_[id].progress = NextProgress(id, launch.block);
+      Continue(id);
     }
     if (is_refused()) return;
     Settle();
@@ -312,17 +313,23 @@ class LockStep {
     entered_.clear();
   }
 
-  // Does what comes after the block of a stage.
-  void Continue(int32_t id) {
-    const int32_t stage_index = activations_[id].stage;
-    const Stage& stage = StageOf(id);
+  // Returns whether the host took all that a stage pushes.
+  bool PushRows(const Stage& stage, int32_t id) {
     for (const PlannedPush& push : stage.pushes) {
       if (!host_->Push(push.table, Find(id, push.index),
                        Find(id, push.value))) {
         refused_push_ = id;
-        return;
+        return false;
       }
     }
+    return true;
+  }
+
+  // Does what comes after the block of a stage.
+  void Continue(int32_t id) {
+    const int32_t stage_index = activations_[id].stage;
+    const Stage& stage = StageOf(id);
+    if (!PushRows(stage, id)) return;
     if (stage.calls.size() == 1) {
       const CallSite& call = stage.calls.front();
       const Branch& branch = call.branches[BranchOf(call, id)];
@@ -415,8 +422,14 @@ class LockStep {
       const PlannedProcedure& procedure =
           plan_.procedures[activation.procedure];
       if (++activation.stage < static_cast<int32_t>(procedure.stages.size())) {
-        entered_.push_back(id);
-        return;
+        const Stage& stage = procedure.stages[activation.stage];
+        if (stage.block != kNoBlock || !stage.calls.empty()) {
+          entered_.push_back(id);
+          return;
+        }
+        if (!PushRows(stage, id)) return;
+        EndReads(id, activation.stage);
+        continue;
       }
       if (procedure.goes_on.has_value()) return GoOn(*procedure.goes_on, id);
       if (frames_.RunsInPlace(activation.procedure)) {
@@ -470,6 +483,8 @@ class LockStep {
   // Activations that have yet to be taken to their next block.
   std::vector<int32_t> entered_;
   std::vector<int32_t> lowest_blocks_;
+  // Of the launch that completes: what anybody reads.
+  std::vector<int32_t> read_outputs_;
   std::vector<std::vector<ValueRow>> results_;
   std::optional<Refusal> refused_call_;
   std::optional<int32_t> refused_push_;
