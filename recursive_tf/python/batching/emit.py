@@ -1,5 +1,7 @@
 """From a graph with static shapes to a function for any number of rows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import tensorflow as tf
 
@@ -46,6 +48,19 @@ class Emitter(Rebuild):
         if tensor.shape.rank and tensor.shape[0] == self._prime:
             self._rows = copy
         return copy
+
+    def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
+        """Adds an op, which must mean the same for one row as for many."""
+        if op.type == "BroadcastGradientArgs":
+            # Static shapes leave none. It takes a single row for one that is
+            # broadcast, and adds up what is to stay apart.
+            raise CannotBatchError(
+                op,
+                "a gradient depends on shapes that are not known before the program "
+                "runs. Say them, e.g. with tf.ensure_shape, or use the dataflow "
+                "executor.",
+            )
+        return super().add(op)
 
     def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
         """Returns what an op takes; -1 where that counts rows, if it may."""
