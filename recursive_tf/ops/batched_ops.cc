@@ -80,6 +80,8 @@ REGISTER_OP("RecursiveInvokeBatchedGradient")
     .Attr("deferred: list(func) >= 0")
     .Attr("deferred_invariant_counts: list(int) >= 0")
     .Attr("deferred_invariants: list(int) >= 0")
+    .Attr("deferred_counts: list(int) >= 0")
+    .Attr("deferred_has_rows: list(bool) >= 0")
     .Attr("kept_types: list(type) >= 0")
     .Attr("kept_shapes: list(shape) >= 0")
     .SetIsStateful()
@@ -98,6 +100,8 @@ plan: As in the forward op.
 gradient_plan: What is kept, taken and returned where, by block.
 backward: A function for each block that has a backward part, in order.
 deferred: A function for each block that has a deferred part, in order.
+deferred_counts: How many outputs each of these has.
+deferred_has_rows: Of each output, whether it is rows, as of slices, or a sum.
 kept_types: What the deferred parts take, one after the other; kept_shapes are
   those of one row.
 )doc");

@@ -32,5 +32,5 @@ def test_what_one_row_would_mean_something_else_to_is_refused():
         axes, _ = tf.raw_ops.BroadcastGradientArgs(s0=sizes, s1=[1, 3])
         return tf.reduce_sum(x, axes)
 
-    with pytest.raises(CannotBatchError, match="BroadcastGradientArgs.* shapes that"):
+    with pytest.raises(CannotBatchError, match=r"BroadcastGradientArgs.* shapes that"):
         emit(graph_of(gradient_of_broadcast), PRIME)

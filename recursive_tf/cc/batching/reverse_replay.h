@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_REVERSE_REPLAY_H_
 #define RECURSIVE_TF_CC_BATCHING_REVERSE_REPLAY_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,8 +15,9 @@
 namespace recursive_tf {
 
 // Replays a tape in reverse: the backward block of each launch, when all that
-// read its outputs have contributed to their gradients; then what was deferred,
-// once a block. Launches that no gradient reaches are left out.
+// read its outputs have contributed to their gradients; and what was deferred,
+// for as many launches of a block at once as memory allows. Launches that no
+// gradient reaches are left out.
 //
 // Backend, in addition to RowOps (adjoints.h), is
 //   // The gradient of a value, where none came.
@@ -24,8 +26,10 @@ namespace recursive_tf {
 //   bool RunBackward(int32_t block, std::vector<Tensor> inputs,
 //                    std::vector<Tensor>* outputs);
 //   // Takes for each input a tensor for each launch, to be concatenated. There
-//   // may be none.
+//   // may be none. It runs once a block, or more often: then what it gives is
+//   // added up.
 //   bool RunDeferred(int32_t block, std::vector<std::vector<Tensor>> inputs);
+//   int64_t NumBytes(const Tensor&);
 template <typename Tensor, typename Backend>
 class ReverseReplay {
  public:
@@ -38,8 +42,14 @@ class ReverseReplay {
         adjoints_(&tape->num_rows, backend),
         deferred_(plan->size()) {
     for (size_t block = 0; block < plan_.size(); ++block) {
-      deferred_[block].resize(plan_[block].deferred.size());
+      deferred_[block].inputs.resize(plan_[block].deferred.size());
     }
+    int64_t bytes_kept = 0;
+    for (const TapedLaunch<Tensor>& launch : tape_.launches) {
+      for (const Tensor& kept : launch.kept)
+        bytes_kept += backend_.NumBytes(kept);
+    }
+    most_bytes_ = std::max(kLeastBytes, bytes_kept / kShareOfKept);
   }
 
   // Says what the gradient of a result of the root call is.
@@ -60,9 +70,8 @@ class ReverseReplay {
       if (!Replay(*launch)) return false;
     }
     for (size_t block = 0; block < plan_.size(); ++block) {
-      if (plan_[block].has_deferred &&
-          !backend_.RunDeferred(static_cast<int32_t>(block),
-                                std::move(deferred_[block]))) {
+      if (plan_[block].has_deferred && deferred_[block].IsDue() &&
+          !RunDeferred(static_cast<int32_t>(block))) {
         return false;
       }
     }
@@ -74,6 +83,24 @@ class ReverseReplay {
   std::optional<Tensor> Take(int32_t value) { return adjoints_.Take(value); }
 
  private:
+  // What the deferred part of a block waits to run for.
+  struct Deferred {
+    bool IsDue() const {
+      return !has_run || (!inputs.empty() && !inputs.front().empty());
+    }
+
+    // By input: a tensor for each launch.
+    std::vector<std::vector<Tensor>> inputs;
+    // Of those that only wait for this.
+    int64_t num_bytes = 0;
+    bool has_run = false;
+  };
+
+  // A run of a deferred part is worth that many bytes of inputs, also where
+  // little is kept.
+  static constexpr int64_t kLeastBytes = int64_t{4} << 20;
+  static constexpr int64_t kShareOfKept = 16;
+
   bool Replay(const TapedLaunch<Tensor>& launch) {
     const BlockGradient& gradient = plan_[launch.block];
     const std::vector<Tensor> cotangents = TakeCotangents(launch);
@@ -91,6 +118,10 @@ class ReverseReplay {
       }
     }
     Defer(launch, cotangents, outputs);
+    if (deferred_[launch.block].num_bytes > most_bytes_ &&
+        !RunDeferred(launch.block)) {
+      return false;
+    }
     for (size_t i = 0; i < gradient.input_gradients.size(); ++i) {
       adjoints_.Add(launch.inputs[gradient.input_gradients[i]],
                     std::move(outputs[i]));
@@ -123,11 +154,12 @@ class ReverseReplay {
     const std::vector<Replayed>& inputs = plan_[launch.block].deferred;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const int32_t index = inputs[i].index;
-      std::vector<Tensor>& rows = deferred_[launch.block][i];
+      Deferred& deferred = deferred_[launch.block];
+      std::vector<Tensor>& rows = deferred.inputs[i];
       switch (inputs[i].kind) {
         case Replayed::Kind::kKept:
           rows.push_back(launch.kept[index]);
-          break;
+          continue;
         case Replayed::Kind::kCotangent:
           rows.push_back(cotangents[index]);
           break;
@@ -135,15 +167,27 @@ class ReverseReplay {
           rows.push_back(outputs[index]);
           break;
       }
+      deferred.num_bytes += backend_.NumBytes(rows.back());
     }
+  }
+
+  bool RunDeferred(int32_t block) {
+    Deferred& deferred = deferred_[block];
+    std::vector<std::vector<Tensor>> inputs(deferred.inputs.size());
+    std::swap(inputs, deferred.inputs);
+    deferred.num_bytes = 0;
+    deferred.has_run = true;
+    return backend_.RunDeferred(block, std::move(inputs));
   }
 
   const GradientPlan& plan_;
   const Tape<Tensor>& tape_;
   Backend& backend_;
   Adjoints<Tensor, Backend> adjoints_;
-  // By block and input of its deferred part: a tensor for each launch.
-  std::vector<std::vector<std::vector<Tensor>>> deferred_;
+  // By block.
+  std::vector<Deferred> deferred_;
+  // What may wait for the deferred part of one block.
+  int64_t most_bytes_ = 0;
 };
 
 }  // namespace recursive_tf

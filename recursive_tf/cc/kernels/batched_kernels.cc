@@ -193,6 +193,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("kept_types", &backward_.kept_types));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("kept_shapes", &backward_.kept_shapes));
+    OP_REQUIRES_OK(ctx, ReadDeferred(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("results", &results_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("tables", &tables_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("arguments", &arguments_));
@@ -228,6 +229,28 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     return absl::OkStatus();
   }
 
+  absl::Status ReadDeferred(tf::OpKernelConstruction* ctx) {
+    std::vector<int32_t> counts;
+    TF_RETURN_IF_ERROR(ctx->GetAttr("deferred_counts", &counts));
+    TF_RETURN_IF_ERROR(
+        ctx->GetAttr("deferred_has_rows", &backward_.deferred_has_rows));
+    size_t next = 0;
+    int32_t first = 0;
+    for (const int32_t place : backward_.deferred) {
+      backward_.first_deferred.push_back(first);
+      if (place < 0) continue;
+      if (next == counts.size()) break;
+      first += counts[next++];
+    }
+    if (next != counts.size() ||
+        static_cast<size_t>(first) != backward_.deferred_has_rows.size() ||
+        backward_.first_deferred.size() != backward_.deferred.size()) {
+      return absl::InvalidArgumentError(
+          "The deferred parts have other outputs.");
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status TryCompute(tf::OpKernelContext* ctx) {
     const Blocks* blocks = nullptr;
     TF_RETURN_IF_ERROR(GetBlocks(ctx, &blocks));
@@ -246,7 +269,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(AddGradients(ctx, *record, &replay));
     if (!replay.Run()) return backward.status();
     backward.Finish();
-    return SetOutputs(ctx, *record, backward, &replay);
+    return SetOutputs(ctx, *record, &backward, &replay);
   }
 
   absl::Status AddGradients(tf::OpKernelContext* ctx,
@@ -273,8 +296,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, const BatchedRecord& record,
-                          const BatchedBackward& backward,
-                          Replay* replay) const {
+                          BatchedBackward* backward, Replay* replay) const {
     tf::OpOutputList list;
     const int32_t first_argument = backward_.program.plan.num_prologue_outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &list));
@@ -283,7 +305,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
       const std::optional<tf::Tensor> rows =
           replay->Take(first_argument + argument);
       const tf::Tensor gradient =
-          rows.has_value() ? *rows : backward.Zeros(first_argument + argument);
+          rows.has_value() ? *rows : backward->Zeros(first_argument + argument);
       list.set(i, mapped() ? gradient : OnlyRow(gradient));
     }
     TF_RETURN_IF_ERROR(ctx->output_list("prologue_gradients", &list));
@@ -294,11 +316,13 @@ class InvokeBatchedGradientOp : public BatchedKernel {
                                   : ZerosOf(value.dtype(), value.shape()));
     }
     TF_RETURN_IF_ERROR(ctx->output_list("deferred_gradients", &list));
-    if (backward.deferred().size() != static_cast<size_t>(list.size())) {
+    std::vector<tf::Tensor> deferred;
+    TF_RETURN_IF_ERROR(backward->TakeDeferred(&deferred));
+    if (deferred.size() != static_cast<size_t>(list.size())) {
       return absl::InvalidArgumentError(
           "The deferred parts have other outputs.");
     }
-    for (int i = 0; i < list.size(); ++i) list.set(i, backward.deferred()[i]);
+    for (int i = 0; i < list.size(); ++i) list.set(i, deferred[i]);
     return absl::OkStatus();
   }
 

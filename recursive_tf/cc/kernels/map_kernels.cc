@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/kernels/root_results.h"
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/runtime/local_work.h"
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/call.h"

@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/row_values.h"
+#include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/platform/errors.h"
@@ -36,7 +37,7 @@ bool BatchedBackward::RunBackward(int32_t block, std::vector<tf::Tensor> inputs,
 
 bool BatchedBackward::RunDeferred(int32_t block,
                                   std::vector<std::vector<tf::Tensor>> inputs) {
-  return Succeeds(block, TryDeferred(block, inputs));
+  return Succeeds(block, TryDeferred(block, std::move(inputs)));
 }
 
 absl::Status BatchedBackward::TryBackward(int32_t block,
@@ -56,25 +57,63 @@ absl::Status BatchedBackward::TryBackward(int32_t block,
 }
 
 absl::Status BatchedBackward::TryDeferred(
-    int32_t block, const std::vector<std::vector<tf::Tensor>>& inputs) {
+    int32_t block, std::vector<std::vector<tf::Tensor>> inputs) {
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
   watch_.Lap(&report_.seconds_gather);
-  std::vector<tf::Tensor> joined(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i, ++next_kept_) {
-    TF_RETURN_IF_ERROR(inputs[i].empty() ? NoRows(next_kept_, &joined[i])
-                                         : JoinRows(inputs[i], &joined[i]));
-    if (inputs[i].size() > 1) {
-      report_.bytes_moved += static_cast<int64_t>(joined[i].TotalBytes());
-    }
-  }
+  std::vector<tf::Tensor> joined;
+  TF_RETURN_IF_ERROR(JoinDeferred(block, std::move(inputs), &joined));
   const TraceSpan span(spec_.program.block_names[block], "deferred",
                        joined.empty() ? 0 : recursive_tf::NumRows(joined[0]));
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
   TF_RETURN_IF_ERROR(
       deferred.Run(step_.args(), std::move(joined), &invariants_, &outputs));
-  for (tf::Tensor& output : outputs) deferred_.push_back(std::move(output));
+  size_t index = spec_.first_deferred[block];
+  if (index + outputs.size() > deferred_.size()) {
+    return absl::InvalidArgumentError("The deferred part has other outputs.");
+  }
+  for (tf::Tensor& output : outputs) {
+    std::vector<tf::Tensor>& all = deferred_[index];
+    if (all.empty() || spec_.deferred_has_rows[index]) {
+      all.push_back(std::move(output));
+    } else {
+      all.front() = AddTensors(std::move(all.front()), output);
+    }
+    ++index;
+  }
   watch_.Lap(&report_.seconds_deferred);
+  return absl::OkStatus();
+}
+
+// Lets go of the parts of an input as soon as they are joined.
+absl::Status BatchedBackward::JoinDeferred(
+    int32_t block, std::vector<std::vector<tf::Tensor>> inputs,
+    std::vector<tf::Tensor>* joined) {
+  size_t kept = 0;
+  for (int32_t before = 0; before < block; ++before) {
+    kept += spec_.program.gradients[before].deferred.size();
+  }
+  joined->resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::vector<tf::Tensor> parts = std::move(inputs[i]);
+    tf::Tensor* const rows = &(*joined)[i];
+    TF_RETURN_IF_ERROR(parts.empty() ? NoRows(kept + i, rows)
+                                     : JoinRows(parts, rows));
+    if (parts.size() > 1) {
+      report_.bytes_moved += static_cast<int64_t>(rows->TotalBytes());
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
+  for (std::vector<tf::Tensor>& parts : deferred_) {
+    if (parts.empty()) {
+      return absl::InvalidArgumentError("A deferred part did not run.");
+    }
+    TF_RETURN_IF_ERROR(JoinRows(parts, &gradients->emplace_back()));
+    parts.clear();
+  }
   return absl::OkStatus();
 }
 
@@ -110,6 +149,10 @@ bool BatchedBackward::Succeeds(int32_t block, const absl::Status& status) {
 tf::Tensor BatchedBackward::Zeros(int32_t value) const {
   const BatchedRecord::Kind& kind = record_.values[value];
   return ZerosOf(kind.dtype, kind.shape);
+}
+
+int64_t BatchedBackward::NumBytes(const tf::Tensor& tensor) const {
+  return static_cast<int64_t>(tensor.TotalBytes());
 }
 
 int32_t BatchedBackward::NumRows(const tf::Tensor& rows) const {

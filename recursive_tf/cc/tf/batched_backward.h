@@ -26,6 +26,10 @@ struct BatchedBackwardSpec {
   // -1.
   std::vector<int32_t> backward;
   std::vector<int32_t> deferred;
+  // By block: where what it gives begins in `deferred_has_rows`, which says of
+  // each whether it has rows, which follow each other, or is a sum.
+  std::vector<int32_t> first_deferred;
+  std::vector<bool> deferred_has_rows;
   // What each deferred part takes, one block after the other: for when there
   // are no rows.
   std::vector<tensorflow::DataType> kept_types;
@@ -44,12 +48,14 @@ class BatchedBackward {
         step_(*step),
         record_(*record),
         invariants_(&record->prologue),
+        deferred_(spec->deferred_has_rows.size()),
         report_(spec->program.plan.num_blocks) {}
 
   // What failed, if RunBackward or RunDeferred returned false.
   const absl::Status& status() const { return status_; }
-  // What the deferred parts gave, one block after the other.
-  const std::vector<tensorflow::Tensor>& deferred() const { return deferred_; }
+  // Sets `*gradients` to what the deferred parts gave, one block after the
+  // other.
+  absl::Status TakeDeferred(std::vector<tensorflow::Tensor>* gradients);
 
   // Leaves a report for whoever watches the program.
   void Finish() const;
@@ -61,6 +67,7 @@ class BatchedBackward {
   bool RunDeferred(int32_t block,
                    std::vector<std::vector<tensorflow::Tensor>> inputs);
   tensorflow::Tensor Zeros(int32_t value) const;
+  int64_t NumBytes(const tensorflow::Tensor& tensor) const;
 
   int32_t NumRows(const tensorflow::Tensor& rows) const;
   int64_t RowSize(int32_t value) const;
@@ -77,9 +84,11 @@ class BatchedBackward {
   absl::Status TryBackward(int32_t block,
                            std::vector<tensorflow::Tensor> inputs,
                            std::vector<tensorflow::Tensor>* outputs);
-  absl::Status TryDeferred(
-      int32_t block,
-      const std::vector<std::vector<tensorflow::Tensor>>& inputs);
+  absl::Status TryDeferred(int32_t block,
+                           std::vector<std::vector<tensorflow::Tensor>> inputs);
+  absl::Status JoinDeferred(int32_t block,
+                            std::vector<std::vector<tensorflow::Tensor>> inputs,
+                            std::vector<tensorflow::Tensor>* joined);
   absl::Status NoRows(size_t kept, tensorflow::Tensor* rows) const;
   bool Succeeds(int32_t block, const absl::Status& status);
 
@@ -88,8 +97,8 @@ class BatchedBackward {
   const BatchedStep& step_;
   const BatchedRecord& record_;
   Invariants invariants_;
-  size_t next_kept_ = 0;
-  std::vector<tensorflow::Tensor> deferred_;
+  // By what deferred parts give: a sum, or rows.
+  std::vector<std::vector<tensorflow::Tensor>> deferred_;
   absl::Status status_;
   // Copy and Add count what they move.
   mutable RunReport report_;

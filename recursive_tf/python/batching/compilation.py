@@ -126,6 +126,18 @@ class Training:
                 found.append((tensor, [tf.TensorSpec(t.shape, t.dtype) for t in parts]))
         return found
 
+    def deferred_outputs(self) -> dict[str, Any]:
+        """Returns attributes of the backward root op: what the deferred parts give."""
+        blocks = [block for block in self.blocks if block.deferred is not None]
+        by_block = [
+            [has_rows for _, has_rows in block.invariant_gradients] for block in blocks
+        ]
+        flags = [[f for f in own for _ in range(2 if f else 1)] for own in by_block]
+        return {
+            "deferred_counts": [len(own) for own in flags],
+            "deferred_has_rows": [flag for own in flags for flag in own],
+        }
+
 
 # Where the first procedure's graph keeps what its program was compiled to.
 _COMPILATION = "recursive_compilation"

@@ -109,6 +109,7 @@ def _add_backward_op(
         arguments=arguments,
         prologue_outputs=rows,
         gradient_plan=training.gradient_plan(),
+        **training.deferred_outputs(),
         kept_types=[spec.dtype for spec in kept],
         kept_shapes=[spec.shape for spec in kept],
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_gradient",

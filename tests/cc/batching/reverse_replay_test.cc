@@ -63,6 +63,7 @@ class IntegerBackend {
 
   // The rows of each value.
   const std::vector<int32_t>* num_rows = nullptr;
+  int64_t bytes_of_a_row = 8;
 
   Column Zeros(int32_t value) const { return Column(num_rows->at(value), 0); }
 
@@ -73,6 +74,9 @@ class IntegerBackend {
     return Column(num_rows->at(value), kUnwritten);
   }
   static int64_t RowSize(int32_t /*value*/) { return 1; }
+  int64_t NumBytes(const Column& rows) const {
+    return static_cast<int64_t>(rows.size()) * bytes_of_a_row;
+  }
   static Column* View(const Column& rows) { return const_cast<Column*>(&rows); }
   static void Copy(const Column* from, int64_t row, int64_t offset, Column* to,
                    int64_t to_row) {
@@ -276,6 +280,34 @@ TEST(ReverseReplayTest, DifferentiatesThousandsOfRandomForests) {
     ASSERT_EQ(backend.sums[1], expected) << seed;
     ASSERT_EQ(backend.num_deferred, 1U);
   }
+}
+
+TEST(ReverseReplayTest,
+     WhatIsDeferredRunsBeforeItTakesMoreThanAShareOfTheTape) {
+  const Tree tree = MakeTrees(40, 30, /*seed=*/5);
+  const IntegerProgram program = Program(&tree);
+  IntegerRun run(&program, "depth");
+  run.Run({tree.roots}, 40);
+  // Inner nodes are launched level by level.
+  GradientPlan gradients = Gradients();
+  gradients[2].has_deferred = true;
+  gradients[2].deferred.assign(5, Replayed{Replayed::Kind::kCotangent, 0});
+  std::vector<int64_t> sums;
+  std::vector<size_t> runs;
+  for (const int64_t bytes : {8, 1'000'000}) {
+    IntegerBackend backend = MakeBackend(run);
+    backend.bytes_of_a_row = bytes;
+    backend.deferred[2] = [](const Column& in) { return in[0]; };
+    Replay replay(&gradients, &run.tape(), &backend);
+    replay.AddResult(0, Column(40, 1));
+    replay.AddPushed(0, Column(tree.word.size(), 2));
+    ASSERT_TRUE(replay.Run());
+    sums.push_back(backend.sums[2]);
+    runs.push_back(backend.num_deferred);
+  }
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(runs[0], 2U);
+  EXPECT_GT(runs[1], 3U);
 }
 
 TEST(ReverseReplayTest, LeavesOutWhatNoGradientReaches) {
