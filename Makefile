@@ -111,6 +111,10 @@ format: $(VENV)/.dev ## Format Python and C++
 	@$(IN_VENV)/ruff format --quiet .
 	@$(IN_VENV)/clang-format -i $(CC_FILES)
 
+.PHONY: docs
+docs: $(VENV)/.dev build ## Write the table of docs/language.md from tests/language
+	@$(IN_VENV)/python -m tools.language_table
+
 .PHONY: clean
 clean: ## Remove what was built; the environment stays
 	rm -rf build dist *.egg-info bazel-*

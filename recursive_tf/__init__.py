@@ -14,6 +14,7 @@ from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.rules import register_vectorization
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
+from recursive_tf.python.decorator import SubGraphFunction, subgraph
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.explain import explain
 from recursive_tf.python.explanation import Explanation, Explanations
@@ -32,9 +33,11 @@ __all__ = [
     "RuleError",
     "SubGraph",
     "SubGraphError",
+    "SubGraphFunction",
     "VectorisedBlock",
     "__version__",
     "explain",
     "register_vectorization",
+    "subgraph",
     "trace",
 ]

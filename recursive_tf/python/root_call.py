@@ -92,11 +92,13 @@ class RootCall:
         self.options = choices.options
         self.compilation = choices.compile(program)
         self.reasons = choices.reasons()
-        self._eager: dict[bool, Any] = {}
+        # By whether it maps, and by replica: each has variables of its own.
+        self._eager: dict[tuple[bool, int], Any] = {}
         self._tracing = threading.Lock()
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
         """Returns the structured outputs, and the pushed tables by name."""
+        self._check_no_forward_mode(args)
         if tf.executing_eagerly():
             flat = self._call_eagerly(args, mapped=mapped)
         else:
@@ -117,10 +119,11 @@ class RootCall:
         ]
         for tensor in tensors:
             self._check_reachable(tensor)
+        key = (mapped, tf_compat.replica_id())
         with self._tracing:
-            if mapped not in self._eager:
-                self._eager[mapped] = self._trace(tensors, mapped=mapped)
-        return list(self._eager[mapped](*args, *tensors))
+            if key not in self._eager:
+                self._eager[key] = self._trace(tensors, mapped=mapped)
+        return list(self._eager[key](*args, *tensors))
 
     def _trace(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
         specs = self.signature.flat_inputs
@@ -155,10 +158,10 @@ class RootCall:
             return external
 
         for variable in self.program.variables:
-            tf_compat.variable_accessed(variable)
+            tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
         captures = []
         for capture in self.program.captures:
-            tensor = place(capture.external)
+            tensor = place(tf_compat.handle_of_this_replica(capture.external))
             if capture.value_read is not None:
                 tensor = _read_variable(tensor, capture.value_read)
             captures.append(tensor)
@@ -167,6 +170,15 @@ class RootCall:
         for tensor, spec in zip(outputs, self._result_specs(args, mapped), strict=True):
             tensor.set_shape(spec.shape)
         return outputs
+
+    def _check_no_forward_mode(self, args: list[tf.Tensor]) -> None:
+        externals = [capture.external for capture in self.program.captures]
+        if tf_compat.have_tangents([*args, *externals]):
+            raise NotImplementedError(
+                f"A root call of SubGraph '{self.signature.name}' has no derivative in "
+                "forward mode (tf.autodiff.ForwardAccumulator). Take the gradient with "
+                "a tf.GradientTape."
+            )
 
     def _invoke(
         self,

@@ -76,7 +76,7 @@ def format_spec(spec: tf.TypeSpec) -> str:
     >>> format_spec(tf.TensorSpec([None, 150], tf.float32))
     'float32[?, 150]'
     """
-    if not isinstance(spec, tf.TensorSpec):
+    if not _is_tensor(spec):
         return repr(spec)
     if spec.shape.rank is None:
         return f"{spec.dtype.name}[...]"
@@ -106,7 +106,7 @@ def source_line(structure: Any) -> str:
     >>> source_line((tf.TensorSpec([None, 3]), tf.TensorSpec([], tf.int32)))
     '(tf.TensorSpec([None, 3], tf.float32), tf.TensorSpec([], tf.int32))'
     """
-    if isinstance(structure, tf.TensorSpec):
+    if _is_tensor(structure):
         shape = None if structure.shape.rank is None else structure.shape.as_list()
         return f"tf.TensorSpec({shape}, tf.{structure.dtype.name})"
     if isinstance(structure, dict):
@@ -186,8 +186,8 @@ class Signature:
             SubGraphError: If the number, structure, dtype or shape does not fit; if it
                 is mapped and takes or returns what has no such dimension.
         """
-        if mapped and self.outputs is not None:
-            tf.nest.map_structure(self._rows_of, self.outputs)
+        if mapped:
+            self._structure_of_rows()
         if len(args) != len(self.inputs):
             takes = format_structure(tuple(self.inputs))
             raise SubGraphError(
@@ -204,10 +204,15 @@ class Signature:
 
     def pack_outputs(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
         """Returns the structure of a call's results, which are flat."""
-        outputs = self.outputs
-        if mapped:
-            outputs = tf.nest.map_structure(self._rows_of, outputs)
+        outputs = self._structure_of_rows() if mapped else self.outputs
         return tf.nest.pack_sequence_as(outputs, tensors, expand_composites=True)
+
+    def _structure_of_rows(self) -> Any:
+        """Returns what a map returns, as far as it is known; of tensors, any specs."""
+        return tf.nest.map_structure(
+            lambda s: s if s is None or _is_tensor(s) else self._rows_of(s),
+            self.outputs,
+        )
 
     def _rows_of(self, spec: tf.TypeSpec) -> tf.TypeSpec:
         """Returns what a map takes or returns for a leaf.
@@ -216,7 +221,7 @@ class Signature:
             SubGraphError: If rows are not one more dimension of each of its tensors, as
                 in a RaggedTensor, whose rows differ in size.
         """
-        if isinstance(spec, tf.TensorSpec):
+        if _is_tensor(spec):
             return with_rows(spec)
         batch = getattr(spec, "_batch", None)
         rows = None if batch is None else batch(None)
@@ -245,7 +250,7 @@ class Signature:
         self, value: Any, needed: tf.TypeSpec, index: int, *, mapped: bool
     ) -> list[tf.Tensor]:
         """Returns the tensors of a leaf."""
-        if not isinstance(needed, tf.TensorSpec):
+        if not _is_tensor(needed):
             return self._convert_composite(value, needed, index)
         try:
             tensor = tf.convert_to_tensor(value, dtype=needed.dtype)
@@ -273,7 +278,8 @@ class Signature:
         self, value: Any, needed: tf.TypeSpec, index: int
     ) -> list[tf.Tensor]:
         if not is_composite(value) or not needed.is_compatible_with(value):
-            found = format_spec(spec_of(value)) if is_composite(value) else repr(value)
+            known = is_composite(value) or tf.is_tensor(value)
+            found = format_spec(spec_of(value)) if known else repr(value)
             raise SubGraphError(
                 f"{self._takes(needed, index)}, but the argument is {found}."
             )
@@ -324,6 +330,10 @@ class Signature:
         self.outputs = tf.nest.pack_sequence_as(observed, leaves)
 
 
+def _is_tensor(spec: Any) -> bool:
+    return isinstance(spec, tf.TensorSpec)
+
+
 def _parts(structure: Any) -> list[Any]:
     return list(tf.nest.flatten(structure, expand_composites=True))
 
@@ -343,7 +353,7 @@ def _promise_of(spec: tf.TypeSpec) -> tf.TypeSpec:
 
 def _is_special(spec: tf.TypeSpec, seen: tf.TypeSpec) -> bool:
     """Says whether every value of spec `seen` is one of `spec`."""
-    if isinstance(spec, tf.TensorSpec) and isinstance(seen, tf.TensorSpec):
+    if _is_tensor(spec) and _is_tensor(seen):
         return bool(spec.dtype == seen.dtype and _covers(spec.shape, seen.shape))
     return bool(seen.is_subtype_of(spec))
 

@@ -22,8 +22,11 @@ from tensorflow.python.autograph.impl import api as autograph_api
 from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
 from tensorflow.python.autograph.pyct import parser
 from tensorflow.python.client import pywrap_tf_session
-from tensorflow.python.eager import backprop_util, record
-from tensorflow.python.eager.polymorphic_function import atomic_function
+from tensorflow.python.eager import backprop_util, forwardprop_util, record
+from tensorflow.python.eager.polymorphic_function import (
+    atomic_function,
+    tracing_compilation,
+)
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework import (
     auto_control_deps_utils,
@@ -462,6 +465,39 @@ def variable_accessed(variable: tf.Variable) -> None:
     resource_variable_ops.variable_accessed(variable)
 
 
+def replica_id() -> int:
+    """Returns which replica of `tf.distribute` runs this; 0 where there is one."""
+    context = tf.distribute.get_replica_context()
+    found = None if context is None else context.replica_id_in_sync_group
+    return 0 if found is None else int(tf.get_static_value(found))
+
+
+def of_this_replica(variable: Any) -> Any:
+    """Returns the copy of a variable, or of a replica's copy, that is this replica's.
+
+    A body captures the copy of the replica that traced it.
+    """
+    container = getattr(variable.handle, "_distributed_container", None)
+    mirrored = None if container is None else container()
+    if mirrored is None or tf.distribute.get_replica_context() is None:
+        return variable
+    return mirrored._get()
+
+
+def handle_of_this_replica(tensor: Any) -> Any:
+    """Returns the handle of such a copy; any other tensor as it is."""
+    container = getattr(tensor, "_distributed_container", None)
+    mirrored = None if container is None else container()
+    if mirrored is None or tf.distribute.get_replica_context() is None:
+        return tensor
+    return mirrored._get().handle
+
+
+def have_tangents(tensors: Sequence[Any]) -> bool:
+    """Says whether a `tf.autodiff.ForwardAccumulator` follows one of `tensors`."""
+    return bool(forwardprop_util.pack_tangents(list(tensors)).tangents)
+
+
 def is_elementwise(op_type: str) -> bool:
     """Says whether TensorFlow vectorises ops of this type element by element."""
     converter = pfor._pfor_converter_registry.get(op_type)
@@ -649,3 +685,13 @@ def keep_with(graph: tf.Graph, owner: Any, what: Any) -> None:
     if not kept_with(graph):
         graph._recursive_kept = weakref.WeakKeyDictionary()
     graph._recursive_kept[owner] = what
+
+
+def is_tracing_a_function(*, within: Callable[..., Any]) -> bool:
+    """Says whether a `tf.function` is being traced, in a call of `within`."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not within.__code__:
+        if frame.f_code is tracing_compilation.trace_function.__code__:
+            return True
+        frame = frame.f_back
+    return False

@@ -52,7 +52,8 @@ def refuse_second_order(op: tf.Operation, *_gradients: Any) -> list[Any]:
     raise NotImplementedError(
         f"The gradient of a gradient of SubGraph '{name}' is not supported yet. If it "
         "is not meant, take the first gradient where no outer tape records: after the "
-        "tape's `with` block, or in `with outer_tape.stop_recording():`."
+        "tape's `with` block, or in `with outer_tape.stop_recording():`. Forward mode "
+        "(tf.autodiff.ForwardAccumulator) is not supported either."
     )
 
 

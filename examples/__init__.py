@@ -1,0 +1,1 @@
+"""Short recursive programs, one idea a file: `python -m examples.takeuchi`."""

@@ -1,0 +1,59 @@
+"""A decorated Python function: what all SubGraphs that are made of it share."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.decorator.annotations import RETURN
+from recursive_tf.python.decorator.outputs import Outputs
+from recursive_tf.python.decorator.parameters import Parameters
+from recursive_tf.python.decorator.traces import Traces
+from recursive_tf.python.subgraph import SubGraph
+
+
+class DecoratedFunction:
+    """A Python function, its parameters, and the SubGraphs it was traced to.
+
+    Args:
+        function: The function, or a bound method.
+        choices: What to pass to each SubGraph: its executor and options.
+
+    Attributes:
+        function: As given.
+        name: Of the SubGraphs.
+        parameters: What the function takes.
+        outputs: What an annotation says that it returns.
+        traces: The SubGraphs.
+
+    Raises:
+        TypeError: If it is no Python function.
+    """
+
+    def __init__(self, function: Callable[..., Any], choices: dict[str, Any]) -> None:
+        if not (inspect.isfunction(function) or inspect.ismethod(function)):
+            raise TypeError(
+                "rtf.subgraph decorates a Python function, but this is "
+                f"{function!r}. Put @rtf.subgraph directly above `def`, below other "
+                "decorators; tf.function goes around what calls it."
+            )
+        self.function = function
+        self.name = function.__name__
+        self.parameters = Parameters(function, self.name)
+        returns = self.parameters.specs.get(RETURN)
+        self.outputs = Outputs(self.name, returns, are_declared=returns is not None)
+        self.traces = Traces()
+        self._choices = choices
+
+    def new_subgraph(self, outputs: Any) -> SubGraph:
+        """Returns a SubGraph to define, which returns `outputs` if these are known."""
+        return SubGraph(self.name, output_signature=outputs, **self._choices)
+
+    def call_converted(self, values: list[Any]) -> Any:
+        """Calls the function, converted by AutoGraph, with values of its parameters."""
+        converted = tf_compat.convert_by_autograph(self.function)
+        return self.parameters.call(converted, values)
+
+    def call_as_it_is(self, values: list[Any]) -> Any:
+        """Calls the function with values of its parameters."""
+        return self.parameters.call(self.function, values)
