@@ -6,6 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.decorator import SubGraphFunction
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.explained_program import (
     BATCHED,
@@ -41,7 +42,8 @@ def explain(what: Any) -> Explanation | Explanations:
     (11, 11)
 
     Args:
-        what: A SubGraph, which need not have been called; or a `tf.function` that was
+        what: A SubGraph, which need not have been called; a function that
+            `rtf.subgraph` decorates, and that was called; or a `tf.function` that was
             traced, or a concrete function of it, also loaded from a file. Of a
             function all root calls are explained, wherever they are in it.
 
@@ -56,10 +58,22 @@ def explain(what: Any) -> Explanation | Explanations:
     """
     if isinstance(what, SubGraph):
         return Explanation(program_of_root_call(root_call_of(what)))
-    programs = _programs_of(what)
+    if isinstance(what, SubGraphFunction):
+        programs = _programs_of_decorated(what)
+    else:
+        programs = _programs_of(what)
     if len(programs) == 1:
         return Explanation(programs[0])
     return Explanations(map(Explanation, programs))
+
+
+def _programs_of_decorated(function: SubGraphFunction) -> list[ExplainedProgram]:
+    if not function.subgraphs:
+        raise SubGraphError(
+            f"{_name_of(function)} was not called yet, so it is no SubGraph. Call it "
+            "first, or give what its subgraph_for(...) returns."
+        )
+    return [program_of_root_call(root_call_of(s)) for s in function.subgraphs]
 
 
 def _programs_of(function: Any) -> list[ExplainedProgram]:

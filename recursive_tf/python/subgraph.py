@@ -27,6 +27,7 @@ from recursive_tf.python.signature import (
     count_of_rows,
     flat_tensors,
     format_structure,
+    is_composite,
     spec_of,
     with_rows,
 )
@@ -207,7 +208,7 @@ class SubGraph:
             size: The number of rows. It must not depend on an input of the body.
 
         Raises:
-            SubGraphError: Outside of the definition.
+            SubGraphError: Outside of the definition, or for a composite tensor.
             tf.errors.InvalidArgumentError: When it runs, if two invocations push one
                 row, or values of different shapes.
             tf.errors.OutOfRangeError: When it runs, if there is no such row.
@@ -215,6 +216,11 @@ class SubGraph:
         self._body_being_traced("push")
         body = enclosing_body(tf_compat.default_graph())
         assert body is not None
+        if is_composite(value):
+            raise SubGraphError(
+                f"push '{name}' gets a {type(value).__name__}, and takes a tensor: push "
+                "each of its tensors."
+            )
         add_push(body, name, tf.convert_to_tensor(value), index, size)
 
     @tf.autograph.experimental.do_not_convert

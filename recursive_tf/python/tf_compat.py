@@ -223,10 +223,12 @@ def _add_functions_of(graph: tf.Graph, op: tf.Operation) -> None:
         add_function(graph, find_function(op.graph, name))
 
 
-def placeholder_like(graph: tf.Graph, like: tf.Tensor | tf.TensorSpec) -> tf.Tensor:
+def placeholder_like(
+    graph: tf.Graph, like: tf.Tensor | tf.TensorSpec, name: str | None = None
+) -> tf.Tensor:
     """Adds to `graph` a placeholder for what is known before run time about `like`."""
     with graph.as_default():
-        tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape)
+        tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape, name=name)
     if isinstance(like, tf.Tensor):
         copy_static_info(like, tensor)
     return tensor

@@ -434,3 +434,28 @@ def test_what_is_no_function_is_an_error():
 def test_a_subgraph_without_a_body_is_an_error():
     with pytest.raises(rtf.SubGraphError, match="has no body"):
         rtf.explain(rtf.SubGraph("f"))
+
+
+def test_an_input_whose_shape_varies_is_named():
+    with rtf.SubGraph("f") as f:
+        f.output(tf.reduce_sum(f.input(tf.float32, [None], name="words")))
+    (reason,) = rtf.explain(f).reasons
+    assert re.search(r"Input 'words' at .*test_explain.py:\d+: its shape", reason)
+
+
+def test_a_decorated_function_is_explained():
+    @rtf.subgraph
+    def fib(n):
+        if n < 2:
+            return n
+        return fib(n - 1) + fib(n - 2)
+
+    with pytest.raises(rtf.SubGraphError, match="'fib' was not called yet"):
+        rtf.explain(fib)
+    assert int(fib(6)) == 8
+    explanation = rtf.explain(fib)
+    assert explanation.executor == "batched"
+    assert int(fib(6)) == 8
+    assert sum(explanation.launches.values()) == 11
+    assert int(fib(tf.constant(6, tf.int64))) == 8
+    assert len(rtf.explain(fib)) == 2

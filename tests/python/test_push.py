@@ -351,3 +351,13 @@ def test_with_pushed_in_a_body_is_refused():
         "with_pushed=True in a call to SubGraph 'fib' inside of the body of" in message
     )
     assert "only a root call gathers what all its invocations push" in message
+
+
+def test_a_composite_is_pushed_part_by_part():
+    def define():
+        with rtf.SubGraph("f") as f:
+            rows = tf.RaggedTensor.from_row_lengths([1, 2], [2])
+            f.push("rows", rows, index=0, size=1)
+            f.output(f.input(tf.int32))
+
+    assert "push 'rows' gets a RaggedTensor, and takes a tensor" in message_of(define)

@@ -16,7 +16,8 @@ class CannotBatchError(Exception):
     def __init__(self, op: tf.Operation, reason: str) -> None:
         self.reason = reason
         self.place = tf_compat.op_traceback(op)
-        super().__init__(f"{op.type} '{op.name}' at {self.place}: {reason}")
+        what = "Input" if op.type == "Placeholder" else op.type
+        super().__init__(f"{what} '{op.name}' at {self.place}: {reason}")
 
 
 class RuleError(ValueError):

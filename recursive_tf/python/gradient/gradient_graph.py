@@ -212,8 +212,9 @@ class GradientGraph(FuncGraph):
 
 
 def _refuse(tensor: tf.Tensor) -> NoReturn:
+    what = "a variable" if tensor.dtype == tf.resource else str(tensor)
     raise NotImplementedError(
-        f"A custom gradient in a SubGraph uses {tensor}, which the op that has the "
+        f"A custom gradient in a SubGraph uses {what}, which the op that has the "
         "gradient does not. Make it an argument of the function with the custom "
         "gradient."
     )

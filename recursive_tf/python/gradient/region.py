@@ -198,7 +198,8 @@ class TrainingForm:
         if self._pushes(op):
             raise NotImplementedError(
                 f"The loop '{op.name}' in a SubGraph pushes, or what it calls does, "
-                "and a push in a loop has no gradient yet. Push outside of the loop."
+                "and a push in a loop has no gradient yet. Push outside of the loop, "
+                "write the loop as a recursion, or use the batched executor."
             )
         return copy_loop(copy, op, _RULES_IN_LOOPS)
 

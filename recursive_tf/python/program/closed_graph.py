@@ -32,7 +32,9 @@ class ClosedGraph(tf_compat.FuncGraph):
 
     def add_input(self, like: tf.Tensor) -> tf.Tensor:
         """Returns a new argument with the type of `like`."""
-        argument = tf_compat.placeholder_like(self, like)
+        name = like.op.name.rsplit("/", maxsplit=1)[-1]
+        argument = tf_compat.placeholder_like(self, like, name)
+        tf_compat.set_origin(argument.op, like.op)
         self.inputs.append(argument)
         return argument
 
