@@ -106,6 +106,7 @@ class SubGraph:
         self._body = BodyGraph(self.name)
         with contextlib.ExitStack() as stack:
             stack.enter_context(tf_compat.pause_outer_tapes())
+            stack.enter_context(tf_compat.keep_caching_device())
             stack.enter_context(self._body.as_default())
             # Keeps effects that no output depends on: prints, assertions.
             controls = tf_compat.AutomaticControlDependencies()

@@ -42,6 +42,7 @@ from tensorflow.python.ops import (
     gradients_util,
     handle_data_util,
     resource_variable_ops,
+    variable_scope,
 )
 from tensorflow.python.ops.parallel_for import pfor
 from tensorflow.python.util import tf_stack
@@ -465,6 +466,21 @@ def watched_variables(graph: FuncGraph) -> list[tf.Variable]:
 def variable_accessed(variable: tf.Variable) -> None:
     """Tells gradient tapes and enclosing functions that `variable` is read here."""
     resource_variable_ops.variable_accessed(variable)
+
+
+@contextlib.contextmanager
+def keep_caching_device() -> Iterator[None]:
+    """Puts back where variables are cached.
+
+    `tf.map_fn` changes that for all of the process while it traces, and leaves it so
+    where the function that it traces raises.
+    """
+    scope = variable_scope.get_variable_scope()
+    device = scope.caching_device
+    try:
+        yield
+    finally:
+        scope._caching_device = device
 
 
 def replica_id() -> int:

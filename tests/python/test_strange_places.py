@@ -353,3 +353,12 @@ def test_an_effect_of_a_root_call_in_a_body_comes_before_what_follows(branch):
         else:
             f.output(count_and_read(n))
     assert [int(f(3)) for _ in range(20)] == [3 * i for i in range(1, 21)]
+
+
+def test_a_definition_that_fails_in_a_map_leaves_tensorflow_as_it_was():
+    with (
+        pytest.raises(rtf.SubGraphError, match="is called before"),
+        rtf.SubGraph("f") as f,
+    ):
+        f.output(tf.map_fn(f, tf.range(f.input(tf.int32))))
+    assert tf.compat.v1.get_variable_scope().caching_device is None

@@ -106,6 +106,7 @@ class LockStep {
       JoinedRows& joined = launch->inputs.emplace_back();
       for (const Source& source : input) {
         Rows& rows = joined.emplace_back();
+        rows.Reserve(launch->activations.size());
         for (const int32_t id : launch->activations) {
           rows.Add(Find(id, source));
         }

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_ROWS_H_
 #define RECURSIVE_TF_CC_BATCHING_ROWS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -38,6 +39,14 @@ struct RowRun {
 // order and side by side are one, and need no copy.
 class Rows {
  public:
+  // Makes place for so many rows that stand nowhere side by side.
+  void Reserve(size_t num_rows) { runs_.reserve(num_rows); }
+
+  void Clear() {
+    runs_.clear();
+    num_rows_ = 0;
+  }
+
   void Add(ValueRow row) {
     ++num_rows_;
     if (!runs_.empty() && Extend(&runs_.back(), row)) return;

@@ -197,12 +197,12 @@ std::shared_ptr<const BatchedRecord> BatchedForward::Finish() {
 }
 
 int32_t BatchedForward::ReadSelector(ValueRow row) {
-  const tf::Tensor& value = values_[row.value];
-  switch (value.dtype()) {
+  const RowView& value = values_.view(row.value);
+  switch (value.dtype) {
     case tf::DT_BOOL:
-      return static_cast<const bool*>(value.data())[row.row] ? 1 : 0;
+      return static_cast<const bool*>(value.data)[row.row] ? 1 : 0;
     case tf::DT_INT32:
-      return static_cast<const int32_t*>(value.data())[row.row];
+      return static_cast<const int32_t*>(value.data)[row.row];
     default:
       return 0;  // The compiler refuses others.
   }
@@ -235,21 +235,23 @@ absl::Status BatchedForward::FlushPushes() {
                            pushed.indices.end());
       taped.values.Add(pushed.values);
     }
-    pushed = PushedRows();
+    // The next launch pushes as much again.
+    pushed.indices.clear();
+    pushed.values.Clear();
   }
   return absl::OkStatus();
 }
 
 absl::Status BatchedForward::ReadIndex(ValueRow row, int64_t* index) const {
-  const tf::Tensor& value = values_[row.value];
-  if (value.dims() != 1) {
-    tf::TensorShape shape = value.shape();
+  const RowView& value = values_.view(row.value);
+  if (value.rank != 0) {
+    tf::TensorShape shape = values_[row.value].shape();
     shape.RemoveDim(0);
     return absl::InvalidArgumentError(
         absl::StrCat("index= of a push must be a scalar; got the shape ",
                      shape.DebugString(), "."));
   }
-  *index = static_cast<const int64_t*>(value.data())[row.row];
+  *index = static_cast<const int64_t*>(value.data)[row.row];
   return absl::OkStatus();
 }
 

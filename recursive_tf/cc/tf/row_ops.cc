@@ -53,6 +53,7 @@ int32_t NumRows(const tf::Tensor& rows) {
 RowView::RowView(const tf::Tensor& rows)
     : data(rows.data()),
       dtype(rows.dtype()),
+      rank(rows.dims() - 1),
       is_bytes(tf::DataTypeCanUseMemcpy(dtype)),
       element_size(tf::DataTypeSize(dtype)),
       num_elements(rows.NumElements() / std::max<int64_t>(rows.dim_size(0), 1)),

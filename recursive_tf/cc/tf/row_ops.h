@@ -20,6 +20,8 @@ struct RowView {
 
   void* data;
   tensorflow::DataType dtype;
+  // The rank of a row.
+  int rank;
   // Whether elements are copied as bytes.
   bool is_bytes;
   int64_t element_size;

@@ -24,6 +24,8 @@ class RowValues {
     return values_[value];
   }
 
+  const RowView& view(int32_t value) const { return views_[value]; }
+
   // Sets `*gathered` to `rows`, one after the other. Rows that stand like that
   // already are not copied.
   // REQUIRES: there are rows.
