@@ -219,8 +219,8 @@ class SubGraph:
         assert body is not None
         if is_composite(value):
             raise SubGraphError(
-                f"push '{name}' gets a {type(value).__name__}, and takes a tensor: push "
-                "each of its tensors."
+                f"push '{name}' gets a {type(value).__name__}, and takes a tensor: "
+                "push each of its tensors."
             )
         add_push(body, name, tf.convert_to_tensor(value), index, size)
 
