@@ -4,6 +4,7 @@ import gc
 import os
 import pathlib
 import resource
+import statistics
 import subprocess
 import sys
 import weakref
@@ -70,14 +71,18 @@ def megabytes():
 
 
 def growth_over_programs(call, programs):
-    """Returns by how many megabytes the second half of some programs grows."""
+    """Returns by how many megabytes a fifth of some programs grows.
+
+    That is the median: where a table of the process doubles, one of them grows more.
+    """
     weight = tf.Variable(2.0)
-    for _half in range(2):
+    grown = []
+    for _part in range(5):
         before = megabytes()
-        for _ in range(int(programs) // 2):
+        for _ in range(int(programs) // 5):
             run_a_program(globals()[call], weight)
-        grown = megabytes() - before
-    return grown
+        grown.append(megabytes() - before)
+    return statistics.median(grown)
 
 
 def growth_over_calls():
@@ -118,8 +123,8 @@ def in_own_process(measure, *args):
 @pytest.mark.slow
 @pytest.mark.parametrize("call", [call_eagerly, call_for_a_gradient])
 def test_memory_is_flat_over_programs_that_are_dropped(call):
-    # Half of them would cost 200 MB if their functions stayed; an allocator is noisy.
-    assert in_own_process(growth_over_programs, call.__name__, "700") < 20
+    # A fifth would cost 80 MB if their functions stayed; an allocator is noisy.
+    assert in_own_process(growth_over_programs, call.__name__, "700") < 8
 
 
 def test_memory_is_flat_over_calls_of_one_program():
