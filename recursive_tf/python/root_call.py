@@ -8,7 +8,7 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation, compiled_once
-from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program
@@ -53,11 +53,8 @@ class Choices:
             return self._compile(program)
         except CannotBatchError as error:
             if self._executor == "batched":
-                raise SubGraphError(
-                    f"SubGraph '{program.procedures[0].name}' cannot run in the "
-                    f'batched executor: {error} With executor="auto" the dataflow '
-                    "executor takes what cannot be batched."
-                ) from error
+                name = program.procedures[0].name
+                raise refused(f"SubGraph '{name}'", error) from error
             self.refusal = error
             return None
 

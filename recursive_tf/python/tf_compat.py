@@ -485,6 +485,8 @@ def keep_caching_device() -> Iterator[None]:
 
 def replica_id() -> int:
     """Returns which replica of `tf.distribute` runs this; 0 where there is one."""
+    if not tf.distribute.has_strategy():
+        return 0  # The usual case, which each eager root call asks for.
     context = tf.distribute.get_replica_context()
     found = None if context is None else context.replica_id_in_sync_group
     return 0 if found is None else int(tf.get_static_value(found))
@@ -495,20 +497,23 @@ def of_this_replica(variable: Any) -> Any:
 
     A body captures the copy of the replica that traced it.
     """
-    container = getattr(variable.handle, "_distributed_container", None)
-    mirrored = None if container is None else container()
-    if mirrored is None or tf.distribute.get_replica_context() is None:
-        return variable
-    return mirrored._get()
+    found = _variable_here(variable.handle)
+    return variable if found is None else found
 
 
 def handle_of_this_replica(tensor: Any) -> Any:
     """Returns the handle of such a copy; any other tensor as it is."""
-    container = getattr(tensor, "_distributed_container", None)
+    found = _variable_here(tensor)
+    return tensor if found is None else found.handle
+
+
+def _variable_here(handle: Any) -> Any:
+    """Returns this replica's copy of a variable by the handle of any, if it has one."""
+    container = getattr(handle, "_distributed_container", None)
     mirrored = None if container is None else container()
     if mirrored is None or tf.distribute.get_replica_context() is None:
-        return tensor
-    return mirrored._get().handle
+        return None
+    return mirrored._get()
 
 
 def have_tangents(tensors: Sequence[Any]) -> bool:

@@ -359,36 +359,35 @@ class LockStep {
 
   // Takes an activation from a branch that ran in place back to where it was.
   void GoBack(int32_t id) {
-    BatchedActivation& activation = activations_[id];
-    const PlannedProcedure& branch = plan_.procedures[activation.procedure];
-    const Frames::Home& home = frames_.HomeOf(activation.procedure);
-    const int32_t num_slots = plan_.procedures[home.procedure].num_slots;
-    for (size_t i = 0; i < branch.outputs.size(); ++i) {
-      StoreAt(id, -num_slots, home.procedure,
-              home.first_result + static_cast<int32_t>(i),
-              Find(id, branch.outputs[i]));
-    }
-    EndReads(id, static_cast<int32_t>(branch.stages.size()));
-    activation.procedure = home.procedure;
-    activation.stage = home.stage;
-    activation.first_slot -= num_slots;
+    const int32_t procedure = activations_[id].procedure;
+    const Frames::Home& home = frames_.HomeOf(procedure);
+    GoOut(id, plan_.procedures[procedure].outputs, home.procedure,
+          home.first_result);
+    activations_[id].stage = home.stage;
   }
 
   // Takes an activation from the turn of a loop that ran in place to the next.
   void GoOn(const Branch& loop, int32_t id) {
-    const int32_t num_slots = plan_.procedures[loop.procedure].num_slots;
-    for (size_t i = 0; i < loop.arguments.size(); ++i) {
-      StoreAt(id, -num_slots, loop.procedure, static_cast<int32_t>(i),
-              Find(id, loop.arguments[i]));
-    }
+    GoOut(id, loop.arguments, loop.procedure, /*first_slot=*/0);
+    activations_[id].stage = 0;
+    entered_.push_back(id);
+  }
+
+  // Takes an activation from the end of a branch that ran in place to the
+  // procedure around it, whose slots from `first_slot` on get `sources`.
+  void GoOut(int32_t id, const std::vector<Source>& sources, int32_t around,
+             int32_t first_slot) {
     BatchedActivation& activation = activations_[id];
     const std::vector<Stage>& stages =
         plan_.procedures[activation.procedure].stages;
+    const int32_t num_slots = plan_.procedures[around].num_slots;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      StoreAt(id, -num_slots, around, first_slot + static_cast<int32_t>(i),
+              Find(id, sources[i]));
+    }
     EndReads(id, static_cast<int32_t>(stages.size()));
-    activation.procedure = loop.procedure;
-    activation.stage = 0;
+    activation.procedure = around;
     activation.first_slot -= num_slots;
-    entered_.push_back(id);
   }
 
   // Empties the slots that an activation does not read after a stage.

@@ -19,7 +19,7 @@ class MadeOps:
 
     def values_like(self, specs: Sequence[tf.Tensor | tf.TensorSpec]) -> tf.Operation:
         """Returns an op with an output for each spec: what a wait returns."""
-        like = [self.placeholder(spec) for spec in specs]
+        like = [self._placeholder(spec) for spec in specs]
         with self._graph.as_default():
             op: tf.Operation = tf.raw_ops.IdentityN(input=like)[0].op
         return op
@@ -27,14 +27,14 @@ class MadeOps:
     def unstack(self, rows: tf.Tensor, count: int) -> tf.Operation:
         """Returns an op that takes a tensor like `rows` apart."""
         shape = tf.TensorShape([count]).concatenate(rows.shape[1:])
-        value = self.placeholder(tf.TensorSpec(shape, rows.dtype))
+        value = self._placeholder(tf.TensorSpec(shape, rows.dtype))
         with self._graph.as_default():
             op: tf.Operation = tf.raw_ops.Unpack(value=value, num=count, axis=0)[0].op
         return op
 
     def stack(self, parts: Sequence[tf.Tensor]) -> tf.Operation:
         """Returns an op that puts tensors like `parts` together."""
-        values = [self.placeholder(part) for part in parts]
+        values = [self._placeholder(part) for part in parts]
         with self._graph.as_default():
             op: tf.Operation = tf.raw_ops.Pack(values=values, axis=0).op
         return op
@@ -44,6 +44,5 @@ class MadeOps:
         with self._graph.as_default():
             return tf.zeros([0, *spec.shape[1:]], spec.dtype)
 
-    def placeholder(self, like: tf.Tensor | tf.TensorSpec) -> tf.Tensor:
-        """Returns a placeholder like a tensor."""
+    def _placeholder(self, like: tf.Tensor | tf.TensorSpec) -> tf.Tensor:
         return tf_compat.placeholder_like(self._graph, like)

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.errors import SubGraphError
 
 
 class CannotBatchError(Exception):
@@ -18,6 +19,14 @@ class CannotBatchError(Exception):
         self.place = tf_compat.op_traceback(op)
         what = "Input" if op.type == "Placeholder" else op.type
         super().__init__(f"{what} '{op.name}' at {self.place}: {reason}")
+
+
+def refused(what: str, error: CannotBatchError) -> SubGraphError:
+    """Returns the error for who chose the batched executor for what it cannot run."""
+    return SubGraphError(
+        f'{what} cannot run in the batched executor: {error} With executor="auto" the '
+        "dataflow executor takes what cannot be batched."
+    )
 
 
 class RuleError(ValueError):

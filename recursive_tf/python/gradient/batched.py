@@ -13,8 +13,7 @@ from recursive_tf.python.batching.compilation import (
     compiled_once,
 )
 from recursive_tf.python.batching.rebuild import needed_ops
-from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.gradient.root import as_dense, capture_indices, graphs_of
 from recursive_tf.python.gradient.sinks import add_up, shape_of
 from recursive_tf.python.graph_copy import GraphCopy
@@ -33,11 +32,8 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     try:
         _to_training_form(op, compilation)
     except CannotBatchError as error:
-        raise SubGraphError(
-            f"The gradient of SubGraph '{op.get_attr('names')[0].decode()}' cannot run "
-            f'in the batched executor: {error} With executor="auto" the dataflow '
-            "executor takes what cannot be batched."
-        ) from error
+        name = op.get_attr("names")[0].decode()
+        raise refused(f"The gradient of SubGraph '{name}'", error) from error
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     args = op.inputs[:num_args]
     captures = op.inputs[num_args : num_args + num_captures]
