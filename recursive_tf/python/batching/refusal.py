@@ -23,10 +23,11 @@ class CannotBatchError(Exception):
 
 def refused(what: str, error: CannotBatchError) -> SubGraphError:
     """Returns the error for who chose the batched executor for what it cannot run."""
-    return SubGraphError(
+    found: SubGraphError = SubGraphError(
         f'{what} cannot run in the batched executor: {error} With executor="auto" the '
         "dataflow executor takes what cannot be batched."
     )
+    return found
 
 
 class RuleError(ValueError):
