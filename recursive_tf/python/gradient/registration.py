@@ -11,10 +11,13 @@ _GRADIENTS = {
     "RecursiveInvokeBatchedGradient": root.refuse_second_order,
     "TracedRecursiveCall": root.refuse_gradient_inside,
     "TracedRecursiveMap": root.refuse_gradient_inside,
+    "TracedRecursiveSharedCall": root.refuse_gradient_inside,
     "RecursiveCall": inner.gradient_of_call,
     "StatelessRecursiveCall": inner.gradient_of_call,
     "RecursiveMap": inner.gradient_of_map,
     "StatelessRecursiveMap": inner.gradient_of_map,
+    "RecursiveSharedCall": inner.gradient_of_shared_call,
+    "StatelessRecursiveSharedCall": inner.gradient_of_shared_call,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
 }

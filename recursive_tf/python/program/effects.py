@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.function_graph import CALL, MAP, PUSH
+from recursive_tf.python.function_graph import CALL, MAP, PUSH, SHARED_CALL
 
 # Stateful ops whose result does not depend on when, or how often, they run, if nobody
 # changes what they read.
@@ -25,6 +25,7 @@ _ONLY_READS = _READS | {
     CALL,
     MAP,
     PUSH,
+    SHARED_CALL,
     "Assert",
     # What these do is in the functions that they name.
     "Case",
@@ -33,7 +34,7 @@ _ONLY_READS = _READS | {
     "While",
 }
 
-_CLOSED_CALLS = frozenset(("RecursiveCall", "RecursiveMap"))
+_CLOSED_CALLS = frozenset(("RecursiveCall", "RecursiveMap", "RecursiveSharedCall"))
 
 
 def ops_within(graph: tf_compat.FuncGraph) -> Iterator[tf.Operation]:

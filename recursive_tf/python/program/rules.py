@@ -11,7 +11,7 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.function_graph import CALL, MAP, PUSH
+from recursive_tf.python.function_graph import CALL, MAP, PUSH, SHARED_CALL
 from recursive_tf.python.functional_ops import copy_conditional, copy_loop
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -32,7 +32,7 @@ from recursive_tf.python.signature import (
     with_rows,
 )
 
-CALLS = frozenset((CALL, MAP))
+CALLS = frozenset((CALL, MAP, SHARED_CALL))
 _TRACED = CALLS | {PUSH}
 
 
@@ -88,6 +88,7 @@ class ClosingRules:
         self.by_op_type: dict[str, Rule] = {
             CALL: self._close_call,
             MAP: self._close_map,
+            SHARED_CALL: self._close_shared_call,
             PUSH: self._close_push,
             "ReadVariableOp": self._read_once,
             **dict.fromkeys(CONDITIONALS, copy_conditional),
@@ -172,6 +173,25 @@ class ClosingRules:
             name="map" if mapped else "call",
         )
         procedure.num_sites += 1
+        copy.register(op, results.activation.op)
+        return [*results.outputs, results.activation]
+
+    def _close_shared_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+        handle, key, *arguments = (copy.resolve(tensor) for tensor in op.inputs)
+        add = (
+            library.stateless_recursive_shared_call
+            if self._only_reads
+            else library.recursive_shared_call
+        )
+        results = add(
+            handle=handle,
+            key=key,
+            args=arguments,
+            callee=self._indices[op.get_attr("subgraph")],
+            Toutputs=op.get_attr("Toutputs"),
+            output_shapes=op.get_attr("output_shapes"),
+            name="shared",
+        )
         copy.register(op, results.activation.op)
         return [*results.outputs, results.activation]
 
