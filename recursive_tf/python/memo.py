@@ -91,6 +91,7 @@ def _as_key(value: Any, name: str) -> tf.Tensor:
         found = ", ".join(format_spec(spec_of(tensor)) for tensor in tensors)
         raise SubGraphError(
             f"memo= of SubGraph '{name}' gives {found or 'nothing'}: a key is one "
-            "scalar of int32 or int64. Make one number of several, e.g. `lambda i, j: i * width + j`."
+            "scalar of int32 or int64. Make one number of several, e.g. "
+            "`lambda i, j: i * width + j`."
         )
     return key

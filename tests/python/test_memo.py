@@ -330,12 +330,32 @@ def test_what_fails_fails_for_all_that_share_it():
     assert "indices" in message
 
 
-def test_limits_count_a_shared_invocation_once():
-    fib = define_fib(options=rtf.Options(max_depth=10, max_activations=30))
-    assert int(fib(10)) == 55
-    message = failure_of(lambda: fib(11), tf.errors.ResourceExhaustedError)
-    assert "the recursion reached max_depth=10" in message
-    assert "failed at fib → call#0 → call#0" in message
+def define_doubling(**choices):
+    """Returns 2^n, by two calls of the same."""
+    with rtf.SubGraph("f", memo=lambda n: n, **choices) as f:
+        n = f.input(tf.int32)
+        f.output(tf.cond(n < 1, lambda: 1, lambda: f(n - 1) + f(n - 1)))
+    return f
+
+
+@pytest.mark.parametrize(
+    ("enough", "less", "reached"),
+    [
+        ({"max_depth": 10}, {"max_depth": 9}, "the recursion reached max_depth=9"),
+        # Of each number that is asked for, one or two are alive at once.
+        (
+            {"max_activations": 19},
+            {"max_activations": 9},
+            "the root call reached max_activations=9",
+        ),
+    ],
+)
+def test_limits_count_an_invocation_and_what_it_shares_as_one(enough, less, reached):
+    assert int(define_doubling(options=rtf.Options(**enough))(9)) == 512
+    f = define_doubling(options=rtf.Options(**less))
+    message = failure_of(lambda: f(9), tf.errors.ResourceExhaustedError)
+    assert "SubGraph 'f' failed at f → call#" in message
+    assert reached in message
 
 
 def test_what_it_does_beside_is_done_once_for_each_key():

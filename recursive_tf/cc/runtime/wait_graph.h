@@ -48,7 +48,7 @@ class WaitGraph {
   }
 
   // Says that `asker`, or null, needs `needed`. Returns false if that closes a
-  // cycle: then it must not wait, and nothing may be added any more.
+  // cycle: then it must not wait.
   [[nodiscard]] bool Add(WaitVertex* asker, WaitVertex* needed) {
     if (asker == nullptr) return true;
     if (!needed->has_ended && asker->level >= needed->level &&
@@ -110,18 +110,19 @@ class WaitGraph {
     return Found::kNoCycle;
   }
 
-  // Raises the level of `vertex`, and of what it needs. Returns false if that
-  // comes to what the last search saw.
+  // Raises the level of `vertex`, and of all that it needs. Returns false if
+  // what the last search saw is among that.
   bool Raise(WaitVertex* vertex, int32_t level) const {
     vertex->level = level;
     vertex->needed_by.clear();
     std::vector<WaitVertex*> todo = {vertex};
+    bool is_new = true;
     while (!todo.empty()) {
       WaitVertex* const raised = todo.back();
       todo.pop_back();
       for (WaitVertex* needed : raised->needs) {
         if (needed->has_ended || needed->level > level) continue;
-        if (needed->search == num_searches_) return false;
+        if (needed->search == num_searches_) is_new = false;
         if (needed->level < level) {
           needed->level = level;
           needed->needed_by.clear();
@@ -130,7 +131,7 @@ class WaitGraph {
         needed->needed_by.push_back(raised);
       }
     }
-    return true;
+    return is_new;
   }
 
   int64_t num_edges_ = 0;

@@ -93,25 +93,27 @@ class Reaches {
   std::vector<std::vector<size_t>> next_;
 };
 
-TEST(WaitGraphTest, IsRightAboutRandomGraphs) {
+TEST(WaitGraphTest, IsRightAboutRandomGraphsAlsoAfterACycle) {
   constexpr size_t kNumVertices = 60;
   std::mt19937 random(1);
-  int num_waits = 0;
-  for (int graph_index = 0; graph_index < 300; ++graph_index) {
+  int num_cycles = 0;
+  for (int graph_index = 0; graph_index < 100; ++graph_index) {
     WaitGraph graph;
     std::vector<WaitVertex> vertices(kNumVertices);
     Reaches reaches(kNumVertices);
-    while (true) {
+    for (int i = 0; i < 200; ++i) {
       const size_t asker = random() % kNumVertices;
       const size_t needed = random() % kNumVertices;
       const bool is_cycle = reaches.From(needed, asker);
       ASSERT_EQ(graph.Add(&vertices[asker], &vertices[needed]), !is_cycle);
-      if (is_cycle) break;
-      reaches.Add(asker, needed);
-      ++num_waits;
+      if (is_cycle) {
+        ++num_cycles;
+      } else {
+        reaches.Add(asker, needed);
+      }
     }
   }
-  EXPECT_GT(num_waits, 5000);
+  EXPECT_GT(num_cycles, 1000);
 }
 
 TEST(WaitGraphTest, TakesAnyOrderOfWaitsInADenseGraphWithoutACycle) {
