@@ -18,7 +18,7 @@ _TOTAL = frozenset(
     (
         *("AddV2", "Cast", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual"),
         *("LogicalAnd", "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul"),
-        *("Neg", "NotEqual", "SelectV2", "Sub"),
+        *("Neg", "NotEqual", "Pack", "SelectV2", "Sub"),
     )
 )
 
@@ -126,12 +126,15 @@ class Stages:
 
     def _is_total_lookup(self, op: tf.Operation) -> bool:
         """Says whether an op looks up what its rule can do for any index at all."""
-        if op.type != "GatherV2" or not op.outputs[0].dtype.is_integer:
+        if op.type not in ("GatherV2", "StridedSlice"):
             return False
-        values, _, axis = self._program.inputs_of(op)
-        if self._program.is_row(values) or op.get_attr("batch_dims"):
+        values, _, axis, *_ = self._program.inputs_of(op)
+        if self._program.is_row(values) or not op.outputs[0].dtype.is_integer:
             return False
-        return bool(static_value(axis) == 0)
+        if op.type == "StridedSlice":
+            # Each entry is an index: `left[node]`.
+            return bool(op.get_attr("shrink_axis_mask") == 2 ** axis.shape[0] - 1)
+        return bool(not op.get_attr("batch_dims") and static_value(axis) == 0)
 
 
 def _merge_stages(
