@@ -54,6 +54,16 @@ def with_a_call_in_its_condition(f, n, x, w):
     return tf.cond(n < 0, lambda: tf.square(x), more)
 
 
+def with_a_call_in_its_condition_that_nobody_needs(f, n, x, w):
+    def goes_on(i, y):
+        f(-1, y)
+        return i < n
+
+    turn = lambda i, y: (i + 1, y * w + f(-1, y))  # noqa: E731
+    more = lambda: tf.while_loop(goes_on, turn, (0, x))[1]  # noqa: E731
+    return tf.cond(n < 0, lambda: tf.square(x), more)
+
+
 def over_a_tensor(f, n, x, w):
     parts = tf.TensorArray(tf.float32, 3).unstack(tf.stack([x, w * x, x + w]))
 
@@ -89,6 +99,7 @@ BODIES = [
     in_a_loop,
     around_a_conditional,
     with_a_call_in_its_condition,
+    with_a_call_in_its_condition_that_nobody_needs,
     over_a_tensor,
     over_a_capture,
     of_many_turns,

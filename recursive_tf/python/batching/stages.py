@@ -75,6 +75,12 @@ class Stages:
             op: self._uses_of(waits[op]) if op in waits else self._program.inputs_of(op)
             for op in own
         }
+        for op, wait in waits.items():
+            if any(branch.turns for branch in wait.branches):
+                # A loop begins again when nothing of the turn before is waited for.
+                inputs[op] += [
+                    t for w in waits.values() if w is not wait for t in w.results
+                ]
         earliest: dict[tf.Operation, int] = {}
         for op in own:
             producers = [t.op for t in inputs[op] if t.op in earliest]
