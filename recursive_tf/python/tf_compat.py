@@ -42,6 +42,7 @@ from tensorflow.python.ops import (
     gradients_util,
     handle_data_util,
     resource_variable_ops,
+    script_ops,
     variable_scope,
 )
 from tensorflow.python.ops.parallel_for import pfor
@@ -560,6 +561,22 @@ def convert_by_vectorized_map(
     if isinstance(results, pfor.WrappedTensor):
         results = [results]
     return [(result.t, result.is_stacked) for result in results]
+
+
+def python_function_of(op: tf.Operation) -> Callable[..., Any]:
+    """Returns what a `tf.py_function` calls.
+
+    Raises:
+        NotImplementedError: If that is not in this process.
+    """
+    known = script_ops._py_funcs.get(tf.compat.as_str(op.get_attr("token")))
+    if known is None:
+        raise NotImplementedError(
+            f"The Python function of {op.name} is not in this process. Python "
+            "functions are not saved with a model."
+        )
+    function: Callable[..., Any] = known._func
+    return function
 
 
 def set_origin(op: tf.Operation, source: tf.Operation) -> None:

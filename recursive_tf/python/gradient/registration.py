@@ -2,7 +2,11 @@
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient import batched, inner, root
-from recursive_tf.python.gradient.region import CONDITIONAL_GRADIENT, PRODUCT_GRADIENT
+from recursive_tf.python.gradient.region import (
+    CONDITIONAL_GRADIENT,
+    PRODUCT_GRADIENT,
+    PYTHON_GRADIENT,
+)
 
 _GRADIENTS = {
     "RecursiveInvoke": root.gradient_of_invoke,
@@ -17,6 +21,7 @@ _GRADIENTS = {
     "StatelessRecursiveMap": inner.gradient_of_map,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
+    PYTHON_GRADIENT: inner.gradient_of_python_function,
 }
 
 
