@@ -68,19 +68,24 @@ class Stages:
         used += [t for wait in procedure.waits for t in self._uses_of(wait)]
         return used + procedure.outputs + procedure.next_turn
 
+    def _inputs_of(
+        self, op: tf.Operation, waits: dict[tf.Operation, Wait]
+    ) -> list[tf.Tensor]:
+        """Returns what must be there before an op, or a wait, of a procedure."""
+        if op not in waits:
+            return self._program.inputs_of(op)
+        used = self._uses_of(waits[op])
+        if any(branch.turns for branch in waits[op].branches):
+            # A loop begins again when nothing of the turn before is waited for.
+            used += [
+                t for other in waits if other is not op for t in waits[other].results
+            ]
+        return used
+
     def _assign(self, procedure: FlatProcedure) -> None:
         waits = {wait.op: wait for wait in procedure.waits}
         own = sorted([*procedure.ops, *waits], key=self._program.order_of)
-        inputs = {
-            op: self._uses_of(waits[op]) if op in waits else self._program.inputs_of(op)
-            for op in own
-        }
-        for op, wait in waits.items():
-            if any(branch.turns for branch in wait.branches):
-                # A loop begins again when nothing of the turn before is waited for.
-                inputs[op] += [
-                    t for w in waits.values() if w is not wait for t in w.results
-                ]
+        inputs = {op: self._inputs_of(op, waits) for op in own}
         earliest: dict[tf.Operation, int] = {}
         for op in own:
             producers = [t.op for t in inputs[op] if t.op in earliest]
