@@ -173,7 +173,7 @@ def gradient_of_python_function(op: tf.Operation, *gradients: Any) -> list[Any]:
             found = tf.nest.flatten(function(*xs))
             ys = [tf.convert_to_tensor(found[i], outputs[i].dtype) for i in given]
         zero = tf.UnconnectedGradients.ZERO
-        return tape.gradient(ys, sources, list(dys), unconnected_gradients=zero)
+        return list(tape.gradient(ys, sources, list(dys), unconnected_gradients=zero))
 
     dys = [_dense(gradients[i], outputs[i]) for i in given]
     types = [inputs[i].dtype for i in wanted]
