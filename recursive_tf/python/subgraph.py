@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from recursive_tf.python import gradient, tf_compat
+from recursive_tf.python import gradient, tf_compat, vectorized_map
 from recursive_tf.python.control_flow import outputs_of_sibling
 from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
 from recursive_tf.python.function_graph import (
@@ -39,6 +39,7 @@ from recursive_tf.python.signature import (
 _ids = itertools.count(1)
 
 gradient.register()
+vectorized_map.register()
 
 
 class SubGraph:

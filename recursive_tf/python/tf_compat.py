@@ -533,6 +533,24 @@ def has_converter(op_type: str) -> bool:
     return op_type in pfor._pfor_converter_registry
 
 
+def register_converter(op_type: str, convert: Callable[..., Any]) -> None:
+    """Tells `tf.vectorized_map` how an op runs for many rows.
+
+    Args:
+        op_type: Of the op.
+        convert: Takes the op, each input with whether it has rows in front, and the
+            number of rows; returns the same for each output.
+    """
+
+    def converter(pfor_input: Any) -> list[Any]:
+        inputs = [(wrapped.t, wrapped.is_stacked) for wrapped in pfor_input.inputs]
+        num_rows = pfor_input.pfor.loop_len_vector[0]
+        results = convert(pfor_input.op, inputs, num_rows)
+        return [pfor.wrap(tensor, has_rows) for tensor, has_rows in results]
+
+    pfor.RegisterPFor(op_type)(converter)
+
+
 def convert_by_vectorized_map(
     op: tf.Operation, inputs: Sequence[tuple[tf.Tensor, bool]], num_rows: int
 ) -> list[tuple[tf.Tensor, bool]]:
