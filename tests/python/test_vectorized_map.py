@@ -28,7 +28,9 @@ def test_rows_that_captures_differ_in_are_refused():
             f.output(tf.cond(n < 1, lambda: x, lambda: f(n - 1) * 2.0))
         return f(3)
 
-    with pytest.raises(rtf.SubGraphError, match="'f'.*captures.*Make the tensor an in"):
+    with pytest.raises(
+        rtf.SubGraphError, match=r"'f'.*captures.*Make the tensor an in"
+    ):
         tf.vectorized_map(row, tf.constant([1.0, 2.0]))
 
 
@@ -37,12 +39,12 @@ def test_rows_that_push_are_refused():
         n = f.input(tf.int32)
         f.push("n", n, index=0, size=1)
         f.output(n)
-    with pytest.raises(rtf.SubGraphError, match="'f'.*the same tables. Use `.map`"):
+    with pytest.raises(rtf.SubGraphError, match=r"'f'.*the same tables. Use `.map`"):
         tf.vectorized_map(lambda n: f(n, with_pushed=True)[1]["n"], tf.constant([1, 2]))
 
 
 def test_a_call_without_inputs_is_refused():
     with rtf.SubGraph("one") as one:
         one.output(tf.constant(1))
-    with pytest.raises(rtf.SubGraphError, match="'one'.*has no input"):
+    with pytest.raises(rtf.SubGraphError, match=r"'one'.*has no input"):
         tf.vectorized_map(lambda n: n + one(), tf.constant([1, 2]))
