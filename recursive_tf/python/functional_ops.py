@@ -62,7 +62,10 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 
 
 def copy_loop(
-    copy: GraphCopy, op: tf.Operation, rules: Mapping[str, Rule] | None = None
+    copy: GraphCopy,
+    op: tf.Operation,
+    rules: Mapping[str, Rule] | None = None,
+    inputs: Sequence[tf.Tensor] | None = None,
 ) -> list[tf.Tensor]:
     """Copies a While whose body is to be copied too.
 
@@ -73,20 +76,27 @@ def copy_loop(
         copy: Of the graph around.
         op: The While.
         rules: For the ops of the condition and the body; those of `copy` if None.
+        inputs: Of the copy, maybe of other types; the copies of its inputs if None.
     """
     variables = list(op.inputs)
+    if inputs is None:
+        inputs = [copy.resolve(v) for v in variables]
+    shapes = [
+        old.shape if new.dtype == old.dtype else new.shape
+        for old, new in zip(op.outputs, inputs, strict=True)
+    ]
     condition, body = (
-        _copy_loop_part(copy, graph, variables, rules)
+        _copy_loop_part(copy, graph, inputs, rules)
         for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
     )
     extra = _append_captures((condition, body))
     body.outputs.extend(body.inputs[len(variables) :])
     with copy.target.as_default():
         results = tf.raw_ops.While(
-            input=[copy.resolve(v) for v in variables] + extra,
+            input=[*inputs, *extra],
             cond=_name_of(condition),
             body=_name_of(body),
-            output_shapes=[output.shape for output in list(op.outputs) + extra],
+            output_shapes=shapes + [tensor.shape for tensor in extra],
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
@@ -104,17 +114,18 @@ def _loop_graph(op: tf.Operation, attr: str) -> FuncGraph:
 def _copy_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
-    variables: Sequence[tf.Tensor],
+    inputs: Sequence[tf.Tensor],
     rules: Mapping[str, Rule] | None,
 ) -> FuncGraph:
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
     part.repeated = True
-    for placeholder, variable in zip(source.inputs, variables, strict=True):
-        value = tf_compat.placeholder_like(target, placeholder)
-        if variable.dtype == tf.resource:
-            tf_compat.copy_static_info(variable, value)
+    for placeholder, given in zip(source.inputs, inputs, strict=True):
+        has_type = given.dtype == placeholder.dtype
+        value = tf_compat.placeholder_like(target, placeholder if has_type else given)
+        if given.dtype == tf.resource:
+            tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
     part.run()
