@@ -229,7 +229,9 @@ def test_lists_of_unlike_lengths_around_calls(growing, w):
         n, x = walk.input(tf.int32), walk.input(tf.float32)
 
         def children():
-            turn = lambda i, found: (i + 1, found.write(i, walk(i, x * w)))
+            def turn(i, found):
+                return i + 1, found.write(i, walk(i, x * w))
+
             size = 0 if growing else n
             found = tf.TensorArray(tf.float32, size, dynamic_size=growing)
             found = tf.while_loop(lambda i, _: i < n, turn, (0, found))[1]

@@ -237,9 +237,9 @@ def _length(op: tf.Operation, values: tf.Tensor) -> tf.Tensor:
 def _refuse(op: tf.Operation, *_: tf.Tensor) -> tf.Tensor:
     raise CannotBatchError(
         op,
-        "a loop around a call carries it, and the length of its list may differ between "
-        "activations. Give the tf.TensorArray a size, and do not let it grow, or use "
-        "the dataflow executor.",
+        "a loop around a call carries it, and the length of its list may differ "
+        "between activations. Give the tf.TensorArray a size, and do not let it grow, "
+        "or use the dataflow executor.",
     )
 
 
