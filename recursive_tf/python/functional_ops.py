@@ -62,7 +62,11 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 
 
 def copy_loop(
-    copy: GraphCopy, op: tf.Operation, rules: Mapping[str, Rule] | None = None
+    copy: GraphCopy,
+    op: tf.Operation,
+    rules: Mapping[str, Rule] | None = None,
+    *,
+    counted: bool = False,
 ) -> list[tf.Tensor]:
     """Copies a While whose body is to be copied too.
 
@@ -73,20 +77,32 @@ def copy_loop(
         copy: Of the graph around.
         op: The While.
         rules: For the ops of the condition and the body; those of `copy` if None.
+        counted: Whether the copies know which turn it is.
     """
     variables = list(op.inputs)
-    condition, body = (
-        _copy_loop_part(copy, graph, variables, rules)
+    parts = [
+        _copy_loop_part(copy, graph, variables, rules, counted=counted)
         for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
-    )
+    ]
+    condition, body = (part.target for part in parts)
+    turn = parts[-1].turn
+    if turn is not None:
+        with body.as_default():
+            body.outputs.append(turn + tf.constant(1, turn.dtype))
     extra = _append_captures((condition, body))
-    body.outputs.extend(body.inputs[len(variables) :])
+    first_extra = len(body.inputs) - len(extra)
+    body.outputs.extend(body.inputs[first_extra:])
     with copy.target.as_default():
+        own = [copy.resolve(v) for v in variables]
+        shapes = [output.shape for output in op.outputs]
+        if turn is not None:
+            own.append(tf.constant(0, turn.dtype))
+            shapes.append(tf.TensorShape([]))
         results = tf.raw_ops.While(
-            input=[copy.resolve(v) for v in variables] + extra,
+            input=own + extra,
             cond=_name_of(condition),
             body=_name_of(body),
-            output_shapes=[output.shape for output in list(op.outputs) + extra],
+            output_shapes=shapes + [output.shape for output in extra],
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
@@ -106,7 +122,9 @@ def _copy_loop_part(
     source: FuncGraph,
     variables: Sequence[tf.Tensor],
     rules: Mapping[str, Rule] | None,
-) -> FuncGraph:
+    *,
+    counted: bool,
+) -> GraphCopy:
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
@@ -117,8 +135,11 @@ def _copy_loop_part(
             tf_compat.copy_static_info(variable, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
+    if counted:
+        part.turn = tf_compat.placeholder_like(target, tf.TensorSpec([], tf.uint64))
+        target.inputs.append(part.turn)
     part.run()
-    return target
+    return part
 
 
 def _append_captures(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:

@@ -3,5 +3,6 @@
 from recursive_tf.python.program.close import close
 from recursive_tf.python.program.closed_program import Program
 from recursive_tf.python.program.definition import Definition
+from recursive_tf.python.program.path_keys import key_at_root, keys_of_rows
 
-__all__ = ["Definition", "Program", "close"]
+__all__ = ["Definition", "Program", "close", "key_at_root", "keys_of_rows"]
