@@ -65,7 +65,9 @@ def copy_loop(
     copy: GraphCopy,
     op: tf.Operation,
     rules: Mapping[str, Rule] | None = None,
+    *,
     inputs: Sequence[tf.Tensor] | None = None,
+    counted: bool = False,
 ) -> list[tf.Tensor]:
     """Copies a While whose body is to be copied too.
 
@@ -77,20 +79,28 @@ def copy_loop(
         op: The While.
         rules: For the ops of the condition and the body; those of `copy` if None.
         inputs: Of the copy, maybe of other types; the copies of its inputs if None.
+        counted: Whether the copies know which turn it is.
     """
-    variables = list(op.inputs)
     if inputs is None:
-        inputs = [copy.resolve(v) for v in variables]
+        inputs = [copy.resolve(variable) for variable in op.inputs]
     shapes = [
         old.shape if new.dtype == old.dtype else new.shape
         for old, new in zip(op.outputs, inputs, strict=True)
     ]
-    condition, body = (
-        _copy_loop_part(copy, graph, inputs, rules)
+    parts = [
+        _copy_loop_part(copy, graph, inputs, rules, counted=counted)
         for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
-    )
+    ]
+    condition, body = (part.target for part in parts)
+    turn = parts[-1].turn
+    if turn is not None:
+        with body.as_default():
+            body.outputs.append(turn + tf.constant(1, turn.dtype))
+        with copy.target.as_default():
+            inputs = [*inputs, tf.constant(0, turn.dtype)]
+        shapes.append(tf.TensorShape([]))
     extra = _append_captures((condition, body))
-    body.outputs.extend(body.inputs[len(variables) :])
+    body.outputs.extend(body.inputs[len(inputs) :])
     with copy.target.as_default():
         results = tf.raw_ops.While(
             input=[*inputs, *extra],
@@ -116,7 +126,9 @@ def _copy_loop_part(
     source: FuncGraph,
     inputs: Sequence[tf.Tensor],
     rules: Mapping[str, Rule] | None,
-) -> FuncGraph:
+    *,
+    counted: bool,
+) -> GraphCopy:
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
@@ -128,8 +140,11 @@ def _copy_loop_part(
             tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
+    if counted:
+        part.turn = tf_compat.placeholder_like(target, tf.TensorSpec([], tf.uint64))
+        target.inputs.append(part.turn)
     part.run()
-    return target
+    return part
 
 
 def _append_captures(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:

@@ -33,6 +33,7 @@ from tensorflow.python.framework import (
     func_graph,
     importer,
     ops,
+    random_seed,
 )
 from tensorflow.python.framework.auto_control_deps import AutomaticControlDependencies
 from tensorflow.python.framework.func_graph import FuncGraph
@@ -69,6 +70,9 @@ _NOT_USER_CODE = (
     f"{pathlib.Path(__file__).parents[1]}{os.sep}",
     "<string>",  # Generated functions that add ops.
 )
+_KERAS = pathlib.Path(tf.__file__).parents[1] / "keras" / "src"
+_SEED_GENERATORS = str(_KERAS / "random" / "seed_generator.py")
+_BATCH_NORMALIZATION = str(_KERAS / "layers/normalization/batch_normalization.py")
 _CONDITIONAL_FRAMES = frozenset((c.co_filename, c.co_name) for c in CONDITIONAL_CODE)
 # What AutoGraph calls the branches of an `if` statement, and Python a lambda.
 _NO_NAMES = frozenset(("<lambda>", "else_body", "if_body"))
@@ -658,6 +662,32 @@ def _is_users(frame: Any) -> bool:
 
 def _place(frame: Any) -> str:
     return f"{frame.filename}:{frame.lineno}"
+
+
+def op_seed_of(op: tf.Operation) -> int | None:
+    """Returns the `seed=` that a stateful random op got, if that alone decides.
+
+    With `tf.random.set_seed`, TensorFlow gives seeds to those ops too that got none.
+    """
+    has_own = op.get_attr("seed") == random_seed.DEFAULT_GRAPH_SEED
+    return int(op.get_attr("seed2")) if has_own else None
+
+
+def is_of_keras_seed(op: tf.Operation) -> bool:
+    """Says whether a Keras `SeedGenerator` made this op of its state for a new seed."""
+    if not op.inputs or op.inputs[0].dtype != tf.resource:
+        return False
+    value = op.outputs[0] if op.outputs else op.inputs[1]
+    # Which is quicker to see than who made it.
+    if not value.dtype.is_integer or not value.shape.is_compatible_with([2]):
+        return False
+    made_by = ((f.filename, f.name) for f in _traceback_of(op))
+    return (_SEED_GENERATORS, "next") in made_by
+
+
+def is_of_batch_normalization(op: tf.Operation) -> bool:
+    """Says whether a Keras `BatchNormalization` made this op."""
+    return any(f.filename == _BATCH_NORMALIZATION for f in _traceback_of(op))
 
 
 def mark_resources_read_only(op: tf.Operation) -> None:

@@ -60,8 +60,8 @@ def _check(op: tf.Operation, num_args: int, captures_have_rows: list[bool]) -> N
     if any(captures_have_rows):
         _refuse(
             op,
-            "it captures a tensor that differs from row to row",
-            "Make the tensor an input",
+            "it captures a tensor, or a seed, that differs from row to row",
+            "Make the tensor an input, or use `.map`",
         )
 
 

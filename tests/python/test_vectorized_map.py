@@ -34,6 +34,14 @@ def test_rows_that_captures_differ_in_are_refused():
         tf.vectorized_map(row, tf.constant([1.0, 2.0]))
 
 
+def test_rows_that_draw_are_refused():
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        f.output(tf.random.normal([]) + tf.cast(n, tf.float32))
+    with pytest.raises(rtf.SubGraphError, match=r"'f'.*a seed, that.*use `.map`"):
+        tf.vectorized_map(f, tf.constant([1, 2]))
+
+
 def test_rows_that_push_are_refused():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)

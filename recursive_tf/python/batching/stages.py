@@ -18,7 +18,7 @@ _TOTAL = frozenset(
     (
         *("AddV2", "Cast", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual"),
         *("LogicalAnd", "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul"),
-        *("Neg", "NotEqual", "Pack", "SelectV2", "Sub"),
+        *("Neg", "NotEqual", "Pack", "RecursiveMixKey", "SelectV2", "Sub"),
     )
 )
 

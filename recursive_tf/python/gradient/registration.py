@@ -1,5 +1,7 @@
 """Tells TensorFlow the gradients of the library's ops."""
 
+import tensorflow as tf
+
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient import batched, inner, root
 from recursive_tf.python.gradient.region import (
@@ -25,7 +27,17 @@ _GRADIENTS = {
 }
 
 
+# Random numbers, which what they are drawn from does not change smoothly.
+_WITHOUT_GRADIENT = (
+    *("RecursiveFullIntRows", "RecursiveIntRows", "RecursiveKeyRows"),
+    *("RecursiveMixKey", "RecursiveNormalRows", "RecursiveTruncatedNormalRows"),
+    "RecursiveUniformRows",
+)
+
+
 def register() -> None:
     """Registers all of them. TensorFlow refuses a second time."""
     for name, gradient in _GRADIENTS.items():
         tf_compat.RegisterGradient(name)(gradient)
+    for name in _WITHOUT_GRADIENT:
+        tf.no_gradient(name)

@@ -7,11 +7,14 @@ from recursive_tf.python.program.in_words import (
     definition_in_words,
     signature_in_words,
 )
+from recursive_tf.python.program.path_keys import key_at_root, keys_of_rows
 
 __all__ = [
     "Definition",
     "Program",
     "close",
     "definition_in_words",
+    "key_at_root",
+    "keys_of_rows",
     "signature_in_words",
 ]
