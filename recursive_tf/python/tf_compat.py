@@ -308,6 +308,11 @@ def set_gradient(op: tf.Operation, name: str) -> None:
     op._gradient_function = ops.gradient_registry.lookup(name)
 
 
+def set_gradient_function(op: tf.Operation, function: Callable[..., Any]) -> None:
+    """Makes `function` the gradient of `op`, as long as there is this object."""
+    op._gradient_function = function
+
+
 def custom_gradient_of(op: tf.Operation) -> Callable[..., Any] | None:
     """Returns the gradient that `op`, other than the rest of its type, has."""
     name = op.node_def.attr["_gradient_op_type"].s.decode()

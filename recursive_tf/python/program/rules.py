@@ -32,7 +32,11 @@ from recursive_tf.python.program.draws import (
     is_step_of_generator,
     seed_of,
 )
-from recursive_tf.python.program.effects import contains, order_around_calls
+from recursive_tf.python.program.effects import (
+    contains,
+    ops_of_functions,
+    order_around_calls,
+)
 from recursive_tf.python.program.hoist import hoist
 from recursive_tf.python.program.map_loops import as_map, outputs_of, rows_for
 from recursive_tf.python.program.path_keys import (
@@ -302,10 +306,15 @@ def _leave_out_step(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None
 
 
 def _copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
-    has_key = closed_graph_around(copy.target).key is not None
-    if not contains(op, _TRACED) and not (has_key and draws_within(op)):
+    if not (contains(op, _TRACED) or draws_within(op) or _has_own_gradients(op)):
         return None
+    has_key = closed_graph_around(copy.target).key is not None
     return copy_loop(copy, op, counted=has_key)
+
+
+def _has_own_gradients(op: tf.Operation) -> bool:
+    """Says whether gradients in a loop may hold tensors of the graphs around it."""
+    return any(map(tf_compat.has_custom_gradient, ops_of_functions(op)))
 
 
 def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
