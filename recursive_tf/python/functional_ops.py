@@ -74,39 +74,74 @@ def copy_loop(
         op: The While.
         rules: For the ops of the condition and the body; those of `copy` if None.
     """
-    variables = list(op.inputs)
-    condition, body = (
-        _copy_loop_part(copy, graph, variables, rules)
-        for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
+    parts = [
+        begin_loop_part(copy, graph, op.inputs, rules) for graph in loop_graphs(op)
+    ]
+    for part in parts:
+        part.run()
+    new = add_loop(
+        copy,
+        op,
+        start=[copy.resolve(variable) for variable in op.inputs],
+        shapes=[output.shape for output in op.outputs],
+        graphs=[part.target for part in parts],
     )
+    return list(new.outputs)[: len(op.outputs)]
+
+
+def add_loop(
+    copy: GraphCopy,
+    op: tf.Operation,
+    *,
+    start: Sequence[tf.Tensor],
+    shapes: Sequence[tf.TensorShape],
+    graphs: Sequence[FuncGraph],
+) -> tf.Operation:
+    """Adds a While in place of `op`.
+
+    Args:
+        copy: Of the graph around.
+        op: The While that it is a copy of.
+        start: What the variables are at first.
+        shapes: What they are in the end.
+        graphs: Of the condition and of the body: what they take and return are the
+            variables; what they capture is handed through the loop unchanged.
+    """
+    condition, body = graphs
     extra = _append_captures((condition, body))
-    body.outputs.extend(body.inputs[len(variables) :])
+    body.outputs.extend(body.inputs[len(start) :])
     with copy.target.as_default():
         results = tf.raw_ops.While(
-            input=[copy.resolve(v) for v in variables] + extra,
+            input=[*start, *extra],
             cond=_name_of(condition),
             body=_name_of(body),
-            output_shapes=[output.shape for output in list(op.outputs) + extra],
+            output_shapes=[*shapes, *(tensor.shape for tensor in extra)],
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
     tf_compat.set_loop_graphs(new, condition, body)
     tf_compat.set_attr(new, "_lower_using_switch_merge", tf_compat.AttrValue(b=True))
     copy.register(op, new)
-    return list(new.outputs)[: len(op.outputs)]
+    return new
 
 
-def _loop_graph(op: tf.Operation, attr: str) -> FuncGraph:
-    name = op.get_attr(attr).name
-    return tf_compat.to_func_graph(tf_compat.find_function(op.graph, name))
+def loop_graphs(op: tf.Operation) -> list[FuncGraph]:
+    """Returns the graphs of a While's condition and of its body."""
+    return [
+        tf_compat.to_func_graph(
+            tf_compat.find_function(op.graph, op.get_attr(attr).name)
+        )
+        for attr in ("cond", "body")
+    ]
 
 
-def _copy_loop_part(
+def begin_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
     variables: Sequence[tf.Tensor],
-    rules: Mapping[str, Rule] | None,
-) -> FuncGraph:
+    rules: Mapping[str, Rule] | None = None,
+) -> GraphCopy:
+    """Returns a copy, not run yet, of the condition or the body of a loop."""
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
@@ -117,8 +152,13 @@ def _copy_loop_part(
             tf_compat.copy_static_info(variable, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
-    part.run()
-    return target
+    return part
+
+
+def inline_call(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies what the function does that `op` calls, in place of `op`."""
+    (graph,) = branch_graphs(op)
+    return copy.inline(op, graph)
 
 
 def _append_captures(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:

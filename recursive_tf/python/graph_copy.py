@@ -52,6 +52,8 @@ class GraphCopy:
         # What an outer tensor is in the outermost graph, by its id.
         self.inside: dict[int, tf.Tensor] = {}
         self.skips: Callable[[tf.Operation], bool] = lambda _: False
+        # The rule for ops of all other types.
+        self.otherwise: Rule = lambda _copy, _op: None
         self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
             lambda _before, _after: True
         )
@@ -160,6 +162,10 @@ class GraphCopy:
             self.register(op, tf.no_op())
         return [inner.resolve(output) for output in source.outputs]
 
+    def copied(self, name: str) -> tf.Operation | None:
+        """Returns what was copied of the op of that name."""
+        return self._ops.get(name)
+
     def _copies_of(self, ops: Iterable[tf.Operation]) -> list[tf.Operation]:
         """Returns what was copied of `ops`."""
         return [self._ops[op.name] for op in ops if op.name in self._ops]
@@ -178,6 +184,7 @@ class GraphCopy:
         copy = GraphCopy(source, target, rules, parent=self)
         copy.keeps_order = self.keeps_order
         copy.orders = self.orders
+        copy.otherwise = self.otherwise
         return copy
 
     def branch(
@@ -221,8 +228,7 @@ class GraphCopy:
             return
         if op.type == "Placeholder" and self.fallback is not None:
             return  # A capture: resolved when something uses it.
-        rule = self.rules.get(op.type)
-        outputs = None if rule is None else rule(self, op)
+        outputs = self.rules.get(op.type, self.otherwise)(self, op)
         if outputs is None:
             outputs = self.copy_as_is(op).outputs
         for old, new_output in zip(op.outputs, outputs, strict=False):

@@ -5,17 +5,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program
+from recursive_tf.python.root_op import Carried, Chosen, add_root_op
 from recursive_tf.python.signature import Signature, count_of_rows, with_rows
-
-# Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
-REASONS_ATTRIBUTE = "_not_batched"
 
 
 class Choices:
@@ -186,42 +183,25 @@ class RootCall:
         mapped: bool,
     ) -> Any:
         program = self.program
-        procedures = program.procedures
-        outputs = self.signature.flat_outputs
-        sizes = [push.size_in(place) for push in program.pushes]
-        graph = tf_compat.default_graph()
-        for procedure in procedures:
-            tf_compat.add_function(graph, procedure.function)
-        indices = [p.captures for p in procedures]
-        arguments = {
-            "args": args,
-            "captures": captures,
-            "push_sizes": sizes,
-            "procedures": [tf.compat.as_str(p.function.name) for p in procedures],
-            "names": [p.name for p in procedures],
-            "capture_counts": [len(i) for i in indices],
-            "capture_indices": [i for each in indices for i in each],
-            "Toutputs": [spec.dtype for spec in outputs],
-            "output_shapes": [spec.shape for spec in outputs],
-            "Tpushed": [push.row.dtype for push in program.pushes],
-            "push_names": [push.name for push in program.pushes],
-            "pushed_shapes": [push.row.shape for push in program.pushes],
-            "mapped": mapped,
-            "max_depth": self.options.max_depth or 0,
-            "max_activations": self.options.max_activations or 0,
-            "name": tf_compat.op_name(self.signature.name),
-        }
-        if self.compilation is None:
-            results = library.recursive_invoke(**arguments)
-            tf_compat.set_strings(
-                results.activation.op, REASONS_ATTRIBUTE, self.reasons
-            )
-        else:
-            results = library.recursive_invoke_batched(
-                **arguments,
-                policy=self.options.policy,
-                **self.compilation.attributes(graph),
-            )
+        carried = Carried(
+            procedures=[p.function for p in program.procedures],
+            names=[p.name for p in program.procedures],
+            captures=[p.captures for p in program.procedures],
+            outputs=self.signature.flat_outputs,
+            pushes=[push.name for push in program.pushes],
+            rows=[push.row for push in program.pushes],
+            mapped=mapped,
+            max_depth=self.options.max_depth or 0,
+            max_activations=self.options.max_activations or 0,
+        )
+        results = add_root_op(
+            carried,
+            Chosen(self.compilation, self.options.policy, self.reasons),
+            args=args,
+            captures=captures,
+            push_sizes=[push.size_in(place) for push in program.pushes],
+            name=self.signature.name,
+        )
         if program.only_reads:
             tf_compat.mark_resources_read_only(results.activation.op)
         return results

@@ -248,6 +248,25 @@ def copy_handle_data(old: tf.Tensor, new: tf.Tensor) -> None:
         handle_data_util.copy_handle_data(old, new)
 
 
+def without_function(handle: tf.Tensor) -> Any:
+    """Returns the eager handle that one in a function stands for, if it is no variable.
+
+    A tape that may differentiate a gradient lets nothing but variables out of a
+    function whose gradient uses them.
+    """
+    data = handle_data_util.get_resource_handle_data(handle)
+    if handle.dtype != tf.resource or (data is not None and data.is_set):
+        return handle
+    found: Any = handle
+    while not isinstance(found, EagerTensor):
+        captures = getattr(found.graph, "captures", [])
+        outside = [outer for outer, inner in captures if inner is found]
+        if not outside:
+            return handle
+        (found,) = outside
+    return found
+
+
 def may_hold_trainable(variant: tf.Tensor) -> bool:
     """Says whether a variant may be a list of tensors that have gradients."""
     return bool(backprop_util.IsTrainable(variant))

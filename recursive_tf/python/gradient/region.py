@@ -15,6 +15,7 @@ from recursive_tf.python.functional_ops import (
     add_conditional,
     copy_conditional,
     copy_loop,
+    inline_call,
 )
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -33,18 +34,13 @@ CONDITIONAL_GRADIENT = "RecursiveConditional"
 PRODUCT_GRADIENT = "RecursiveCaptureProduct"
 
 
-def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
-    """Copies what a function does: a copied call would have lost its gradient."""
-    (graph,) = branch_graphs(op)
-    return copy.inline(op, graph)
-
-
 # TensorFlow differentiates loops. What is in them is copied all the same, because it
-# changes their graphs, and knows too little of those that it makes of functions.
+# changes their graphs, and knows too little of those that it makes of functions. Calls
+# of functions are inlined: a copied one would have lost its gradient.
 _RULES_IN_LOOPS: dict[str, Rule] = {
     **dict.fromkeys(CONDITIONALS, copy_conditional),
     **dict.fromkeys(LOOPS, copy_loop),
-    **dict.fromkeys(FUNCTION_CALLS, _inline),
+    **dict.fromkeys(FUNCTION_CALLS, inline_call),
 }
 
 
@@ -124,7 +120,7 @@ class TrainingForm:
             **dict.fromkeys(CONDITIONALS, self._copy_conditional),
             **dict.fromkeys(LOOPS, self._copy_loop),
             **dict.fromkeys(CALLS, self._copy_call),
-            **dict.fromkeys(FUNCTION_CALLS, _inline),
+            **dict.fromkeys(FUNCTION_CALLS, inline_call),
             "RecursivePush": self._copy_push,
             "MatMul": self._copy_product,
         }

@@ -1,20 +1,21 @@
 """Tells TensorFlow the gradients of the library's ops."""
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient import batched, inner, root
+from recursive_tf.python.gradient import batched, inner, ports, root, second_order
 from recursive_tf.python.gradient.region import CONDITIONAL_GRADIENT, PRODUCT_GRADIENT
 
 _GRADIENTS = {
     "RecursiveInvoke": root.gradient_of_invoke,
-    "RecursiveInvokeGradient": root.refuse_second_order,
     "RecursiveInvokeBatched": batched.gradient_of_invoke_batched,
-    "RecursiveInvokeBatchedGradient": root.refuse_second_order,
     "TracedRecursiveCall": root.refuse_gradient_inside,
     "TracedRecursiveMap": root.refuse_gradient_inside,
     "RecursiveCall": inner.gradient_of_call,
     "StatelessRecursiveCall": inner.gradient_of_call,
     "RecursiveMap": inner.gradient_of_map,
     "StatelessRecursiveMap": inner.gradient_of_map,
+    "RecursivePorts": second_order.gradient_of_ports,
+    "RecursiveTie": ports.gradient_of_tie,
+    "RecursiveTieSlices": ports.gradient_of_tied_slices,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
 }
