@@ -336,6 +336,14 @@ def test_a_custom_gradient_that_is_not_linear_is_refused(w, x):
     check_refused(f, x, r"SubGraph 'clipping' .*IdentityN .* is not linear")
 
 
+def test_a_recomputed_gradient_is_refused(w, x):
+    recomputed = tf.recompute_grad(lambda y: tf.sin(y) * tf.cos(y))
+    with rtf.SubGraph("frugal") as f:
+        y, n = f.input(tf.float32), f.input(tf.int32)
+        f.output(tf.cond(n < 1, lambda: y, lambda: w * recomputed(f(y, n - 1))))
+    check_refused(f, x, r"SubGraph 'frugal' .*IdentityN .* recompute_grad")
+
+
 def test_an_op_whose_gradient_has_none_is_refused(w, x):
     with rtf.SubGraph("soft") as f:
         y, n = f.input(tf.float32), f.input(tf.int32)

@@ -17,7 +17,6 @@ from tests.language.unrolled import (
 feature = partial(feature, "Gradients")
 
 X = [0.3, -0.4]
-SECOND = "The gradient of a gradient of SubGraph … is not supported yet"
 
 both_ways = pytest.mark.parametrize(
     "way", [lambda f: f, tf.function], ids=["eager", "function"]
@@ -131,22 +130,57 @@ def test_a_batch_jacobian(vectorised, step):
     assert_close(jacobian(x, recurse), jacobian(x, loop))
 
 
+def assert_same_second(second, runs, w):
+    """Checks the gradients of a penalty on the gradient by x, by x and w."""
+    recurse, loop = runs
+    x = tf.constant(X)
+    assert_all_close(second(x, recurse), second(x, loop))
+
+
 @both_ways
-@feature(
-    "gradients of gradients: nested tapes", raises=NotImplementedError, says=SECOND
-)
-def test_a_gradient_of_a_gradient(way, runs):
+@feature("gradients of gradients: nested tapes", gradients=True)
+def test_a_gradient_of_a_gradient(way, runs, w):
     @way
-    def second(x):
+    def second(x, run):
         with tf.GradientTape() as outer:
             outer.watch(x)
             with tf.GradientTape() as inner:
                 inner.watch(x)
-                y = runs[0](x)
-            slope = inner.gradient(y, x)
-        return outer.gradient(slope, x)
+                y = run(x)
+            penalty = tf.norm(inner.gradient(y, x)) + tf.reduce_sum(y**2)
+        return outer.gradient(penalty, [x, w])
 
-    second(tf.constant(X))
+    assert_same_second(second, runs, w)
+
+
+@feature("gradients of gradients: `tf.gradients` of `tf.gradients`", gradients=True)
+def test_gradients_of_gradients_without_a_tape(runs, w):
+    @tf.function
+    def second(x, run):
+        return tf.gradients(tf.norm(tf.gradients(run(x), x)), [x, w])
+
+    assert_same_second(second, runs, w)
+
+
+@pytest.mark.slow
+@both_ways
+@feature(
+    "gradients of gradients: a Hessian, by `tape.jacobian` with "
+    "`experimental_use_pfor=False`",
+    gradients=True,
+)
+def test_a_hessian(way, runs, w):
+    @way
+    def hessian(x, run):
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = run(x)
+            slopes = inner.gradient(y, x)
+        return outer.jacobian(slopes, [x, w], experimental_use_pfor=False)
+
+    assert_same_second(hessian, runs, w)
 
 
 @pytest.mark.parametrize("where", ["eager", "variable", "function"])
@@ -300,4 +334,5 @@ def test_custom_gradients(function):
         lambda y, n: function(y * weight) * tf.cast(n, y.dtype),
         [0.5, -1.0, 2.0],
         weight,
+        order=1 if function is CUSTOM["recompute_grad"] else 2,
     )

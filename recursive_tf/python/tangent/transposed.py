@@ -39,6 +39,8 @@ def tangents_by_gradient(
         unknown = NoTangent(op, _UNKNOWN)
     except _NotLinearError:
         unknown = NoTangent(op, _NOT_LINEAR)
+    except NotImplementedError as error:  # Of a custom gradient.
+        unknown = NoTangent(op, str(error))
     return [unknown if is_trainable(output.dtype) else None for output in op.outputs]
 
 
