@@ -13,10 +13,19 @@ namespace {
 
 namespace tf = tensorflow;
 
-// Ports are zeros, of types that are plain numbers.
-class PortsOp : public tf::OpKernel {
+// To TensorFlow's executor these are cheap: they cause no work on other
+// threads.
+class CheapKernel : public tf::OpKernel {
  public:
   using OpKernel::OpKernel;
+
+  bool IsExpensive() override { return false; }
+};
+
+// Ports are zeros, of types that are plain numbers.
+class PortsOp : public CheapKernel {
+ public:
+  using CheapKernel::CheapKernel;
 
   void Compute(tf::OpKernelContext* ctx) override {
     for (int i = 0; i < ctx->num_outputs(); ++i) {
@@ -27,15 +36,13 @@ class PortsOp : public tf::OpKernel {
   }
 };
 
-class TieOp : public tf::OpKernel {
+class TieOp : public CheapKernel {
  public:
-  using OpKernel::OpKernel;
+  using CheapKernel::CheapKernel;
 
   void Compute(tf::OpKernelContext* ctx) override {
     ctx->set_output(0, ctx->input(0));
   }
-
-  bool IsExpensive() override { return false; }
 };
 
 REGISTER_KERNEL_BUILDER(Name("RecursivePorts").Device(tf::DEVICE_CPU), PortsOp);
