@@ -155,12 +155,6 @@ def begin_loop_part(
     return part
 
 
-def inline_call(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
-    """Copies what the function does that `op` calls, in place of `op`."""
-    (graph,) = branch_graphs(op)
-    return copy.inline(op, graph)
-
-
 def _append_captures(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:
     """Puts what any of `graphs` captures behind the other inputs of all of them."""
     own = [

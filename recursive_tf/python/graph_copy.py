@@ -256,7 +256,9 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
         traced = FuncGraph(tf_compat.unique_name("custom_gradient"))
         with traced.as_default():
             results = gradient(op, *gradients)
-        inlined = GraphCopy(traced, target, {})
+        # A gradient that was loaded is a call; that itself has no gradient.
+        rules = dict.fromkeys(FUNCTION_CALLS, inline_call)
+        inlined = GraphCopy(traced, target, rules)
         for outer, inner in traced.captures:
             located = copy.locate(outer)
             inlined.bind(inner, target.capture(outer if located is None else located))
@@ -268,6 +270,12 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
         return tf_compat.map_gradients(placed, results)
 
     return redirected
+
+
+def inline_call(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies what the function does that `op` calls, in place of `op`."""
+    (graph,) = branch_graphs(op)
+    return copy.inline(op, graph)
 
 
 def branch_graphs(op: tf.Operation) -> list[FuncGraph]:

@@ -96,6 +96,7 @@ def gradient_of_tied_slices(op: tf.Operation, gradient: Any) -> list[Any]:
     _, indices, shape, _ = op.inputs
     slices = tf.convert_to_tensor(gradient)
     rows = tf.math.unsorted_segment_mean(slices, indices, shape[0])
+    rows.set_shape(tf.TensorShape([None]).concatenate(slices.shape[1:]))
     parts = [slices]
     if slices.dtype.is_complex:
         parts = [tf.math.real(slices), tf.math.imag(slices)]

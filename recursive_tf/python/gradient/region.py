@@ -15,7 +15,6 @@ from recursive_tf.python.functional_ops import (
     add_conditional,
     copy_conditional,
     copy_loop,
-    inline_call,
 )
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -24,6 +23,7 @@ from recursive_tf.python.graph_copy import (
     GraphCopy,
     Rule,
     branch_graphs,
+    inline_call,
 )
 from recursive_tf.python.program.closed_graph import CALLS, PUSHES
 from recursive_tf.python.program.effects import contains

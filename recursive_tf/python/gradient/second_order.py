@@ -199,7 +199,10 @@ def _shaped_like(tensor: tf.Tensor, tangent: tf.Tensor) -> tf.Tensor:
     Zeros for a port, which a function around makes, are a scalar.
     """
     if tensor.dtype == tf.resource:
-        return tf.broadcast_to(tangent, shape_of(tensor))
+        shaped = tf.broadcast_to(tangent, shape_of(tensor))
+        if tangent.shape.rank:
+            shaped.set_shape(tangent.shape)
+        return shaped
     if not (tensor.shape.is_fully_defined() and tangent.shape == tensor.shape):
         tangent = tf.broadcast_to(tangent, shape_of(tensor))
         tangent.set_shape(tensor.shape)

@@ -16,7 +16,6 @@ from recursive_tf.python.functional_ops import (
     add_conditional,
     add_loop,
     begin_loop_part,
-    inline_call,
     loop_graphs,
 )
 from recursive_tf.python.graph_copy import (
@@ -26,6 +25,7 @@ from recursive_tf.python.graph_copy import (
     GraphCopy,
     Rule,
     branch_graphs,
+    inline_call,
 )
 from recursive_tf.python.program.closed_graph import CALLS, MAPS
 from recursive_tf.python.program.trainable import is_trainable
