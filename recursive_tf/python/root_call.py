@@ -92,7 +92,6 @@ class RootCall:
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
         """Returns the structured outputs, and the pushed tables by name."""
-        self._check_no_forward_mode(args)
         if tf.executing_eagerly():
             flat = self._call_eagerly(args, mapped=mapped)
         else:
@@ -116,7 +115,8 @@ class RootCall:
         key = (mapped, tf_compat.replica_id())
         with self._tracing:
             if key not in self._eager:
-                self._eager[key] = self._trace(tensors, mapped=mapped)
+                with tf_compat.pause_outer_tapes():
+                    self._eager[key] = self._trace(tensors, mapped=mapped)
         return list(self._eager[key](*args, *tensors))
 
     def _trace(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
@@ -164,15 +164,6 @@ class RootCall:
         for tensor, spec in zip(outputs, self._result_specs(args, mapped), strict=True):
             tensor.set_shape(spec.shape)
         return outputs
-
-    def _check_no_forward_mode(self, args: list[tf.Tensor]) -> None:
-        externals = [capture.external for capture in self.program.captures]
-        if tf_compat.have_tangents([*args, *externals]):
-            raise NotImplementedError(
-                f"A root call of SubGraph '{self.signature.name}' has no derivative in "
-                "forward mode (tf.autodiff.ForwardAccumulator). Take the gradient with "
-                "a tf.GradientTape."
-            )
 
     def _invoke(
         self,

@@ -103,6 +103,7 @@ def add_root_op(
 ) -> Any:
     """Adds a root op to the default graph, and returns its outputs by name."""
     graph = tf_compat.default_graph()
+    refuse_tangents(name, [*args, *captures])
     arguments = {
         "args": args,
         "captures": captures,
@@ -117,6 +118,25 @@ def add_root_op(
     return library.recursive_invoke_batched(
         **arguments, policy=chosen.policy, **chosen.compilation.attributes(graph)
     )
+
+
+def refuse_tangents(name: str, inputs: Sequence[Any]) -> None:
+    """Raises if TensorFlow would differentiate a root op in forward mode.
+
+    It does that for a function, by the gradient of its gradient, and so for all that is
+    called eagerly; but not for an op that carries functions.
+
+    Args:
+        name: Of the SubGraph.
+        inputs: Of the op, or of that of its gradient; None among them is nothing.
+    """
+    if tf_compat.have_tangents([t for t in inputs if t is not None]):
+        raise NotImplementedError(
+            f"A root call of SubGraph '{name}' has no derivative in forward mode "
+            "(tf.autodiff.ForwardAccumulator) while a tf.function is traced that makes "
+            "it. Make the call eagerly; or trace the function before, and call it "
+            "where the accumulator is; or use a tf.GradientTape."
+        )
 
 
 def procedures_of(op: tf.Operation) -> list[AtomicFunction]:

@@ -536,8 +536,25 @@ def _variable_here(handle: Any) -> Any:
 
 
 def have_tangents(tensors: Sequence[Any]) -> bool:
-    """Says whether a `tf.autodiff.ForwardAccumulator` follows one of `tensors`."""
-    return bool(forwardprop_util.pack_tangents(list(tensors)).tangents)
+    """Says whether a `tf.autodiff.ForwardAccumulator` follows inputs of an op."""
+    if not record.could_possibly_record():
+        return False
+    graph = default_graph()
+    if isinstance(graph, FuncGraph):
+        captured = {id(outer): inner for outer, inner in graph.captures}
+        tensors = [captured.get(id(t), t) for t in tensors]
+        # What stands for an eager tensor in a function is followed if that is, and
+        # nothing is paused.
+        tensors = [graph.capture(t) if _is_followed_eagerly(t) else t for t in tensors]
+    return any(map(_is_followed, tensors))
+
+
+def _is_followed_eagerly(tensor: Any) -> bool:
+    return isinstance(tensor, EagerTensor) and _is_followed(tensor)
+
+
+def _is_followed(tensor: Any) -> bool:
+    return bool(forwardprop_util.pack_tangents([tensor]).tangents)
 
 
 def is_elementwise(op_type: str) -> bool:

@@ -230,6 +230,48 @@ def test_no_outer_tape_records(way, w, x):
     np.testing.assert_allclose(step(x), BY_X**2, rtol=1e-5)
 
 
+# --- Forward mode, which TensorFlow makes of gradients of gradients
+
+
+def test_forward_over_reverse(w, x):
+    f = power(w)
+    found = []
+    for source in (x, w):
+        with tf.autodiff.ForwardAccumulator(source, tf.constant(1.0)) as forward:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x, N)
+            slope = tape.gradient(y, x)
+        found.append(forward.jvp(slope))
+    np.testing.assert_allclose(found, [BY_XX, BY_XW], rtol=1e-5)
+
+
+def test_forward_over_forward(w, x):
+    f = power(w)
+    with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as outer:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as inner:
+            y = f(x, N)
+        slope = inner.jvp(y)
+    np.testing.assert_allclose(outer.jvp(slope), BY_XX, rtol=1e-5)
+
+
+def test_a_gradient_that_is_followed_in_a_function_is_refused(w, x):
+    f = power(w)
+
+    @tf.function
+    def followed(x):
+        scale = tf.constant(1.0)
+        with tf.autodiff.ForwardAccumulator(scale, tf.constant(1.0)) as forward:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = f(x, N) * scale
+            slope = tape.gradient(y, x)
+        return forward.jvp(slope)
+
+    with pytest.raises(NotImplementedError, match="no derivative in forward mode"):
+        followed(x)
+
+
 # --- Look-ups, whose gradients are slices
 
 

@@ -183,23 +183,41 @@ def test_a_hessian(way, runs, w):
     assert_same_second(hessian, runs, w)
 
 
-@pytest.mark.parametrize("where", ["eager", "variable", "function"])
+def tangent(run, x, source):
+    """Returns how run(x) changes where all of a source does."""
+    with tf.autodiff.ForwardAccumulator(source, tf.ones_like(source)) as forward:
+        y = run(x)
+    return forward.jvp(y)
+
+
 @feature(
-    "forward mode: `tf.autodiff.ForwardAccumulator` around a root call",
-    raises=NotImplementedError,
-    says="orward mode (tf.autodiff.ForwardAccumulator)",
+    "forward mode: `tf.autodiff.ForwardAccumulator` around an eager root call, or "
+    "around a function that makes it and was traced before",
+    gradients=True,
 )
-def test_forward_mode(where):
-    weight, x = tf.Variable(1.5), tf.constant(0.7)
-    repeat = define_repeat(lambda y, n: tf.sin(y) * weight)
+def test_forward_mode(runs, w):
+    recurse, loop = runs
+    x = tf.constant(X)
+    function = tf.function(recurse)
+    function(x)
+    for source in (w, x):
+        expected = tangent(loop, x, source)
+        assert_close(tangent(recurse, x, source), expected)
+        assert_close(tangent(function, x, source), expected)
 
-    def run(x):
-        source = weight if where == "variable" else x
-        with tf.autodiff.ForwardAccumulator(source, tf.constant(1.0)) as forward:
-            y = repeat(3, x)
-        return forward.jvp(y)
 
-    (tf.function(run) if where == "function" else run)(x)
+@pytest.mark.parametrize("by", ["tensor", "variable"])
+@feature(
+    "forward mode: `tf.autodiff.ForwardAccumulator` in a `tf.function`, around a root "
+    "call",
+    raises=NotImplementedError,
+    says="no derivative in forward mode",
+)
+def test_forward_mode_in_a_function(by, runs, w):
+    recurse, _ = runs
+    tf.function(lambda x: tangent(recurse, x, x if by == "tensor" else w))(
+        tf.constant(X)
+    )
 
 
 # --- By what

@@ -19,7 +19,12 @@ from recursive_tf.python.gradient.ports import tied
 from recursive_tf.python.gradient.sinks import add_up, shape_of
 from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.program.trainable import is_trainable
-from recursive_tf.python.root_op import Carried, capture_indices, graphs_of
+from recursive_tf.python.root_op import (
+    Carried,
+    capture_indices,
+    graphs_of,
+    refuse_tangents,
+)
 
 
 def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
@@ -30,11 +35,12 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     """
     activation = op.outputs[-1]
     op = activation.op  # Under a tape, `op` was a stand-in.
+    name = op.get_attr("names")[0].decode()
+    refuse_tangents(name, [*op.inputs, *gradients])
     compilation = compilation_of(op)
     try:
         _to_training_form(op, compilation)
     except CannotBatchError as error:
-        name = op.get_attr("names")[0].decode()
         raise refused(f"The gradient of SubGraph '{name}'", error) from error
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     args = op.inputs[:num_args]

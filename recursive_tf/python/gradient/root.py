@@ -17,7 +17,12 @@ from recursive_tf.python.gradient.sinks import (
     shape_of,
 )
 from recursive_tf.python.program.trainable import is_trainable
-from recursive_tf.python.root_op import Carried, capture_indices, procedures_of
+from recursive_tf.python.root_op import (
+    Carried,
+    capture_indices,
+    procedures_of,
+    refuse_tangents,
+)
 
 # Where a procedure's graph keeps the gradient of the program that it is the entry of.
 _CACHE = "recursive_program_gradient"
@@ -33,6 +38,7 @@ def gradient_of_invoke(op: tf.Operation, *gradients: Any) -> list[Any]:
     # to depend on it, by reading the handle.
     activation = op.outputs[-1]
     op = activation.op
+    refuse_tangents(op.get_attr("names")[0].decode(), [*op.inputs, *gradients])
     program = _gradient_of_program(op)
     carried = dataclasses.replace(Carried.by(op), procedures=program.inference)
     _to_training_form(op, program)
