@@ -8,6 +8,8 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.graph_copy import GraphCopy, Rule, branch_graphs, match_inputs
 from recursive_tf.python.tf_compat import FuncGraph
 
+_TURN = tf.TensorSpec([], tf.uint64)
+
 
 def add_conditional(
     selector: tf.Tensor, branches: Sequence[FuncGraph], *, by_index: bool
@@ -62,7 +64,12 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 
 
 def copy_loop(
-    copy: GraphCopy, op: tf.Operation, rules: Mapping[str, Rule] | None = None
+    copy: GraphCopy,
+    op: tf.Operation,
+    rules: Mapping[str, Rule] | None = None,
+    *,
+    inputs: Sequence[tf.Tensor] | None = None,
+    counted: bool = False,
 ) -> list[tf.Tensor]:
     """Copies a While whose body is to be copied too.
 
@@ -73,20 +80,37 @@ def copy_loop(
         copy: Of the graph around.
         op: The While.
         rules: For the ops of the condition and the body; those of `copy` if None.
+        inputs: Of the copy, maybe of other types; the copies of its inputs if None.
+        counted: Whether the copies know which turn it is.
     """
-    parts = [
-        begin_loop_part(copy, graph, op.inputs, rules) for graph in loop_graphs(op)
+    if inputs is None:
+        inputs = [copy.resolve(variable) for variable in op.inputs]
+    shapes = [
+        old.shape if new.dtype == old.dtype else new.shape
+        for old, new in zip(op.outputs, inputs, strict=True)
     ]
+    parts = [begin_loop_part(copy, graph, inputs, rules) for graph in loop_graphs(op)]
+    if counted:
+        inputs = [*inputs, _count_turns(copy, parts)]
+        shapes.append(tf.TensorShape([]))
     for part in parts:
         part.run()
-    new = add_loop(
-        copy,
-        op,
-        start=[copy.resolve(variable) for variable in op.inputs],
-        shapes=[output.shape for output in op.outputs],
-        graphs=[part.target for part in parts],
-    )
+    body = parts[-1].target
+    if parts[-1].turn is not None:
+        with body.as_default():
+            body.outputs.append(parts[-1].turn + tf.constant(1, _TURN.dtype))
+    graphs = [part.target for part in parts]
+    new = add_loop(copy, op, start=inputs, shapes=shapes, graphs=graphs)
     return list(new.outputs)[: len(op.outputs)]
+
+
+def _count_turns(copy: GraphCopy, parts: Sequence[GraphCopy]) -> tf.Tensor:
+    """Makes the parts of a loop take the number of the turn; returns the first."""
+    for part in parts:
+        part.turn = tf_compat.placeholder_like(part.target, _TURN)
+        part.target.inputs.append(part.turn)
+    with copy.target.as_default():
+        return tf.constant(0, _TURN.dtype)
 
 
 def add_loop(
@@ -138,18 +162,26 @@ def loop_graphs(op: tf.Operation) -> list[FuncGraph]:
 def begin_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
-    variables: Sequence[tf.Tensor],
+    inputs: Sequence[tf.Tensor],
     rules: Mapping[str, Rule] | None = None,
 ) -> GraphCopy:
-    """Returns a copy, not run yet, of the condition or the body of a loop."""
+    """Returns a copy, not run yet, of the condition or the body of a loop.
+
+    Args:
+        copy: Of the graph around.
+        source: What the While names.
+        inputs: Of the copy of the While, maybe of other types.
+        rules: For the ops in it; those of `copy` if None.
+    """
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
     part.repeated = True
-    for placeholder, variable in zip(source.inputs, variables, strict=True):
-        value = tf_compat.placeholder_like(target, placeholder)
-        if variable.dtype == tf.resource:
-            tf_compat.copy_static_info(variable, value)
+    for placeholder, given in zip(source.inputs, inputs, strict=True):
+        has_type = given.dtype == placeholder.dtype
+        value = tf_compat.placeholder_like(target, placeholder if has_type else given)
+        if given.dtype == tf.resource:
+            tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
     return part

@@ -324,9 +324,6 @@ def test_activations(reduction):
     )
 
 
-OWN = "it has a gradient of its own, e.g. of tf.custom_gradient, which is not batched"
-
-
 @tf.custom_gradient
 def tripled(y):
     return tf.identity(y), lambda upstream: 3.0 * upstream
@@ -344,7 +341,6 @@ CUSTOM = {
 @feature(
     "`tf.custom_gradient`, `tf.nn.silu`, `tf.grad_pass_through`, `tf.recompute_grad`",
     gradients=True,
-    refused=OWN,
 )
 def test_custom_gradients(function):
     weight = tf.Variable(1.5)

@@ -14,7 +14,6 @@ from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.part import Part
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.rebuild import needed_ops
-from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules import rule_of
 from recursive_tf.python.batching.split import is_leaf, split
 from recursive_tf.python.batching.vectorise import for_any_number, structure
@@ -136,15 +135,11 @@ def _describe(made: TrainingBlock) -> object:
     )
 
 
-def check_gradient(op: tf.Operation) -> None:
-    """Raises CannotBatchError if `op` has a gradient of its own."""
+def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
+    """Raises CannotBatchError if `op` has a gradient of its own that is not batched."""
     for inner in (op, *ops_of_functions(op)):
-        if tf_compat.has_custom_gradient(inner):
-            raise CannotBatchError(
-                inner,
-                "it has a gradient of its own, e.g. of tf.custom_gradient, which is "
-                "not batched. Use the dataflow executor.",
-            )
+        if program.has_own_gradient(inner):
+            program.own_gradient(inner)
 
 
 def _with_origins(
@@ -153,7 +148,6 @@ def _with_origins(
     """Returns rules that say of each op that they add what it was made for."""
 
     def rule_of_origin(origin: tf.Operation) -> Rule:
-        check_gradient(origin)
         rule = rule_for(origin)
 
         def add(

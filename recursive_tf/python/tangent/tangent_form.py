@@ -225,7 +225,7 @@ class TangentForm:
         start = [copy.resolve(variable) for variable in op.inputs]
         changing = [i for i, t in enumerate(start) if self._known(t) is not None]
         while True:
-            parts = self._copy_loop_parts(copy, op, changing)
+            parts = self._copy_loop_parts(copy, op, start, changing)
             _, body = parts
             results = [body.resolve(output) for output in body.source.outputs]
             found = [i for i, t in enumerate(results) if self._known(t) is not None]
@@ -251,17 +251,21 @@ class TangentForm:
         return self._bind_results(op, new, changing)
 
     def _copy_loop_parts(
-        self, copy: GraphCopy, op: tf.Operation, changing: Sequence[int]
+        self,
+        copy: GraphCopy,
+        op: tf.Operation,
+        start: Sequence[tf.Tensor],
+        changing: Sequence[int],
     ) -> list[GraphCopy]:
         """Returns copies of a loop's condition and body that take tangents, too."""
         parts = []
         for graph in loop_graphs(op):
-            part = begin_loop_part(copy, graph, op.inputs)
+            part = begin_loop_part(copy, graph, start)
             for i in changing:
                 variable = graph.inputs[i]
                 like = variable
                 if variable.dtype == tf.resource:
-                    like = self._known(copy.resolve(op.inputs[i]))
+                    like = self._known(start[i])
                 self._add_input(part.resolve(variable), like)
             part.run()
             parts.append(part)

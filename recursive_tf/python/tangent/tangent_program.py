@@ -79,7 +79,6 @@ def _check_no_effect(graphs: Sequence[FuncGraph]) -> None:
     if op is not None:
         raise NotImplementedError(
             f"The gradient of a gradient runs a SubGraph once more, and {op.type} "
-            f"'{op.name}' at {tf_compat.op_traceback(op)} has an effect, or gives "
-            "something else each time. Take it out of the SubGraph; draw random "
-            "numbers outside, or with tf.random.stateless_*."
+            f"'{op.name}' at {tf_compat.op_traceback(op)} has an effect. Take it out "
+            "of the SubGraph."
         )
