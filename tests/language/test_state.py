@@ -237,7 +237,7 @@ def test_numpy_functions():
     assert_close(found, tf.stack([unroll(step, n, x) for n, x in pairs]))
 
 
-@feature("`tf.py_function`", refused=f"EagerPyFunc … {EFFECT}")
+@feature("`tf.py_function`", gradients=True, refused=f"EagerPyFunc … {EFFECT}")
 def test_python_functions():
     def step(y, n):
         found = tf.py_function(
@@ -245,6 +245,22 @@ def test_python_functions():
         )
         return tf.ensure_shape(found, [])
 
-    found = define_repeat(step).map([3, 0, 2], ROWS)
-    pairs = zip([3, 0, 2], map(tf.constant, ROWS), strict=True)
-    assert_close(found, tf.stack([unroll(step, n, x) for n, x in pairs]))
+    check_rows(step, ROWS)
+
+
+def test_python_functions_of_several_tensors_in_loops():
+    def scaled(y, z, unused):
+        del unused
+        return tf.cast(y, tf.int32), y * z
+
+    def step(y, n):
+        def turn(i, y):
+            whole, y = tf.py_function(
+                scaled, [y, 0.5 + y, 2.0 * y], [tf.int32, tf.float32]
+            )
+            y += tf.cast(tf.ensure_shape(whole, []), y.dtype)
+            return i + 1, tf.ensure_shape(y, [])
+
+        return tf.while_loop(lambda i, _: i < 3 + n % 2, turn, (1, y))[1]
+
+    check_rows(step, ROWS)

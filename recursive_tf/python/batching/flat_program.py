@@ -157,18 +157,10 @@ class FlatProgram:
         """Returns what computes the inputs of `op`.
 
         What a gradient of its own uses beside these comes after them.
-        An op that reads a list that was made of a tensor, as a loop over a tensor
-        does, takes the tensor: lists do not go from block to block.
         """
         inputs = [self.resolve(tensor) for tensor in op.inputs]
         if self.has_own_gradient(op):
             inputs += self._used_by_gradient(op)
-        if op.type == "TensorListGetItem":
-            made_by = inputs[0].op
-            if made_by.type == "TensorListFromTensor":
-                values = self.resolve(made_by.inputs[0])
-                if self.is_row(values) or self.is_row(inputs[1]):
-                    inputs[0] = values
         return inputs
 
     def has_own_gradient(self, op: tf.Operation) -> bool:

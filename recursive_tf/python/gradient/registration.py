@@ -4,7 +4,11 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient import batched, inner, root
-from recursive_tf.python.gradient.region import CONDITIONAL_GRADIENT, PRODUCT_GRADIENT
+from recursive_tf.python.gradient.region import (
+    CONDITIONAL_GRADIENT,
+    PRODUCT_GRADIENT,
+    PYTHON_GRADIENT,
+)
 
 _GRADIENTS = {
     "RecursiveInvoke": root.gradient_of_invoke,
@@ -19,6 +23,7 @@ _GRADIENTS = {
     "StatelessRecursiveMap": inner.gradient_of_map,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
+    PYTHON_GRADIENT: inner.gradient_of_python_function,
 }
 
 
