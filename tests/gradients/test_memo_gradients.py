@@ -304,6 +304,26 @@ def test_a_chain_of_thousands_has_a_gradient():
     np.testing.assert_allclose(tape.gradient(y, w), 5001, rtol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_gradients_have_gradients(seed, network, weights):
+    graph = random_graph(seed, size=12)
+    value = define_evaluation(graph, *network)
+
+    def by_bias(loss):
+        with tf.GradientTape() as tape:
+            y = loss()
+        return tf.reduce_sum(tf.sin(tape.gradient(y, weights[2])))
+
+    def unrolled():
+        return tf.reduce_sum(graph.evaluate(*network)[11] ** 2)
+
+    assert_same(
+        lambda: by_bias(lambda: tf.reduce_sum(value(11) ** 2)),
+        lambda: by_bias(unrolled),
+        weights,
+    )
+
+
 def test_a_saved_program_has_its_gradients(tmp_path, network, weights):
     graph = random_graph(1)
     value = define_evaluation(graph, *network)

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient import batched, inner, root
+from recursive_tf.python.gradient import batched, inner, ports, root, second_order
 from recursive_tf.python.gradient.region import (
     CONDITIONAL_GRADIENT,
     PRODUCT_GRADIENT,
@@ -12,9 +12,7 @@ from recursive_tf.python.gradient.region import (
 
 _GRADIENTS = {
     "RecursiveInvoke": root.gradient_of_invoke,
-    "RecursiveInvokeGradient": root.refuse_second_order,
     "RecursiveInvokeBatched": batched.gradient_of_invoke_batched,
-    "RecursiveInvokeBatchedGradient": root.refuse_second_order,
     "TracedRecursiveCall": root.refuse_gradient_inside,
     "TracedRecursiveMap": root.refuse_gradient_inside,
     "TracedRecursiveSharedCall": root.refuse_gradient_inside,
@@ -24,6 +22,9 @@ _GRADIENTS = {
     "StatelessRecursiveMap": inner.gradient_of_map,
     "RecursiveSharedCall": inner.gradient_of_shared_call,
     "StatelessRecursiveSharedCall": inner.gradient_of_shared_call,
+    "RecursivePorts": second_order.gradient_of_ports,
+    "RecursiveTie": ports.gradient_of_tie,
+    "RecursiveTieSlices": ports.gradient_of_tied_slices,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
     PYTHON_GRADIENT: inner.gradient_of_python_function,
