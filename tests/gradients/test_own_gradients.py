@@ -245,3 +245,19 @@ def test_a_gradient_that_reads_a_variable_of_its_own_is_not_batched(w):
     message = message_of(lambda: differentiated(lambda x: repeat(2, x), x))
     assert "which uses a variable that the op does not take" in message
     assert "test_own_gradients.py:" in message
+
+
+def test_a_gradient_that_uses_a_tensor_of_the_outside_alone_is_not_batched(w):
+    @tf.function
+    def slopes(x, factor):
+        @tf.custom_gradient
+        def scaled(y):
+            return tf.identity(y), lambda dy: dy * factor
+
+        choices = {"shape": [3], "executor": "batched"}
+        repeat = define_repeat(lambda y, n: scaled(y * w), **choices)
+        return differentiated(lambda x: repeat(2, x), x, [w])
+
+    message = message_of(lambda: slopes(tf.constant(ROWS[0]), tf.constant(3.0)))
+    assert "and the SubGraph does not. Make it an argument" in message
+    assert "test_own_gradients.py:" in message
