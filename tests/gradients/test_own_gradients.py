@@ -122,10 +122,15 @@ FUNCTIONS = {
 }
 
 
+# Their gradients have none, or none that anybody knows.
+NOT_LINEAR = ("clipped", "one of another", "a loop", "recompute_grad")
+
+
 @pytest.mark.every_executor
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_functions_of_an_activation(function, w):
-    check_rows(lambda y, n: function(y * w) * tf.cast(n, y.dtype), ROWS, w)
+    order = 1 if any(function is FUNCTIONS[name] for name in NOT_LINEAR) else 2
+    check_rows(lambda y, n: function(y * w) * tf.cast(n, y.dtype), ROWS, w, order=order)
 
 
 PLACES = {
@@ -145,7 +150,8 @@ PLACES = {
 @pytest.mark.every_executor
 @pytest.mark.parametrize("step", PLACES.values(), ids=PLACES)
 def test_places_in_a_body(step, w):
-    check_rows(lambda y, n: step(y * w, n), ROWS, w)
+    order = 1 if step is PLACES["a branch"] else 2
+    check_rows(lambda y, n: step(y * w, n), ROWS, w, order=order)
 
 
 @pytest.mark.every_executor
@@ -210,7 +216,7 @@ def test_gradients_by_what_all_activations_share(w, matrix):
 
 @pytest.mark.every_executor
 def test_functions_of_what_all_activations_share(w):
-    check_rows(lambda y, n: y * softplus(w * 1.0) + clipped(w * 2.0), ROWS, w)
+    check_rows(lambda y, n: y * softplus(w * 1.0) + clipped(w * 2.0), ROWS, w, order=1)
 
 
 @pytest.mark.every_executor
@@ -224,7 +230,7 @@ def test_a_gradient_that_ops_of_a_type_are_given_reads_the_op(w):
         )
         return graphed(y * w)
 
-    check_rows(step, ROWS, w)
+    check_rows(step, ROWS, w, order=1)
 
 
 def _guided_by_hand(x, dy):

@@ -18,7 +18,7 @@ _OF_SHAPES = frozenset(("Rank", "Shape", "ShapeN", "Size"))
 
 def static_value(tensor: tf.Tensor) -> np.ndarray | None:
     """Returns the value of a small expression of constants, or None."""
-    if _is_computed(tensor):
+    if tensor.dtype == tf.variant or _is_computed(tensor):
         return None
     value: np.ndarray | None
     if tensor.op.type == "Const":

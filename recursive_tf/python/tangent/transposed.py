@@ -20,7 +20,7 @@ _OF_SHAPES = frozenset(("OnesLike", "Rank", "Shape", "ShapeN", "Size", "ZerosLik
 _UNKNOWN = "it has none in TensorFlow. Use another op, or tf.stop_gradient around it."
 _NOT_LINEAR = (
     "its custom gradient is not linear in the gradient that it is given, so that "
-    "there is none. Take such a gradient outside of the SubGraph."
+    "there is none, or not known to be. Do that outside of the SubGraph."
 )
 
 
@@ -34,6 +34,8 @@ def tangents_by_gradient(
         tangents: Of its inputs. At least one is not None.
     """
     try:
+        if any(output.dtype == tf.variant for output in op.outputs):
+            raise LookupError  # Nothing is known of the lists that these are.
         return _Scratch(op, tangents).results()
     except LookupError:
         unknown = NoTangent(op, _UNKNOWN)
@@ -41,7 +43,7 @@ def tangents_by_gradient(
         unknown = NoTangent(op, _NOT_LINEAR)
     except NotImplementedError as error:  # Of a custom gradient.
         unknown = NoTangent(op, str(error))
-    return [unknown if is_trainable(output.dtype) else None for output in op.outputs]
+    return [unknown] * len(op.outputs)
 
 
 class _NotLinearError(Exception):
@@ -73,6 +75,8 @@ class _Scratch:
         with self._graph.as_default():
             found = self._transposed()
         for external, internal in self._graph.captures:
+            if isinstance(external, tf_compat.EagerTensor):
+                external = _constant(external)
             self._copy.bind(internal, external)
         self._copy_needed([tensor for tensor in found if tensor is not None])
         return [None if t is None else self._copy.resolve(t) for t in found]
@@ -140,6 +144,16 @@ class _Scratch:
             elif by_value:
                 raise _NotLinearError
         return needed
+
+
+def _constant(tensor: tf_compat.EagerTensor) -> tf.Tensor:
+    """Returns what a custom gradient uses of the outside, in the default graph."""
+    if tensor.dtype in (tf.resource, tf.variant):
+        raise NotImplementedError(
+            "its custom gradient uses a variable which the op does not take. Make it "
+            "an argument of the function with the custom gradient."
+        )
+    return tf.constant(tensor.numpy(), tensor.dtype)
 
 
 def _dense(
