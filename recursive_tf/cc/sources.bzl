@@ -18,10 +18,12 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/root_results.cc",
     "recursive_tf/cc/kernels/row_results.cc",
     "recursive_tf/cc/kernels/second_order_kernels.cc",
+    "recursive_tf/cc/kernels/shared_kernels.cc",
     "recursive_tf/cc/tf/batched_backward.cc",
     "recursive_tf/cc/tf/batched_forward.cc",
     "recursive_tf/cc/tf/batched_program.cc",
     "recursive_tf/cc/tf/call.cc",
+    "recursive_tf/cc/tf/cycle_error.cc",
     "recursive_tf/cc/tf/forward_run.cc",
     "recursive_tf/cc/tf/guards.cc",
     "recursive_tf/cc/tf/handles.cc",
@@ -37,6 +39,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/row_ops.cc",
     "recursive_tf/cc/tf/row_values.cc",
     "recursive_tf/cc/tf/rows.cc",
+    "recursive_tf/cc/tf/shared_backward.cc",
     "recursive_tf/cc/tf/simplify_graph.cc",
     "recursive_tf/ops/batched_ops.cc",
     "recursive_tf/ops/gradient_ops.cc",
@@ -46,6 +49,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/report_ops.cc",
     "recursive_tf/ops/second_order_ops.cc",
     "recursive_tf/ops/shapes.cc",
+    "recursive_tf/ops/shared_ops.cc",
     "recursive_tf/ops/traced_ops.cc",
 ]
 

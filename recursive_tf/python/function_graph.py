@@ -1,5 +1,6 @@
 """The graph of a SubGraph's body while it is traced, and the ops put there."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from recursive_tf.python.errors import SubGraphError
 CALL = "TracedRecursiveCall"
 MAP = "TracedRecursiveMap"
 PUSH = "TracedRecursivePush"
+SHARED_CALL = "TracedRecursiveSharedCall"
 
 
 class BodyGraph(tf_compat.FuncGraph):
@@ -60,6 +62,19 @@ class BodyGraph(tf_compat.FuncGraph):
         )
 
 
+def start_tracing(body: BodyGraph) -> contextlib.ExitStack:
+    """Makes ops that follow those of `body`, until what is returned is closed."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(tf_compat.pause_outer_tapes())
+        stack.enter_context(tf_compat.keep_caching_device())
+        stack.enter_context(body.as_default())
+        # Keeps effects that no output depends on: prints, assertions.
+        controls = tf_compat.AutomaticControlDependencies()
+        stack.callback(lambda: body.control_outputs.extend(controls.ops_which_must_run))
+        stack.enter_context(controls)
+        return stack.pop_all()
+
+
 def enclosing_body(graph: tf.Graph) -> BodyGraph | None:
     """Returns the innermost body that `graph` is or is a part of, or None."""
     for g in tf_compat.graph_chain(graph):
@@ -93,6 +108,34 @@ def add_call(
         Toutputs=[spec.dtype for spec in outputs],
         output_shapes=[spec.shape for spec in outputs],
         name="map" if mapped else "call",
+    )
+    return list(results.outputs)
+
+
+def add_shared_call(
+    front: BodyGraph,
+    body_id: int,
+    key: tf.Tensor,
+    args: Sequence[tf.Tensor],
+    outputs: Sequence[tf.TensorSpec],
+) -> list[tf.Tensor]:
+    """Adds the call of a memoised SubGraph's body to its front.
+
+    Args:
+        front: The graph being traced.
+        body_id: What the body is called by.
+        key: Who has the same one shares an invocation.
+        args: Of the body.
+        outputs: What it returns.
+    """
+    results = library.traced_recursive_shared_call(
+        handle=front.handle,
+        key=key,
+        args=list(args),
+        subgraph=body_id,
+        Toutputs=[spec.dtype for spec in outputs],
+        output_shapes=[spec.shape for spec in outputs],
+        name="shared",
     )
     return list(results.outputs)
 

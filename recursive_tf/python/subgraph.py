@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -16,7 +17,9 @@ from recursive_tf.python.function_graph import (
     add_call,
     add_push,
     enclosing_body,
+    start_tracing,
 )
+from recursive_tf.python.memo import check_input, check_memo, make_front
 from recursive_tf.python.options import EXECUTORS, Options
 from recursive_tf.python.program import (
     Definition,
@@ -69,6 +72,7 @@ class SubGraph:
         output_signature: Any = None,
         executor: str = "auto",
         options: Options | None = None,
+        memo: Callable[..., Any] | None = None,
     ) -> None:
         """Declares a SubGraph, which may be called before it is defined.
 
@@ -81,18 +85,25 @@ class SubGraph:
                 ones in parallel; "batched" runs the same part of all calls that wait
                 for it at once; "auto" takes the best that can run the program.
             options: Limits; those of the SubGraph that the root call invokes hold.
+            memo: A function of the inputs that gives a key: an int32 or int64 scalar.
+                Within one root call, all invocations with one key are one: it runs
+                once, for the inputs of who asks first, and all share its results. Its
+                gradient is that of all together. No input may be differentiable.
 
         Raises:
-            TypeError: If `name` is no text.
+            TypeError: If `name` is no text, or `memo` no function.
             ValueError: If there is no such executor.
         """
         if name is not None and not isinstance(name, str):
             raise TypeError(f"The name of a SubGraph is a str, but this is {name!r}.")
         if executor not in EXECUTORS:
             raise ValueError(f"executor={executor!r}: choose one of {EXECUTORS}.")
+        check_memo(memo)
         self.name = name or "subgraph"
         self._executor = executor
         self._options = options
+        self._memo = memo
+        self._front: BodyGraph | None = None
         self._signature = Signature(self.name, output_signature)
         self._id = next(_ids)
         self._body: BodyGraph | None = None
@@ -109,15 +120,7 @@ class SubGraph:
                 f"SubGraph '{self.name}' is defined twice. Make a second SubGraph."
             )
         self._body = BodyGraph(self.name)
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(tf_compat.pause_outer_tapes())
-            stack.enter_context(tf_compat.keep_caching_device())
-            stack.enter_context(self._body.as_default())
-            # Keeps effects that no output depends on: prints, assertions.
-            controls = tf_compat.AutomaticControlDependencies()
-            stack.callback(self._keep_effects, controls)
-            stack.enter_context(controls)
-            self._tracing = stack.pop_all()
+        self._tracing = start_tracing(self._body)
         return self
 
     @tf.autograph.experimental.do_not_convert
@@ -129,6 +132,7 @@ class SubGraph:
     ) -> None:
         """Ends the definition."""
         assert self._tracing is not None
+        assert self._body is not None
         self._tracing.__exit__(kind, error, traceback)
         self._tracing = None
         if error is None and not self._is_defined:
@@ -136,10 +140,9 @@ class SubGraph:
                 f"SubGraph '{self.name}' has no output. Call "
                 f"`{self.name}.output(...)` at the end of its `with` block."
             )
-
-    def _keep_effects(self, controls: Any) -> None:
-        assert self._body is not None
-        self._body.control_outputs.extend(controls.ops_which_must_run)
+        if error is None and self._memo is not None:
+            body = Definition(next(_ids), self.name, self._body, self._signature, True)
+            self._front = make_front(body, self._memo)
 
     @tf.autograph.experimental.do_not_convert
     def input(self, dtype: Any, shape: Any = (), name: str | None = None) -> Any:
@@ -156,10 +159,13 @@ class SubGraph:
             The tensor, or the structure of tensors, inside of the body.
 
         Raises:
-            SubGraphError: Outside of the definition.
+            SubGraphError: Outside of the definition, or if it is differentiable and the
+                SubGraph is memoised.
         """
         body = self._body_being_traced("input")
         spec = tf.nest.map_structure(lambda leaf: as_spec(leaf, shape), dtype)
+        if self._memo is not None:
+            check_input(self._signature, spec)
         label = name or f"input_{len(self._signature.inputs)}"
         tensors = tf.nest.map_structure(
             lambda s: body.add_input(s, label), spec, expand_composites=True
@@ -283,7 +289,9 @@ class SubGraph:
         """Returns that, and what it captures, pushes and calls, once it is defined."""
         if not self._is_defined:
             return repr(self)
-        return definition_in_words(self._definition())
+        assert self._body is not None
+        defined = Definition(self._id, self.name, self._body, self._signature)
+        return definition_in_words(defined)
 
     def _body_being_traced(self, method: str) -> BodyGraph:
         body = enclosing_body(tf_compat.default_graph())
@@ -350,7 +358,9 @@ class SubGraph:
     def _close(self) -> RootCall:
         choices = Choices(self._executor, self._options or Options())
 
-        def definition_of(subgraph: "SubGraph") -> Definition:
+        def definition_of(subgraph: "SubGraph | Definition") -> Definition:
+            if isinstance(subgraph, Definition):
+                return subgraph
             self._check_same_choices(subgraph)
             return subgraph._definition()
 
@@ -358,12 +368,18 @@ class SubGraph:
         return RootCall(self._signature, program, choices)
 
     def _definition(self) -> Definition:
-        if not self._is_defined or self._body is None:
+        body = self._called_body
+        if not self._is_defined or body is None:
             raise SubGraphError(
                 f"SubGraph '{self.name}' is called, but has no body. Define it in "
                 f"`with {self.name}:` before the root call."
             )
-        return Definition(self._id, self.name, self._body, self._signature)
+        return Definition(self._id, self.name, body, self._signature)
+
+    @property
+    def _called_body(self) -> BodyGraph | None:
+        """What calls are of: the front, if it is memoised and defined."""
+        return self._body if self._front is None else self._front
 
     def _check_same_choices(self, callee: "SubGraph") -> None:
         differs = (

@@ -203,7 +203,7 @@ def test_an_op_that_nothing_holds_after_a_call_is_no_launch_of_its_own():
 
 def test_a_plan_is_encoded_as_numbers():
     assert encode(Compiled(define_fib()).plan) == [
-        *(2, 0, 2, 3),  # version, prologue, blocks, procedures
+        *(3, 0, 2, 3),  # version, prologue, blocks, procedures
         *(0, 1, 5, 1, 4, 0, 1),  # fib: an argument, 5 slots, returns slot 4, one stage:
         *(0, 1, 1, 0, 1, 3, 0, 1),  # block 0 of slot 0, to 3 from slot 1; a call
         *(0, 0, 1, 1, 4, 2),  # by slot 1, to slot 4: one of two

@@ -6,12 +6,10 @@ import tensorflow as tf
 import recursive_tf as rtf
 from recursive_tf.python import tf_compat
 from tests.helpers.failures import message_of
-from tests.language.unrolled import (
-    check_call,
-    check_rows,
-    define_repeat,
-    differentiated,
-)
+from tests.language import unrolled
+from tests.language.unrolled import define_repeat, differentiated
+
+check_rows, check_call = unrolled.check_rows, unrolled.check_call
 
 ROWS = [[0.5, -1.0, 2.0], [0.1, 0.2, 0.3], [1.0, 1.5, -0.5]]
 LARGE = tf.range(1000.0)
@@ -250,4 +248,20 @@ def test_a_gradient_that_reads_a_variable_of_its_own_is_not_batched(w):
     tf.debugging.assert_equal(repeat(2, x), x)  # Nobody has asked for a gradient.
     message = message_of(lambda: differentiated(lambda x: repeat(2, x), x))
     assert "which uses a variable that the op does not take" in message
+    assert "test_own_gradients.py:" in message
+
+
+def test_a_gradient_that_uses_a_tensor_of_the_outside_alone_is_not_batched(w):
+    @tf.function
+    def slopes(x, factor):
+        @tf.custom_gradient
+        def scaled(y):
+            return tf.identity(y), lambda dy: dy * factor
+
+        choices = {"shape": [3], "executor": "batched"}
+        repeat = define_repeat(lambda y, n: scaled(y * w), **choices)
+        return differentiated(lambda x: repeat(2, x), x, [w])
+
+    message = message_of(lambda: slopes(tf.constant(ROWS[0]), tf.constant(3.0)))
+    assert "and the SubGraph does not. Make it an argument" in message
     assert "test_own_gradients.py:" in message

@@ -2,10 +2,12 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.graphs import Graph, define_evaluation, lattice
 from tests.language.features import feature
 from tests.language.unrolled import check_rows, check_same
 
@@ -445,3 +447,40 @@ def test_two_calls():
         n = fib.input(tf.int32)
         fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
     assert fib.map(tf.range(12)).numpy().tolist() == list(map(fibonacci, range(12)))
+
+
+# --- Shared invocations
+
+
+@feature(
+    "`memo=`: nodes of a graph that share children, each evaluated once", gradients=True
+)
+def test_shared_invocations(w):
+    graph = lattice(8)
+    inner = lambda left, right: tf.sin(w * left + right)  # noqa: E731
+    value = define_evaluation(graph, lambda _: w * 1.0, inner, push=True)
+
+    def unrolled(x):
+        return x * graph.evaluate(lambda _: w * 1.0, inner)[-1]
+
+    check_same(lambda x: x * value(graph.size - 1), unrolled, tf.constant(2.0), w)
+
+
+@feature(
+    "`memo=` of a graph with a cycle",
+    raises=tf.errors.FailedPreconditionError,
+    says="SubGraph 'value' failed at value → call#…, which waits for this invocation",
+)
+def test_a_cycle_of_shared_invocations(w):
+    cycle = Graph(np.array([-1, 2, 1], np.int32), np.array([-1, 0, 0], np.int32))
+    define_evaluation(cycle, lambda _: w * 1.0, tf.add)(2)
+
+
+@feature(
+    "differentiable inputs with `memo=`",
+    raises=rtf.SubGraphError,
+    says="with memo= no input may be differentiable…Use the tensor from outside",
+)
+def test_a_differentiable_input_of_what_is_shared():
+    with rtf.SubGraph("f", memo=lambda n, x: n) as f:
+        f.output((f.input(tf.int32), f.input(tf.float32)))

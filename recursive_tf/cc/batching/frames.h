@@ -23,6 +23,8 @@ class Frames {
     int32_t procedure = kNoProcedure;
     int32_t stage = 0;
     int32_t first_result = 0;
+    // Whether who waits there may take what another activation's run gave.
+    bool is_shared = false;
   };
 
   explicit Frames(const Plan& plan) : homes_(plan.procedures.size()) {
@@ -72,9 +74,9 @@ class Frames {
           for (const Branch& branch : call.branches) {
             ++num_callers[branch.procedure];
             if (stages[k].calls.size() == 1) {
-              homes_[branch.procedure] = {static_cast<int32_t>(p),
-                                          static_cast<int32_t>(k),
-                                          call.first_result};
+              homes_[branch.procedure] = {
+                  static_cast<int32_t>(p), static_cast<int32_t>(k),
+                  call.first_result, call.key.has_value()};
             }
           }
         }

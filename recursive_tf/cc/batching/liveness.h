@@ -52,6 +52,7 @@ class Liveness {
     }
     for (const CallSite& call : stage.calls) {
       if (call.selector.has_value()) Read(*call.selector, k);
+      if (call.key.has_value()) Read(*call.key, k);
       for (const Branch& branch : call.branches) {
         for (const Source& argument : branch.arguments) Read(argument, k);
       }

@@ -20,9 +20,11 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/shared_rows.h"
 #include "recursive_tf/cc/batching/value_readers.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/runtime/memo_key.h"
 
 namespace recursive_tf {
 
@@ -161,6 +163,13 @@ class LockStep {
   // Returns whose push the host refused, if it did.
   const std::optional<int32_t>& refused_push() const { return refused_push_; }
 
+  // Returns a front that waits for itself, and for which key, if nothing can go
+  // on. REQUIRES: there is no next launch, and nothing was refused.
+  std::optional<SharedRows::Wait> FindCycle() const {
+    if (activations_.num_alive() == 0) return std::nullopt;
+    return recursive_tf::FindCycle(shared_.Waits(), activations_);
+  }
+
   // Returns the invocation path of an activation in flight, as FormatPath does.
   std::string PathOf(int32_t id, bool mapped,
                      const std::vector<std::string>& names) const {
@@ -296,9 +305,18 @@ class LockStep {
     return ActivationTree::Verdict::kEntered;
   }
 
-  // Takes every activation that entered a procedure or a stage to its next
-  // block, in the order in which they did.
+  // Takes every activation that may go on to its next block.
   void Settle() {
+    SettleEntered();
+    while (!resumed_.empty() && !is_refused()) {
+      for (const int32_t id : std::exchange(resumed_, {})) EndStage(id);
+      SettleEntered();
+    }
+  }
+
+  // The same of those that entered a procedure or a stage, in the order in
+  // which they did.
+  void SettleEntered() {
     for (size_t i = 0; i < entered_.size(); ++i) {
       const int32_t id = entered_[i];
       if (is_refused()) break;
@@ -334,6 +352,7 @@ class LockStep {
     if (stage.calls.size() == 1) {
       const CallSite& call = stage.calls.front();
       const Branch& branch = call.branches[BranchOf(call, id)];
+      if (call.key.has_value()) return Share(call, id);
       if (frames_.RunsInPlace(branch.procedure)) return GoTo(branch, id);
     }
     for (const CallSite& call : stage.calls) Make(call, id);
@@ -357,13 +376,54 @@ class LockStep {
     entered_.push_back(id);
   }
 
+  // Takes a front to what it shares, if nobody asked for that before; or gives
+  // it what came of that, now or when it has ended.
+  void Share(const CallSite& call, int32_t id) {
+    const Branch& body = call.branches.front();
+    const MemoKey key{body.procedure, host_->ReadKey(Find(id, *call.key))};
+    const SharedRow* shared = nullptr;
+    const SharedRows::Verdict verdict = shared_.Ask(key, id, &shared);
+    if (verdict == SharedRows::Verdict::kIsNew) return GoTo(body, id);
+    EndReads(id, activations_[id].stage);
+    if (verdict == SharedRows::Verdict::kWillEnd) return;
+    TakeShared(*shared, call.first_result, id);
+    EndStage(id);
+  }
+
+  void TakeShared(const SharedRow& shared, int32_t first_result, int32_t id) {
+    for (size_t i = 0; i < shared.results.size(); ++i) {
+      Store(id, first_result + static_cast<int32_t>(i), shared.results[i]);
+    }
+    Progress& progress = activations_[id].progress;
+    progress = std::max(progress, shared.progress);
+  }
+
+  // Gives what a front shares, which ran in place, to all that wait for it.
+  void EndShared(int32_t id, const Frames::Home& home, size_t num_results) {
+    std::vector<ValueRow> results;
+    for (size_t i = 0; i < num_results; ++i) {
+      const auto slot = home.first_result + static_cast<int32_t>(i);
+      results.push_back(activations_.slot(id, slot));
+      // For those that will ask, as long as the run lasts.
+      if (LivenessOf(id).IsRead(slot)) readers_.Add(results.back());
+    }
+    std::vector<int32_t> waiters;
+    const SharedRow& shared = shared_.End(id, std::move(results),
+                                          activations_[id].progress, &waiters);
+    for (const int32_t waiter : waiters) {
+      TakeShared(shared, home.first_result, waiter);
+    }
+    resumed_.insert(resumed_.end(), waiters.begin(), waiters.end());
+  }
+
   // Takes an activation from a branch that ran in place back to where it was.
   void GoBack(int32_t id) {
     const int32_t procedure = activations_[id].procedure;
     const Frames::Home& home = frames_.HomeOf(procedure);
-    GoOut(id, plan_.procedures[procedure].outputs, home.procedure,
-          home.first_result);
+    const std::vector<Source>& outputs = plan_.procedures[procedure].outputs;
+    GoOut(id, outputs, home.procedure, home.first_result);
     activations_[id].stage = home.stage;
+    if (home.is_shared) EndShared(id, home, outputs.size());
   }
 
   // Takes an activation from the turn of a loop that ran in place to the next.
@@ -482,6 +542,9 @@ class LockStep {
   ValueReaders readers_;
   // Activations that have yet to be taken to their next block.
   std::vector<int32_t> entered_;
+  // Fronts that have got what they waited for.
+  std::vector<int32_t> resumed_;
+  SharedRows shared_;
   std::vector<int32_t> lowest_blocks_;
   // Of the launch that completes: what anybody reads.
   std::vector<int32_t> read_outputs_;

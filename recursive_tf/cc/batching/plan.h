@@ -38,6 +38,9 @@ struct CallSite {
   int32_t first_result = 0;
   // The row of a map that it is for, for paths.
   int32_t ordinal = 0;
+  // Of the call of a memoised SubGraph's body by its front: all that have the
+  // same key share one run of it.
+  std::optional<Source> key = std::nullopt;
 };
 
 // A row that a procedure adds to a table of the root call.

@@ -38,6 +38,10 @@ class PlanDecoder {
   const std::string& error() const { return reader_.error(); }
 
  private:
+  // What decides of a call: nothing, or one of these.
+  static constexpr int64_t kSelector = 1;
+  static constexpr int64_t kKey = 2;
+
   Source ReadSource() { return Source{reader_.Index()}; }
 
   std::vector<Source> ReadSources() {
@@ -78,9 +82,11 @@ class PlanDecoder {
   void Read(CallSite* call) {
     call->site = reader_.Index();
     call->ordinal = reader_.Index();
-    const bool has_selector = reader_.Number() != 0;
-    const Source selector = ReadSource();
-    if (has_selector) call->selector = selector;
+    const int64_t decides = reader_.Number();
+    const Source source = ReadSource();
+    if (decides == kSelector) call->selector = source;
+    if (decides == kKey) call->key = source;
+    if (decides < 0 || decides > kKey) reader_.Fail("has a call of no kind");
     call->first_result = reader_.Index();
     call->branches.resize(reader_.Count());
     for (Branch& branch : call->branches) branch = ReadBranch();
@@ -106,6 +112,24 @@ class PlanDecoder {
     }
     if (reader_.ok()) CheckBranches(plan);
     if (reader_.ok()) CheckLoops(plan);
+    if (reader_.ok()) CheckShared(plan);
+  }
+
+  // What is shared runs in place, and is all that its front waits for.
+  void CheckShared(const Plan& plan) {
+    const Frames frames(plan);
+    for (const PlannedProcedure& procedure : plan.procedures) {
+      for (const Stage& stage : procedure.stages) {
+        for (const CallSite& call : stage.calls) {
+          if (!call.key.has_value()) continue;
+          const int32_t body = call.branches.front().procedure;
+          if (call.branches.size() != 1 || !frames.RunsInPlace(body) ||
+              plan.procedures[body].goes_on.has_value()) {
+            reader_.Fail("has a key of what does not run in place");
+          }
+        }
+      }
+    }
   }
 
   // What begins a loop again is a branch of it, in the same activation.
@@ -183,6 +207,7 @@ class PlanDecoder {
 
   void Check(const CallSite& call, const Plan& plan) {
     if (call.selector.has_value()) Check({*call.selector}, plan);
+    if (call.key.has_value()) Check({*call.key}, plan);
     if (call.branches.empty()) return reader_.Fail("has a call of nothing");
     for (const Branch& branch : call.branches) {
       Check(branch, plan);

@@ -21,6 +21,7 @@
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/rows.h"
+#include "recursive_tf/cc/tf/shared_backward.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -61,14 +62,18 @@ class InvokeGradientOp : public RootKernel {
                   std::move(done));
     auto results = std::make_shared<RowResults>(rows.size());
     if (rows.empty()) {
-      End(ctx, run.get(), *results, done);
+      End(ctx, run.get(), *results, absl::OkStatus(), done);
       return;
     }
     const RowCall::Done end_row = [this, ctx, run, results, done](
                                       size_t row, const absl::Status& status,
                                       std::vector<tf::Tensor> row_results) {
       if (!results->End(row, status, std::move(row_results))) return;
-      End(ctx, run.get(), *results, done);
+      RunSharedGradients(
+          run, results->status(),
+          [this, ctx, run, results, done](const absl::Status& of_shared) {
+            End(ctx, run.get(), *results, of_shared, done);
+          });
     };
     for (size_t row = 0; row < rows.size(); ++row) {
       const Activation* activation = run->forward->roots[row];
@@ -80,8 +85,9 @@ class InvokeGradientOp : public RootKernel {
 
  private:
   void End(tf::OpKernelContext* ctx, BackwardRun* run,
-           const RowResults& results, const DoneCallback& done) {
-    ctx->SetStatus(SetOutputs(ctx, run, results));
+           const RowResults& results, const absl::Status& status,
+           const DoneCallback& done) {
+    ctx->SetStatus(SetOutputs(ctx, run, results, status));
     run->program.Close();
     done();
   }
@@ -123,8 +129,9 @@ class InvokeGradientOp : public RootKernel {
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, BackwardRun* run,
-                          const RowResults& results) {
-    TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
+                          const RowResults& results,
+                          const absl::Status& status) {
+    TF_RETURN_IF_ERROR(run->program.Outcome(status));
     if (results.num_rows() == 0) {
       TF_RETURN_IF_ERROR(
           SetGradientsOfNoRows(ctx, run->forward->no_rows, /*num_shared=*/0));

@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/runtime/wait_graph.h"
 #include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
@@ -30,10 +31,12 @@ namespace {
 
 namespace tf = tensorflow;
 
-tf::Tensor HandleOf(ForwardRun* run, const Activation* activation) {
+tf::Tensor HandleOf(ForwardRun* run, const Activation* activation,
+                    WaitVertex* within) {
   ActivationHandle handle;
   handle.run = run;
   handle.activation = activation;
+  handle.within = within;
   return HandleTensor(handle);
 }
 
@@ -110,9 +113,10 @@ class InvokeOp : public RootKernel {
       return;
     }
     run->record->roots[row] = activation;
-    run->program.Start(new RowCall(
-        &run->program, activation, &run->record->activations,
-        HandleOf(run.get(), activation), row, std::move(arguments), end_row));
+    run->program.Start(
+        new RowCall(&run->program, activation, &run->record->activations,
+                    HandleOf(run.get(), activation, /*within=*/nullptr), row,
+                    std::move(arguments), end_row));
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,
@@ -122,6 +126,7 @@ class InvokeOp : public RootKernel {
                            ? results_.SetOutputsOfNoRows(ctx)
                            : SetOutputsFromRows(ctx, "outputs", results));
     TF_RETURN_IF_ERROR(RootResults::SetPushed(ctx, run->pushes));
+    if (keep_) run->RecordShared();
     RootHandle handle;
     handle.record = run->record;
     return ctx->set_output("activation", HandleTensor(std::move(handle)));
@@ -153,7 +158,7 @@ class CallOp : public tf::AsyncOpKernel {
         counts ? run->ordinals.Next(*caller->activation, site_) : 0};
     Activation* activation = nullptr;
     OP_REQUIRES_OK_ASYNC(ctx, run->Enter(invocation, &activation), done);
-    const tf::Tensor handle = HandleOf(run, activation);
+    const tf::Tensor handle = HandleOf(run, activation, caller->within);
     SetHandleOutput(ctx, run, handle);
     run->program.Start(new SiteCall(&run->program, activation,
                                     &run->record->activations, handle, ctx,
@@ -168,7 +173,7 @@ class CallOp : public tf::AsyncOpKernel {
     const int last = ctx->num_outputs() - 1;
     if (!ctx->output_required(last)) return;
     const bool keeps = run->record->activations.keeps();
-    ctx->set_output(last, keeps ? handle : HandleOf(run, nullptr));
+    ctx->set_output(last, keeps ? handle : HandleOf(run, nullptr, nullptr));
   }
 
   int32_t callee_ = 0;

@@ -83,7 +83,7 @@ class MapOp : public tf::AsyncOpKernel {
     const std::vector<const Activation*> activations = handle.activations;
     if (!caller->run->record->activations.keeps()) handle.activations.clear();
     SetHandleOutput(ctx, std::move(handle));
-    Invoke(ctx, caller->run, activations, entered, std::move(rows),
+    Invoke(ctx, *caller, activations, entered, std::move(rows),
            std::move(done));
   }
 
@@ -103,11 +103,14 @@ class MapOp : public tf::AsyncOpKernel {
     return status;
   }
 
-  void Invoke(tf::OpKernelContext* ctx, ForwardRun* run,
+  void Invoke(tf::OpKernelContext* ctx, const ActivationHandle& caller,
               const std::vector<const Activation*>& activations,
               const std::vector<absl::Status>& entered,
               std::vector<std::vector<tf::Tensor>> rows,
               DoneCallback done) const {
+    // What ends last lets go of the inputs, and the caller's handle with them.
+    ActivationHandle handle = caller;
+    ForwardRun* const run = handle.run;
     auto results = std::make_shared<RowResults>(rows.size());
     const RowCall::Done end_row = [this, ctx, run, results,
                                    done = std::move(done)](
@@ -123,8 +126,6 @@ class MapOp : public tf::AsyncOpKernel {
         end_row(row, entered[row], {});
         continue;
       }
-      ActivationHandle handle;
-      handle.run = run;
       handle.activation = activations[row];
       run->program.Start(new RowCall(
           &run->program, activations[row], &run->record->activations,

@@ -8,6 +8,11 @@ namespace recursive_tf {
 // The call site of an invocation that the root call makes itself.
 constexpr int32_t kRootSite = -1;
 
+// The call site of a part of an invocation: the body of a memoised SubGraph,
+// which its front runs. It is no step of a path, and no call that a limit
+// counts.
+constexpr int32_t kSharedSite = -2;
+
 // The run-time state of one invocation: a node of the tree whose edges lead to
 // the caller (the return location of Jeong et al. 2018, section 4.1.2).
 //

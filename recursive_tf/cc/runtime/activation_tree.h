@@ -66,12 +66,12 @@ class ActivationTree {
                               Activation** entered) {
     *entered = nullptr;
     const Activation* parent = invocation.parent;
-    const int32_t depth = parent == nullptr ? 1 : parent->depth + 1;
-    if (limits_.IsTooDeep(depth)) return Verdict::kTooDeep;
-    const int64_t alive = num_alive_.fetch_add(1, std::memory_order_relaxed);
-    if (limits_.IsReached(alive)) {
-      num_alive_.fetch_sub(1, std::memory_order_relaxed);
-      return Verdict::kTooMany;
+    const int32_t above = parent == nullptr ? 0 : parent->depth;
+    const bool is_part = invocation.site == kSharedSite;
+    const int32_t depth = is_part ? above : above + 1;
+    if (!is_part) {
+      const Verdict verdict = Count(depth);
+      if (verdict != Verdict::kEntered) return verdict;
     }
     const uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
     *entered = new Activation{parent,          invocation.procedure,
@@ -84,7 +84,9 @@ class ActivationTree {
   // Ends `activation`. It stays readable where activations are kept.
   void Leave(const Activation* activation) {
     if (keep_) return;
-    num_alive_.fetch_sub(1, std::memory_order_relaxed);
+    if (activation->site != kSharedSite) {
+      num_alive_.fetch_sub(1, std::memory_order_relaxed);
+    }
     delete activation;
   }
 
@@ -93,6 +95,15 @@ class ActivationTree {
   int64_t num_alive() const { return num_alive_.load(); }
 
  private:
+  // Counts an invocation, if there may be one more.
+  Verdict Count(int32_t depth) {
+    if (limits_.IsTooDeep(depth)) return Verdict::kTooDeep;
+    const int64_t alive = num_alive_.fetch_add(1, std::memory_order_relaxed);
+    if (!limits_.IsReached(alive)) return Verdict::kEntered;
+    num_alive_.fetch_sub(1, std::memory_order_relaxed);
+    return Verdict::kTooMany;
+  }
+
   void Keep(Activation* activation) {
     activation->previous_kept = last_kept_.load(std::memory_order_relaxed);
     while (!last_kept_.compare_exchange_weak(

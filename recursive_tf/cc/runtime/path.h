@@ -11,16 +11,17 @@
 namespace recursive_tf {
 namespace path_internal {
 
-inline std::string Step(const Activation& activation, bool mapped,
-                        const std::vector<std::string>& names) {
+// `caller` is the step before, or null.
+inline std::string Step(const Activation* caller, const Activation& activation,
+                        bool mapped, const std::vector<std::string>& names) {
   const std::string& name = names[activation.procedure];
   const std::string ordinal = std::to_string(activation.ordinal);
-  if (activation.parent == nullptr) {
+  if (caller == nullptr) {
     return mapped ? name + "[row " + ordinal + "]" : name;
   }
   std::string step = "call#" + std::to_string(activation.site);
   if (activation.ordinal > 0) step += "[" + ordinal + "]";
-  if (activation.parent->procedure != activation.procedure) {
+  if (caller->procedure != activation.procedure) {
     step += " (" + name + ")";
   }
   return step;
@@ -38,7 +39,7 @@ inline std::string FormatPath(const Activation& activation, bool mapped,
   constexpr size_t kShownAtEachEnd = 6;
   std::vector<const Activation*> steps;
   for (const Activation* a = &activation; a != nullptr; a = a->parent) {
-    steps.push_back(a);
+    if (a->site != kSharedSite) steps.push_back(a);
   }
   std::reverse(steps.begin(), steps.end());
   std::string path;
@@ -51,7 +52,8 @@ inline std::string FormatPath(const Activation& activation, bool mapped,
       continue;
     }
     if (i > 0) path += " → ";
-    path += path_internal::Step(*steps[i], mapped, names);
+    path += path_internal::Step(i == 0 ? nullptr : steps[i - 1], *steps[i],
+                                mapped, names);
   }
   return path;
 }

@@ -20,9 +20,10 @@ class PathOrder {
   static PathOrder Of(const Activation& activation) {
     PathOrder path;
     path.steps_.resize(activation.depth);
-    const Activation* a = &activation;
-    for (size_t i = path.steps_.size(); i > 0; --i, a = a->parent) {
-      path.steps_[i - 1] = Step{a->site, a->ordinal};
+    size_t i = path.steps_.size();
+    for (const Activation* a = &activation; i > 0; a = a->parent) {
+      if (a->site == kSharedSite) continue;
+      path.steps_[--i] = Step{a->site, a->ordinal};
     }
     return path;
   }

@@ -49,7 +49,8 @@ class IntegerRun : public Host {
         policy_(MakePolicy(policy)),
         steps_(&program->plan, &order_, policy_.get(), this, limits) {}
 
-  // Returns the results of every row; none if a call was refused.
+  // Returns the results of every row; none if a call was refused, or waits for
+  // itself.
   std::vector<Column> Run(const std::vector<Column>& arguments,
                           int32_t num_rows) {
     for (const int64_t output : program_.prologue) AddValue(Column{output});
@@ -63,6 +64,7 @@ class IntegerRun : public Host {
       Sweep();
     }
     if (steps_.refused_call() || steps_.refused_push()) return {};
+    if (steps_.FindCycle()) return {};
     tape_.results = steps_.Results();
     std::vector<Column> results(num_rows);
     for (const Rows& rows : tape_.results) {
@@ -75,6 +77,8 @@ class IntegerRun : public Host {
   int32_t ReadSelector(ValueRow row) override {
     return static_cast<int32_t>(At(row));
   }
+
+  int64_t ReadKey(ValueRow row) override { return At(row); }
 
   // Refuses a second row for the same index.
   bool Push(int32_t table, ValueRow index, ValueRow value) override {

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "recursive_tf/cc/backprop/capture_gradients.h"
+#include "recursive_tf/cc/backprop/shared_gradients.h"
+#include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/program_run.h"
+#include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
@@ -16,6 +19,7 @@ namespace recursive_tf {
 // that the forward call kept.
 struct BackwardRun {
   using Sinks = CaptureGradients<tensorflow::Tensor>;
+  using Shared = SharedGradients<Activation, tensorflow::Tensor>;
 
   BackwardRun(const Procedures* procedures,
               std::vector<tensorflow::Tensor> captures, bool mapped,
@@ -27,6 +31,8 @@ struct BackwardRun {
   ProgramRun program;
   const std::shared_ptr<const ForwardRecord> forward;
   std::unique_ptr<Sinks> sinks;
+  // Of the results of shared invocations.
+  Shared shared{&AddTensors};
   std::vector<tensorflow::Tensor> push_gradients;
 };
 

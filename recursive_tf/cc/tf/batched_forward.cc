@@ -20,6 +20,7 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/cycle_error.h"
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_ops.h"
@@ -208,6 +209,14 @@ int32_t BatchedForward::ReadSelector(ValueRow row) {
   }
 }
 
+int64_t BatchedForward::ReadKey(ValueRow row) {
+  const RowView& value = values_.view(row.value);
+  if (value.dtype == tf::DT_INT32) {
+    return static_cast<const int32_t*>(value.data)[row.row];
+  }
+  return static_cast<const int64_t*>(value.data)[row.row];
+}
+
 // Takes the row, so that an error is this activation's. Rows are copied many at
 // once, in FlushPushes.
 bool BatchedForward::Push(int32_t table, ValueRow index, ValueRow value) {
@@ -294,6 +303,11 @@ absl::Status BatchedForward::Refusal() const {
     return FailedAt(refused->procedure,
                     steps_.PathOf(*refused, spec_.mapped, names),
                     LimitError(refused->verdict, spec_.limits));
+  }
+  if (const auto wait = steps_.FindCycle(); wait.has_value()) {
+    return FailedAt(steps_.SubGraphOf(wait->waiter),
+                    steps_.PathOf(wait->waiter, spec_.mapped, names),
+                    CycleError(wait->key));
   }
   return absl::OkStatus();
 }

@@ -62,6 +62,7 @@ class BatchedForward : public Host {
   std::shared_ptr<const BatchedRecord> Finish();
 
   int32_t ReadSelector(ValueRow row) override;
+  int64_t ReadKey(ValueRow row) override;
   bool Push(int32_t table, ValueRow index, ValueRow value) override;
 
  private:

@@ -1,5 +1,7 @@
 #include "recursive_tf/cc/tf/forward_run.h"
 
+#include <vector>
+
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
@@ -16,6 +18,15 @@ absl::Status ForwardRun::Enter(const Invocation& invocation,
                            invocation.site, invocation.ordinal};
   return program.Stop(LimitError(verdict, record->activations.limits()),
                       refused);
+}
+
+void ForwardRun::RecordShared() {
+  for (const auto& outcomes : shared.ByHeight()) {
+    std::vector<const Activation*>& activations = record->shared.emplace_back();
+    for (const SharedOutcome* outcome : outcomes) {
+      activations.push_back(outcome->activation);
+    }
+  }
 }
 
 }  // namespace recursive_tf

@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/runtime/ordinals.h"
+#include "recursive_tf/cc/runtime/shared_invocations.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -29,8 +30,20 @@ struct ForwardRecord {
   BackpropCache<tensorflow::Tensor> cache;
   // The invocations that the root call made itself, one a row.
   std::vector<const Activation*> roots;
+  // The shared invocations, each after all those that it needed: what stands
+  // side by side depends on none of these.
+  std::vector<std::vector<const Activation*>> shared;
   // The arguments of a map over no rows: what its gradient looks like.
   std::vector<tensorflow::Tensor> no_rows;
+};
+
+// What came of a shared invocation.
+struct SharedOutcome {
+  // What those that asked for it are told.
+  absl::Status status;
+  std::vector<tensorflow::Tensor> results;
+  // Only readable where activations are kept.
+  const Activation* activation = nullptr;
 };
 
 // One forward root call while it runs. Inner handles point to it.
@@ -47,9 +60,13 @@ class ForwardRun {
   // and returns the error, which names the path and the option to raise.
   absl::Status Enter(const Invocation& invocation, Activation** activation);
 
+  // Leaves the shared invocations to the gradient. REQUIRES: all is done.
+  void RecordShared();
+
   ProgramRun program;
   const std::shared_ptr<ForwardRecord> record;
   Ordinals ordinals;
+  SharedInvocations<SharedOutcome> shared;
   std::vector<std::unique_ptr<PushTable>> pushes;
 };
 

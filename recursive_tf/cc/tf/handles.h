@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/wait_graph.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/variant.h"
@@ -35,6 +36,8 @@ struct UnserializableVariant {
 struct ActivationHandle : UnserializableVariant {
   ForwardRun* run = nullptr;
   const Activation* activation = nullptr;
+  // The innermost shared invocation that it is in, or null.
+  WaitVertex* within = nullptr;
 
   std::string TypeName() const { return "recursive_tf::ActivationHandle"; }
 };

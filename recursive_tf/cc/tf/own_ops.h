@@ -18,7 +18,9 @@ inline bool IsOwnOp(const std::string& type) {
 inline bool IsCall(const std::string& type) {
   return type == "RecursiveCall" || type == "StatelessRecursiveCall" ||
          type == "RecursiveCallGradient" || type == "RecursiveMap" ||
-         type == "StatelessRecursiveMap" || type == "RecursiveMapGradient";
+         type == "StatelessRecursiveMap" || type == "RecursiveMapGradient" ||
+         type == "RecursiveSharedCall" ||
+         type == "StatelessRecursiveSharedCall";
 }
 
 // Returns whether ops of `type`, which are stateful, do what no other op of a
@@ -26,7 +28,8 @@ inline bool IsCall(const std::string& type) {
 inline bool IsSeenByRootOnly(const std::string& type) {
   return type == "RecursivePush" || type == "RecursiveKeep" ||
          type == "RecursiveSink" || type == "RecursiveCallGradient" ||
-         type == "RecursiveMapGradient";
+         type == "RecursiveMapGradient" ||
+         type == "RecursiveSharedCallGradient";
 }
 
 // Returns whether `node` is stateful. Arguments and results are so in name

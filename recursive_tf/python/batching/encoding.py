@@ -16,7 +16,10 @@ from recursive_tf.python.batching.plan import (
     Stage,
 )
 
-VERSION = 2
+VERSION = 3
+
+# What decides of a call, if anything does.
+_BY_SELECTOR, _BY_KEY = 1, 2
 
 
 def encode(plan: Plan) -> list[int]:
@@ -78,8 +81,12 @@ def _stage(stage: Stage) -> Iterator[int]:
 def _call(call: CallSite) -> Iterator[int]:
     yield call.site
     yield call.ordinal
-    yield int(call.selector is not None)
-    yield 0 if call.selector is None else _source(call.selector)
+    if call.selector is not None:
+        yield from (_BY_SELECTOR, _source(call.selector))
+    elif call.key is not None:
+        yield from (_BY_KEY, _source(call.key))
+    else:
+        yield from (0, 0)
     yield call.first_result
     yield len(call.branches)
     for branch in call.branches:

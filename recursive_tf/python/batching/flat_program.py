@@ -23,7 +23,7 @@ from recursive_tf.python.graph_copy import (
     LOOPS,
     branch_graphs,
 )
-from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES
+from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES, SHARED_CALLS
 from recursive_tf.python.program.effects import (
     contains,
     has_effect,
@@ -49,6 +49,7 @@ class Wait:
         results: What it returns.
         site: Of a call of a SubGraph, within its body.
         ordinal: The row of a map that the call is for.
+        key: Of a front, which waits for what it shares: who has the same one shares it.
     """
 
     op: tf.Operation
@@ -58,6 +59,7 @@ class Wait:
     results: list[tf.Tensor] = dataclasses.field(default_factory=list)
     site: int | None = None
     ordinal: int = 0
+    key: tf.Tensor | None = None
 
     @property
     def is_call(self) -> bool:
@@ -67,8 +69,8 @@ class Wait:
     @property
     def inputs(self) -> list[tf.Tensor]:
         """What the procedure must have for it, beside what its branches use."""
-        selector = [] if self.selector is None else [self.selector]
-        return selector + self.arguments
+        decides = [t for t in (self.selector, self.key) if t is not None]
+        return decides + self.arguments
 
 
 @dataclasses.dataclass(eq=False)
@@ -144,6 +146,7 @@ class FlatProgram:
                 self._bind_capture(argument, index)
             body = FlatProcedure(name, None, list(graph.inputs[1:first]))
             self.procedures.append(body)
+        self._name_shared_bodies()
         for graph, body in zip(graphs, list(self.procedures), strict=True):
             body.outputs = self._flatten(graph, body)
 
@@ -269,6 +272,8 @@ class FlatProgram:
             procedure.pushes.append(op)
         elif op.type in MAPS:
             self._add_map(op, procedure)
+        elif op.type in SHARED_CALLS:
+            self._add_shared_call(op, procedure)
         elif op.type in CALLS:
             callee = self.procedures[op.get_attr("callee")]
             arguments = [self.resolve(tensor) for tensor in list(op.inputs)[1:]]
@@ -281,6 +286,21 @@ class FlatProgram:
             self._add_loop(op, procedure)
         else:
             self._add_computation(op, procedure)
+
+    def _name_shared_bodies(self) -> None:
+        """Makes the bodies of memoised SubGraphs branches of their fronts."""
+        for graph, front in zip(self.graphs, list(self.procedures), strict=True):
+            for op in graph.get_operations():
+                if op.type in SHARED_CALLS:
+                    body = self.procedures[op.get_attr("callee")]
+                    body.around = front
+                    body.name = self._name_of(f"{front.name}/shared")
+
+    def _add_shared_call(self, op: tf.Operation, procedure: FlatProcedure) -> None:
+        body = self.procedures[op.get_attr("callee")]
+        key, *arguments = (self.resolve(tensor) for tensor in list(op.inputs)[1:])
+        results = list(op.outputs)[:-1]  # The last names it to a gradient.
+        self._wait(procedure, Wait(op, [body], None, arguments, results, key=key))
 
     def _concerns_rows(self, op: tf.Operation) -> bool:
         """Says whether activations may differ in what a conditional does for them."""

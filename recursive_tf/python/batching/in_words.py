@@ -9,7 +9,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.blocks import Block
 from recursive_tf.python.batching.plan import NO_BLOCK, CallSite, Plan, Stage
-from recursive_tf.python.program.closed_graph import CALLS
+from recursive_tf.python.program.closed_graph import CALLS, SHARED_CALLS
 from recursive_tf.python.program.effects import ops_within
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -42,10 +42,20 @@ def plan_in_words(
 def call_sites_in_words(graphs: Sequence[FuncGraph], names: Sequence[str]) -> str:
     """Returns what each procedure calls, and where."""
     lines = []
-    for graph, name in zip(graphs, names, strict=True):
-        lines.append(name)
-        calls = [op for op in ops_within(graph) if op.type in CALLS]
-        lines += [_call_site(op, names) for op in calls] or ["  calls nobody"]
+    calls = [[op for op in ops_within(g) if op.type in CALLS] for g in graphs]
+    shared = {
+        front: op.get_attr("callee")
+        for front, own in enumerate(calls)
+        for op in own
+        if op.type in SHARED_CALLS
+    }
+    for index, name in enumerate(names):
+        if index in shared.values():
+            continue
+        lines.append(name + (", once for each key" if index in shared else ""))
+        own = calls[index] + (calls[shared[index]] if index in shared else [])
+        sites = [_call_site(op, names) for op in own if op.type not in SHARED_CALLS]
+        lines += sites or ["  calls nobody"]
     return "\n".join(lines)
 
 
@@ -72,7 +82,8 @@ def _stage(
         yield _wrapped(f"calls {', '.join(_callees(call, plan)[0] for call in calls)}")
     for choice in stage.calls:
         if _is_branched(choice, plan):
-            yield _wrapped(f"goes on in {' or '.join(_callees(choice, plan))}")
+            once = "" if choice.key is None else ", once for each key"
+            yield _wrapped(f"goes on in {' or '.join(_callees(choice, plan))}{once}")
 
 
 def _is_branched(call: CallSite, plan: Plan) -> bool:

@@ -40,6 +40,7 @@ class CallSite:
     branches: tuple[Branch, ...]
     first_result: int
     ordinal: int = 0
+    key: Source | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,6 +206,7 @@ class _Planner:
             selector=None if wait.selector is None else slots.source(wait.selector),
             branches=tuple(branches),
             first_result=slots.first_of(wait.results),
+            key=None if wait.key is None else slots.source(wait.key),
         )
 
     def _waits_at(self, procedure: FlatProcedure, index: int) -> list[Wait]:

@@ -6,6 +6,7 @@ from typing import Any, overload
 from recursive_tf.python.decorator.decorated_function import DecoratedFunction
 from recursive_tf.python.decorator.known_branch import register
 from recursive_tf.python.decorator.subgraph_function import SubGraphFunction
+from recursive_tf.python.memo import check_memo
 from recursive_tf.python.options import EXECUTORS, Options
 
 register()
@@ -17,7 +18,10 @@ def subgraph(function: Callable[..., Any], /) -> SubGraphFunction: ...
 
 @overload
 def subgraph(
-    *, executor: str | None = None, options: Options | None = None
+    *,
+    executor: str | None = None,
+    options: Options | None = None,
+    memo: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], SubGraphFunction]: ...
 
 
@@ -27,6 +31,7 @@ def subgraph(
     *,
     executor: str | None = None,
     options: Options | None = None,
+    memo: Callable[..., Any] | None = None,
 ) -> SubGraphFunction | Callable[[Callable[..., Any]], SubGraphFunction]:
     """Makes a SubGraph of a Python function that calls itself by its name.
 
@@ -47,22 +52,25 @@ def subgraph(
             do.
         executor: As of a `SubGraph`.
         options: As of a `SubGraph`.
+        memo: As of a `SubGraph`; it takes the same arguments as the function. Calls
+            with other Python values, or tensors of other types, share nothing.
 
     Returns:
         What to call in its place; without `function`, a decorator.
 
     Raises:
         SubGraphError: If its annotations or parameters are wrong.
-        TypeError: If it is no Python function.
+        TypeError: If it, or `memo`, is no Python function.
         ValueError: If there is no such executor.
     """
     if executor is not None and executor not in EXECUTORS:
         raise ValueError(f"executor={executor!r}: choose one of {EXECUTORS}.")
+    check_memo(memo)
     choices: dict[str, Any] = {"options": options}
     if executor is not None:
         choices["executor"] = executor
 
     def decorate(function: Callable[..., Any]) -> SubGraphFunction:
-        return SubGraphFunction(DecoratedFunction(function, choices))
+        return SubGraphFunction(DecoratedFunction(function, choices, memo))
 
     return decorate if function is None else decorate(function)

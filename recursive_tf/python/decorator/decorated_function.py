@@ -6,6 +6,7 @@ from typing import Any
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.decorator.annotations import RETURN
+from recursive_tf.python.decorator.arguments import Arguments
 from recursive_tf.python.decorator.outputs import Outputs
 from recursive_tf.python.decorator.parameters import Parameters
 from recursive_tf.python.decorator.traces import Traces
@@ -18,6 +19,7 @@ class DecoratedFunction:
     Args:
         function: The function, or a bound method.
         choices: What to pass to each SubGraph: its executor and options.
+        memo: Gives the key of a call's arguments, if there is one.
 
     Attributes:
         function: As given.
@@ -30,7 +32,12 @@ class DecoratedFunction:
         TypeError: If it is no Python function.
     """
 
-    def __init__(self, function: Callable[..., Any], choices: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        choices: dict[str, Any],
+        memo: Callable[..., Any] | None = None,
+    ) -> None:
         if not (inspect.isfunction(function) or inspect.ismethod(function)):
             raise TypeError(
                 "rtf.subgraph decorates a Python function, but this is "
@@ -44,10 +51,29 @@ class DecoratedFunction:
         self.outputs = Outputs(self.name, returns, are_declared=returns is not None)
         self.traces = Traces()
         self._choices = choices
+        self._memo = memo
 
-    def new_subgraph(self, outputs: Any) -> SubGraph:
-        """Returns a SubGraph to define, which returns `outputs` if these are known."""
-        return SubGraph(self.name, output_signature=outputs, **self._choices)
+    def new_subgraph(self, outputs: Any, arguments: Arguments) -> SubGraph:
+        """Returns a SubGraph to define.
+
+        Args:
+            outputs: What it returns, if that is known.
+            arguments: Of a call that it is for.
+        """
+        choices = dict(self._choices)
+        if self._memo is not None:
+            choices["memo"] = lambda *tensors: self.key_of(arguments.values(tensors))
+        return SubGraph(self.name, output_signature=outputs, **choices)
+
+    @property
+    def is_memoised(self) -> bool:
+        """Whether calls with the same key share what they return."""
+        return self._memo is not None
+
+    def key_of(self, values: list[Any]) -> Any:
+        """Returns the key of a call, by the values of its parameters."""
+        assert self._memo is not None
+        return self.parameters.call(self._memo, values)
 
     def call_converted(self, values: list[Any]) -> Any:
         """Calls the function, converted by AutoGraph, with values of its parameters."""

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.function_graph import BodyGraph, enclosing_body
+from recursive_tf.python.program import Definition
 from recursive_tf.python.subgraph import SubGraph
 
 
@@ -28,15 +29,19 @@ def outer_graphs(subgraph: SubGraph) -> list[tf.Graph]:
 
 
 def _reachable(subgraph: SubGraph) -> list[BodyGraph]:
-    assert subgraph._body is not None
-    found = [subgraph._body]
+    body = subgraph._called_body
+    assert body is not None
+    found = [body]
     for body in found:
         found += [callee for callee in _callees(body) if callee not in found]
     return found
 
 
 def _callees(body: BodyGraph) -> list[BodyGraph]:
-    bodies = [callee._body for callee in body.callees.values()]
+    bodies = [
+        callee.body if isinstance(callee, Definition) else callee._called_body
+        for callee in body.callees.values()
+    ]
     return [callee for callee in bodies if callee is not None]
 
 

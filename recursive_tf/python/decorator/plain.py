@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from recursive_tf.python.decorator.arguments import Arguments
 from recursive_tf.python.decorator.decorated_function import DecoratedFunction
+from recursive_tf.python.decorator.plain_memo import PlainMemo
 from recursive_tf.python.decorator.pushed_rows import PushedRows
 from recursive_tf.python.errors import SubGraphError
 
@@ -22,6 +23,7 @@ class _Running(threading.local):
 
     def __init__(self) -> None:
         self.pushed: PushedRows | None = None
+        self.memo = PlainMemo()
 
 
 _running = _Running()
@@ -71,10 +73,12 @@ def _root_call() -> Iterator[PushedRows]:
         yield _running.pushed
         return
     _running.pushed = PushedRows()
+    _running.memo = PlainMemo()
     try:
         yield _running.pushed
     finally:
         _running.pushed = None
+        _running.memo = PlainMemo()
 
 
 def _call(function: DecoratedFunction, arguments: Arguments) -> Any:
@@ -93,5 +97,12 @@ def _map(function: DecoratedFunction, arguments: Arguments) -> Any:
 
 
 def _invoke(function: DecoratedFunction, arguments: Arguments, tensors: Any) -> Any:
-    result = function.call_as_it_is(arguments.values(tensors))
-    return function.outputs.convert(result)
+    values = arguments.values(tensors)
+
+    def run() -> Any:
+        return function.outputs.convert(function.call_as_it_is(values))
+
+    if not function.is_memoised:
+        return run()
+    key = int(function.key_of(values))
+    return _running.memo.shared(function, arguments.pattern, key, run)

@@ -107,7 +107,7 @@ class Tracing:
         self.function = function
         self.pattern = arguments.pattern
         self.outputs = function.outputs
-        self.subgraph = function.new_subgraph(None)
+        self.subgraph = function.new_subgraph(None, arguments)
         self.depth = len(around)
         self.lowest = self.depth
         self.lacks = _NEVER
@@ -198,7 +198,7 @@ class Tracing:
     def _trace(self) -> None:
         """Defines a SubGraph, or leaves it undefined if it returns something new."""
         assumed = self.outputs
-        self.subgraph = self.function.new_subgraph(assumed.specs)
+        self.subgraph = self.function.new_subgraph(assumed.specs, self._arguments)
         with contextlib.suppress(_UnstableError), self.subgraph:
             tensors = [self.subgraph.input(spec) for spec in self.pattern.specs]
             values = self._arguments.values(tensors)

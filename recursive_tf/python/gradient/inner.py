@@ -39,21 +39,42 @@ def _gradient_of_invocations(
     assert graph is not None
     arguments = list(op.inputs)[1:]
     trainable = [a for a in arguments if is_trainable(a.dtype)]
-    outputs = list(op.outputs)[:-1]
     results = add(
         handle=tf_compat.capture_stepwise(graph.handle),
         activation=op.outputs[-1],
-        output_gradients=[
-            _dense(dy, y)
-            for y, dy in zip(outputs, gradients, strict=False)
-            if is_trainable(y.dtype)
-        ],
+        output_gradients=_of_results(op, gradients),
         Tinput_gradients=[a.dtype for a in trainable],
         output_shapes=[a.shape for a in trainable],
         name="call_gradient",
     )
     found = iter([] if isinstance(results, tf.Operation) else list(results))
     return [None] + [next(found) if is_trainable(a.dtype) else None for a in arguments]
+
+
+def gradient_of_shared_call(op: tf.Operation, *gradients: Any) -> list[Any]:
+    """Adds up what comes from all that share an invocation; the root op runs it then.
+
+    Nothing goes back to the arguments: none of them is differentiable.
+    """
+    graph = enclosing_gradient(tf_compat.default_graph())
+    assert graph is not None
+    library.recursive_shared_call_gradient(
+        handle=tf_compat.capture_stepwise(graph.handle),
+        activation=op.outputs[-1],
+        output_gradients=_of_results(op, gradients),
+        name="shared_gradient",
+    )
+    return [None] * len(op.inputs)
+
+
+def _of_results(op: tf.Operation, gradients: tuple[Any, ...]) -> list[tf.Tensor]:
+    """Returns the gradients of a call's floating-point results, without the handle."""
+    outputs = list(op.outputs)[:-1]
+    return [
+        _dense(dy, y)
+        for y, dy in zip(outputs, gradients, strict=False)
+        if is_trainable(y.dtype)
+    ]
 
 
 def gradient_of_conditional(op: tf.Operation, *gradients: Any) -> list[Any]:

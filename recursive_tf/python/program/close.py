@@ -38,6 +38,7 @@ def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Prog
     hidden = _hidden_inputs(definitions)
     if hidden[entry.id]:
         _raise_called_outside(entry, hidden[entry.id][0])
+    _check_shared(definitions, hidden)
     reads = not any(changes_something(d.body) for d in definitions)
     drawing = _drawing(definitions)
     rules = ClosingRules(definitions, hidden, drawing, only_reads=reads)
@@ -163,6 +164,23 @@ def _check_closed(definition: Definition, target: ClosedGraph) -> None:
                 f"a function that it hands to {op.type}. In a body, calls may stand in "
                 "conditionals, loops and functions that are called: make it one of "
                 "these, or make the call outside of the body."
+            )
+
+
+def _check_shared(
+    definitions: list[Definition], hidden: dict[int, list[tf.Tensor]]
+) -> None:
+    """Checks that what invocations share depends on nothing but inputs."""
+    for definition in definitions:
+        if definition.is_shared and hidden[definition.id]:
+            tensor = hidden[definition.id][0]
+            owner = _owner(tensor)
+            assert owner is not None
+            raise SubGraphError(
+                f"SubGraph '{definition.name}' has memo=, but it, or one that it calls,"
+                f" uses {tensor.name} of the body of SubGraph '{owner.subgraph_name}', "
+                "which is another tensor in each invocation of that. Make it an input, "
+                "and the key depend on it, or compute it outside of all bodies."
             )
 
 

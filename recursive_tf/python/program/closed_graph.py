@@ -4,10 +4,11 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 
-# What calls, of one invocation or one for each row, and pushes are in closed
-# procedures.
+# What calls and pushes are in closed procedures. A call is of one invocation, of one
+# for each row, or of the body of a memoised SubGraph by its front.
 MAPS = frozenset(("RecursiveMap", "StatelessRecursiveMap"))
-CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall")) | MAPS
+SHARED_CALLS = frozenset(("RecursiveSharedCall", "StatelessRecursiveSharedCall"))
+CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall")) | MAPS | SHARED_CALLS
 PUSHES = frozenset(("RecursivePush",))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.function_graph import CALL, MAP, PUSH
+from recursive_tf.python.function_graph import CALL, MAP, PUSH, SHARED_CALL
 
 # Stateful ops whose result does not depend on when, or how often, they run, if nobody
 # changes what they read.
@@ -25,6 +25,7 @@ _ONLY_READS = _READS | {
     CALL,
     MAP,
     PUSH,
+    SHARED_CALL,
     "Assert",
     # What these do is in the functions that they name.
     "Case",
@@ -33,7 +34,7 @@ _ONLY_READS = _READS | {
     "While",
 }
 
-_CLOSED_CALLS = frozenset(("RecursiveCall", "RecursiveMap"))
+_CLOSED_CALLS = frozenset(("RecursiveCall", "RecursiveMap", "RecursiveSharedCall"))
 # What does nothing else the second time that somebody runs a closed program.
 _REPEATED = _ONLY_READS | _CLOSED_CALLS | {"PrintV2", "RecursiveKeep", "RecursivePush"}
 

@@ -12,11 +12,23 @@ from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.program.closed_graph import closed_graph_around
 
 KEY = tf.TensorSpec([], tf.uint64)
+# Where the keys of shared invocations begin: any number but that of the root.
+_SHARED = 2**63
 
 
 def key_at_root() -> tf.Tensor:
     """Returns the key of the invocation of a root call."""
     return tf.constant(0, KEY.dtype)
+
+
+def key_of_shared(procedure: int, memo_key: tf.Tensor) -> tf.Tensor:
+    """Returns the key of what invocations share, whose path is that of one of them.
+
+    It is the same whichever that is.
+    """
+    start = tf.constant(_SHARED, KEY.dtype)
+    by_procedure = mixed(start, tf.constant(procedure, KEY.dtype))
+    return mixed(by_procedure, tf.cast(memo_key, KEY.dtype))
 
 
 def keys_of_rows(key: tf.Tensor, like: tf.Tensor) -> tf.Tensor:

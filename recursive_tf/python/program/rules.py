@@ -11,7 +11,7 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.function_graph import CALL, MAP, PUSH
+from recursive_tf.python.function_graph import CALL, MAP, PUSH, SHARED_CALL
 from recursive_tf.python.functional_ops import copy_conditional, copy_loop
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -39,7 +39,13 @@ from recursive_tf.python.program.effects import (
 )
 from recursive_tf.python.program.hoist import hoist
 from recursive_tf.python.program.map_loops import as_map, outputs_of, rows_for
-from recursive_tf.python.program.path_keys import KEY, keys_of_rows, mixed, next_key
+from recursive_tf.python.program.path_keys import (
+    KEY,
+    key_of_shared,
+    keys_of_rows,
+    mixed,
+    next_key,
+)
 from recursive_tf.python.signature import (
     as_declared,
     format_spec,
@@ -47,7 +53,7 @@ from recursive_tf.python.signature import (
     with_rows,
 )
 
-CALLS = frozenset((CALL, MAP))
+CALLS = frozenset((CALL, MAP, SHARED_CALL))
 _TRACED = CALLS | {PUSH}
 
 
@@ -123,6 +129,7 @@ class ClosingRules:
         self.by_op_type: dict[str, Rule] = {
             CALL: self._close_call,
             MAP: self._close_call,
+            SHARED_CALL: self._close_shared_call,
             PUSH: self._close_push,
             "AssignVariableOp": _leave_out_step,
             **dict.fromkeys(DRAWS, self._draw),
@@ -215,6 +222,29 @@ class ClosingRules:
         if not is_mapped:
             return add
         return functools.partial(add, num_shared=num_hidden)
+
+    def _close_shared_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+        handle, key, *arguments = (copy.resolve(tensor) for tensor in op.inputs)
+        callee = self._definitions[op.get_attr("subgraph")]
+        index = self._indices[callee.id]
+        if self.takes_key(callee):
+            arguments.append(key_of_shared(index, key))
+        add = (
+            library.stateless_recursive_shared_call
+            if self._only_reads
+            else library.recursive_shared_call
+        )
+        results = add(
+            handle=handle,
+            key=key,
+            args=arguments,
+            callee=index,
+            Toutputs=op.get_attr("Toutputs"),
+            output_shapes=op.get_attr("output_shapes"),
+            name="shared",
+        )
+        copy.register(op, results.activation.op)
+        return [*results.outputs, results.activation]
 
     def _close_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         handle, index, value, size = op.inputs

@@ -7,6 +7,7 @@ same. So what it is made into is a procedure like any other.
 
 import functools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -27,7 +28,7 @@ from recursive_tf.python.graph_copy import (
     branch_graphs,
     inline_call,
 )
-from recursive_tf.python.program.closed_graph import CALLS, MAPS
+from recursive_tf.python.program.closed_graph import CALLS, MAPS, SHARED_CALLS
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tangent.no_tangent import NoTangent, Tangent
 from recursive_tf.python.tangent.op_tangents import tangents_of
@@ -39,7 +40,9 @@ _ADD = {
     "RecursiveCall": library.recursive_call,
     "RecursiveMap": library.recursive_map,
     "StatelessRecursiveCall": library.stateless_recursive_call,
+    "RecursiveSharedCall": library.recursive_shared_call,
     "StatelessRecursiveMap": library.stateless_recursive_map,
+    "StatelessRecursiveSharedCall": library.stateless_recursive_shared_call,
 }
 
 
@@ -58,7 +61,8 @@ class TangentForm:
         self._alive: list[tf.Tensor] = []
         self._rules: dict[str, Rule] = {
             **dict.fromkeys(_DONE_BEFORE, lambda _copy, _op: ()),
-            **dict.fromkeys(CALLS, self._copy_call),
+            **dict.fromkeys(CALLS - SHARED_CALLS, self._copy_call),
+            **dict.fromkeys(SHARED_CALLS, self._copy_shared_call),
             **dict.fromkeys(CONDITIONALS, self._copy_conditional),
             **dict.fromkeys(LOOPS, self._copy_loop),
             **dict.fromkeys(FUNCTION_CALLS, inline_call),
@@ -144,18 +148,31 @@ class TangentForm:
 
     def _copy_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         handle, *arguments = (copy.resolve(tensor) for tensor in op.inputs)
-        outputs = list(op.outputs)[:-1]
-        doubled = [t for t in outputs for _ in range(1 + is_trainable(t.dtype))]
         attributes = {n: op.get_attr(n) for n in ("callee", "site", "repeated")}
         if op.type in MAPS:
             shared = arguments[len(arguments) - op.get_attr("num_shared") :]
             attributes["num_shared"] = sum(1 + is_trainable(t.dtype) for t in shared)
+        args = self._with_tangents(arguments)
+        return self._add_call(copy, op, handle=handle, args=args, **attributes)
+
+    def _copy_shared_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+        # No argument of it has a tangent: so what is shared has one result for all.
+        handle, key, *arguments = (copy.resolve(tensor) for tensor in op.inputs)
+        callee = op.get_attr("callee")
+        return self._add_call(
+            copy, op, handle=handle, key=key, args=arguments, callee=callee
+        )
+
+    def _add_call(
+        self, copy: GraphCopy, op: tf.Operation, **inputs_and_attributes: Any
+    ) -> list[tf.Tensor]:
+        """Adds a call like `op` that returns tangents, too."""
+        outputs = list(op.outputs)[:-1]
+        doubled = [t for t in outputs for _ in range(1 + is_trainable(t.dtype))]
         results = _ADD[op.type](
-            handle=handle,
-            args=self._with_tangents(arguments),
             Toutputs=[t.dtype for t in doubled],
             output_shapes=[t.shape for t in doubled],
-            **attributes,
+            **inputs_and_attributes,
         )
         copy.register(op, results.activation.op)
         return [*self._without_tangents(outputs, results.outputs), results.activation]

@@ -19,7 +19,7 @@ using Code = std::vector<int64_t>;
 // f(n) = n == 0 ? 7 : f(n - 1) + 1, as encoding.py writes it.
 Code Chain() {
   return {
-      2,  1, 2, 3,            // version, prologue, blocks, procedures
+      3,  1, 2, 3,            // version, prologue, blocks, procedures
       0,  1, 4, 1,  3, 0,     // f: an argument, 4 slots, returns slot 3
       1,                      //   one stage:
       0,  1, 1, 0,  1, 2,     //     block 0 of slot 0, to slots 1 and 2
@@ -38,7 +38,7 @@ Code Chain() {
 // f(n): for (sum = 0; n > 0; --n) sum += n; return sum.
 Code Loop() {
   return {
-      2, 1,  2, 4,        // version, prologue, blocks, procedures
+      3, 1,  2, 4,        // version, prologue, blocks, procedures
       0, 1,  3, 1, 2, 0,  // f: an argument, 3 slots, returns slot 2
       1, -1, 0, 0, 0, 0,  //   one stage, of no block:
       1, 0,  0, 0, 0, 1, 1, 1, 2, 0, -1,  //     the loop, to slot 1, of 0 and 7
@@ -50,6 +50,18 @@ Code Loop() {
       1, 2,  4, 0,                        // the turn: returns nothing
       1, 1,  2, 2, 3,                     //   but begins the loop again
       1, 1,  2, 1, 0, 1, 1, 2, 2, 0, 0,   //   block 1 of both, to slot 2
+  };
+}
+
+// f(n) = n + 1, once for each n.
+Code Shared() {
+  return {
+      3, 0,  1, 2,                    // version, prologue, blocks, procedures
+      0, 1,  2, 1, 1, 0,              // the front: returns slot 1
+      1, -1, 0, 0, 0, 0,              //   one stage, of no block:
+      1, 0,  0, 2, 0, 1, 1, 1, 1, 0,  //     the body by the key in slot 0
+      1, 1,  2, 1, 1, 0,              // the body: returns slot 1
+      1, 0,  1, 1, 0, 1, 1, 0, 0,     //   block 0 of slot 0, to slot 1
   };
 }
 
@@ -88,6 +100,47 @@ TEST(PlanDecoderTest, ALoopThatWasReadRuns) {
   EXPECT_EQ(run.Run({{0, 3, 4}}, 3), (std::vector<Column>{{0}, {6}, {10}}));
 }
 
+TEST(PlanDecoderTest, WhatIsSharedAndWasReadRunsOnce) {
+  const Code code = Shared();
+  IntegerProgram program;
+  PlanDecoder decoder(&code);
+  ASSERT_TRUE(decoder.Decode(&program.plan)) << decoder.error();
+  program.blocks = {[](const Column& in) { return Column{in[0] + 1}; }};
+  IntegerRun run(&program);
+  EXPECT_EQ(run.Run({{5, 7, 5}}, 3), (std::vector<Column>{{6}, {8}, {6}}));
+  EXPECT_EQ(run.launches().front().second, 2);
+}
+
+TEST(PlanDecoderTest, WhatIsSharedRunsInPlace) {
+  Code code = Shared();
+  code[26] = 0;  // The body is no branch, but a SubGraph.
+  EXPECT_EQ(ErrorOf(code),
+            "The plan is damaged: it has a key of what does not run in place.");
+}
+
+TEST(PlanDecoderTest, ACallIsOfAKnownKind) {
+  Code code = Shared();
+  code[19] = 3;
+  EXPECT_EQ(ErrorOf(code), "The plan is damaged: it has a call of no kind.");
+}
+
+TEST(PlanDecoderTest, WhateverNumberOfASharedCallIsChangedItIsReadOrRefused) {
+  const Code code = Shared();
+  for (size_t i = 1; i < code.size(); ++i) {
+    for (const int64_t changed : {-100, -2, -1, 0, 1, 2, 3, 4, 100}) {
+      Code other = code;
+      other[i] = changed;
+      Plan plan;
+      PlanDecoder decoder(&other);
+      if (decoder.Decode(&plan)) {
+        EXPECT_EQ(plan.procedures.size(), 2);
+      } else {
+        EXPECT_NE(decoder.error(), "");
+      }
+    }
+  }
+}
+
 TEST(PlanDecoderTest, ATurnBeginsTheLoopThatItIsIn) {
   // The turn goes on in its caller's caller, which takes one argument.
   Code code = Loop();
@@ -121,7 +174,7 @@ TEST(PlanDecoderTest, SaysBothVersions) {
   code[0] = 12;
   EXPECT_EQ(ErrorOf(code),
             "The plan has version 12, but this version of recursive_tf reads "
-            "version 2. Trace or save the model again with the version that "
+            "version 3. Trace or save the model again with the version that "
             "runs it.");
 }
 
@@ -185,7 +238,7 @@ TEST(PlanDecoderTest, ABlockBelongsToOneStage) {
 TEST(PlanDecoderTest, ATableIsNotBeyondAllThatThePlanSays) {
   // f pushes its argument, at row 0 of the prologue, to some table.
   const auto pushes_to = [](int64_t table) {
-    return Code{2, 1,  0, 1, 0, 1, 1,     1,  0, 0,
+    return Code{3, 1,  0, 1, 0, 1, 1,     1,  0, 0,
                 1, -1, 0, 0, 0, 1, table, -1, 0, 0};
   };
   Plan plan;
@@ -199,7 +252,7 @@ TEST(PlanDecoderTest, ATableIsNotBeyondAllThatThePlanSays) {
 }
 
 TEST(PlanDecoderTest, APlanNeedsAProcedure) {
-  EXPECT_EQ(ErrorOf({2, 0, 0, 0}),
+  EXPECT_EQ(ErrorOf({3, 0, 0, 0}),
             "The plan is damaged: it has no procedures.");
 }
 

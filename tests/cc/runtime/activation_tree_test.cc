@@ -225,5 +225,21 @@ TEST(ActivationTreeStressTest, EightThreadsBelowOneParentKeepAll) {
   EXPECT_EQ(tree.num_alive(), 1 + (kNumThreads * kActivationsPerThread));
 }
 
+TEST(ActivationTreeTest, APartOfAnInvocationIsNoOtherOne) {
+  ActivationTree tree({/*max_depth=*/1, /*max_activations=*/1}, /*keep=*/false);
+  Activation* front = nullptr;
+  Activation* body = nullptr;
+  EXPECT_EQ(tree.Enter({nullptr, 0, kRootSite, 0}, &front),
+            ActivationTree::Verdict::kEntered);
+  EXPECT_EQ(tree.Enter({front, 1, kSharedSite, 0}, &body),
+            ActivationTree::Verdict::kEntered);
+  EXPECT_EQ(body->depth, 1);
+  EXPECT_EQ(tree.num_alive(), 1);
+  tree.Leave(body);
+  EXPECT_EQ(tree.num_alive(), 1);
+  tree.Leave(front);
+  EXPECT_EQ(tree.num_alive(), 0);
+}
+
 }  // namespace
 }  // namespace recursive_tf

@@ -56,5 +56,17 @@ TEST(PathOrderTest, ComparesPathsOfAHundredThousandSteps) {
   EXPECT_FALSE(deep < PathOrder::Of(chain.front()));
 }
 
+TEST(PathOrderTest, ThePartsOfAnInvocationStandAtOnePlace) {
+  const Activation front = Child(nullptr, kRootSite, 0);
+  Activation body = Child(&front, kSharedSite, 0);
+  body.depth = front.depth;
+  const Activation first = Child(&body, 0, 0);
+  const Activation second = Child(&body, 1, 0);
+  EXPECT_FALSE(PathOrder::Of(front) < PathOrder::Of(body));
+  EXPECT_FALSE(PathOrder::Of(body) < PathOrder::Of(front));
+  EXPECT_TRUE(PathOrder::Of(body) < PathOrder::Of(first));
+  EXPECT_TRUE(PathOrder::Of(first) < PathOrder::Of(second));
+}
+
 }  // namespace
 }  // namespace recursive_tf

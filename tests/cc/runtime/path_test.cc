@@ -123,5 +123,15 @@ TEST(FormatPathTest, TheFirstStepAfterTheGapStillNamesAnotherProcedure) {
             "→ call#8 (g) → call#9 → call#10 → call#11 → call#12 → call#13");
 }
 
+TEST(FormatPathTest, ThePartsOfAMemoisedInvocationAreOneStep) {
+  constexpr int32_t kBodyOfF = 1;
+  const std::string path = Chain::Rooted(kF)
+                               .Call(kSharedSite, kBodyOfF)
+                               .Call(2, kF)
+                               .Call(kSharedSite, kBodyOfF)
+                               .Path();
+  EXPECT_EQ(path, "f → call#2");
+}
+
 }  // namespace
 }  // namespace recursive_tf
