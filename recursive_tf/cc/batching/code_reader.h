@@ -15,7 +15,7 @@ namespace recursive_tf {
 class CodeReader {
  public:
   // The first number of whatever is encoded.
-  static constexpr int64_t kVersion = 2;
+  static constexpr int64_t kVersion = 3;
 
   // `what` names it in errors; `code` must outlive this.
   CodeReader(std::string what, const std::vector<int64_t>* code)

@@ -10,6 +10,7 @@
 
 #include "recursive_tf/cc/batching/code_reader.h"
 #include "recursive_tf/cc/batching/frames.h"
+#include "recursive_tf/cc/batching/list_checker.h"
 #include "recursive_tf/cc/batching/plan.h"
 
 namespace recursive_tf {
@@ -54,6 +55,12 @@ class PlanDecoder {
     if (reader_.Number() != 0) procedure->goes_on = ReadBranch();
     procedure->stages.resize(reader_.Count());
     for (Stage& stage : procedure->stages) Read(&stage);
+    procedure->lists.resize(reader_.Count());
+    for (PlannedList& list : procedure->lists) {
+      list.slot = reader_.Index();
+      list.no_items = reader_.Index();
+      list.count = ReadSource();
+    }
   }
 
   void Read(Stage* stage) {
@@ -77,7 +84,7 @@ class PlanDecoder {
 
   void Read(CallSite* call) {
     call->site = reader_.Index();
-    call->ordinal = reader_.Index();
+    call->num_mapped = reader_.Count();
     const bool has_selector = reader_.Number() != 0;
     const Source selector = ReadSource();
     if (has_selector) call->selector = selector;
@@ -106,6 +113,7 @@ class PlanDecoder {
     }
     if (reader_.ok()) CheckBranches(plan);
     if (reader_.ok()) CheckLoops(plan);
+    if (reader_.ok()) ListChecker(&plan, &reader_).Check();
   }
 
   // What begins a loop again is a branch of it, in the same activation.

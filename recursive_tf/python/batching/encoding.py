@@ -16,7 +16,7 @@ from recursive_tf.python.batching.plan import (
     Stage,
 )
 
-VERSION = 2
+VERSION = 3
 
 
 def encode(plan: Plan) -> list[int]:
@@ -58,6 +58,9 @@ def _procedure(procedure: Procedure) -> Iterator[int]:
     yield len(procedure.stages)
     for stage in procedure.stages:
         yield from _stage(stage)
+    yield len(procedure.lists)
+    for items in procedure.lists:
+        yield from (items.slot, items.no_items, _source(items.count))
 
 
 def _stage(stage: Stage) -> Iterator[int]:
@@ -77,7 +80,7 @@ def _stage(stage: Stage) -> Iterator[int]:
 
 def _call(call: CallSite) -> Iterator[int]:
     yield call.site
-    yield call.ordinal
+    yield call.num_mapped
     yield int(call.selector is not None)
     yield 0 if call.selector is None else _source(call.selector)
     yield call.first_result

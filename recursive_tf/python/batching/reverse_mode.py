@@ -111,11 +111,15 @@ def _collected(gradients: list[Gradient], like: tf.Tensor) -> list[Gradient]:
 def _sum(gradients: list[Gradient], like: tf.Tensor) -> tf.Tensor | None:
     total = None
     for gradient in gradients:
-        if isinstance(gradient, tf.IndexedSlices):
-            gradient = _dense(gradient, like)
-        total = gradient if total is None else total + gradient
+        part = dense(gradient, like)
+        total = part if total is None else total + part
     return total
 
 
-def _dense(slices: tf.IndexedSlices, like: tf.Tensor) -> tf.Tensor:
-    return tf.math.unsorted_segment_sum(slices.values, slices.indices, like.shape[0])
+def dense(gradient: Gradient, like: tf.Tensor) -> tf.Tensor:
+    """Returns a gradient of `like` that may be slices as one tensor."""
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    return tf.math.unsorted_segment_sum(
+        gradient.values, gradient.indices, like.shape[0]
+    )

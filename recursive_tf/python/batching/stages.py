@@ -64,7 +64,7 @@ class Stages:
 
     def _used_within(self, procedure: FlatProcedure) -> list[tf.Tensor]:
         ops = [*procedure.ops, *procedure.pushes]
-        used = [i for op in ops for i in self._program.inputs_of(op)]
+        used = [i for op in ops for i in self._program.reads_of(op)]
         used += [t for wait in procedure.waits for t in self._uses_of(wait)]
         return used + procedure.outputs + procedure.next_turn
 
@@ -72,7 +72,7 @@ class Stages:
         waits = {wait.op: wait for wait in procedure.waits}
         own = sorted([*procedure.ops, *waits], key=self._program.order_of)
         inputs = {
-            op: self._uses_of(waits[op]) if op in waits else self._program.inputs_of(op)
+            op: self._uses_of(waits[op]) if op in waits else self._program.reads_of(op)
             for op in own
         }
         earliest: dict[tf.Operation, int] = {}
@@ -116,7 +116,7 @@ class Stages:
                 self.speculated.add(op)
 
     def _may_speculate(self, op: tf.Operation, procedure: FlatProcedure) -> bool:
-        inputs = self._program.inputs_of(op)
+        inputs = self._program.reads_of(op)
         if op.type not in _TOTAL and not self._is_total_lookup(op):
             return False
         return all(

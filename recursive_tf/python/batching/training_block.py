@@ -105,7 +105,7 @@ def make_training_block(
     prologue: Prologue,
     block: Block,
     speculated: Collection[tf.Operation],
-    rule_for: Callable[[tf.Operation], Rule] = rule_of,
+    rule_for: Callable[..., Rule] = rule_of,
     *,
     inject: bool = False,
 ) -> TrainingBlock:
@@ -156,13 +156,13 @@ def check_gradient(op: tf.Operation) -> None:
 
 
 def _with_origins(
-    rule_for: Callable[[tf.Operation], Rule],
-) -> Callable[[tf.Operation], Rule]:
+    rule_for: Callable[..., Rule],
+) -> Callable[..., Rule]:
     """Returns rules that say of each op that they add what it was made for."""
 
-    def rule_of_origin(origin: tf.Operation) -> Rule:
+    def rule_of_origin(origin: tf.Operation, **of_lists: bool) -> Rule:
         check_gradient(origin)
-        rule = rule_for(origin)
+        rule = rule_for(origin, **of_lists)
 
         def add(
             block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]

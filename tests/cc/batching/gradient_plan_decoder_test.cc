@@ -32,7 +32,7 @@ enum : uint8_t { kVersion, kBlocks, kExtras, kNumKept, kKept };
 
 std::vector<int64_t> Code() {
   return {
-      2, 1,                 // version, blocks
+      3, 1,                 // version, blocks
       1,                    // extras
       3, 0, 2, 3,           // kept: an input, the output, the extra
       1, 1,                 // has a backward and a deferred part
