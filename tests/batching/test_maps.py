@@ -95,7 +95,6 @@ def test_an_error_in_a_row_has_its_path():
     ("shape", "why"),
     [
         ([None], "how many rows this map has may differ between activations"),
-        ([65], "this map has 65 rows, and more than 64 in a body are not batched"),
     ],
 )
 def test_other_maps_run_in_the_dataflow_executor(shape, why):

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+# What makes a list of what is none: see rules/list_makers.py.
+MAKERS = frozenset(("IdentityN", "RaggedGather", "Range", "StridedSlice", "Where"))
 # Which inputs say how many items these give, whatever they take these of.
 _COUNTED_BY = {"RaggedGather": (0, 2), "StridedSlice": (1, 2, 3)}
 
@@ -43,10 +45,12 @@ class Lists:
         self._origins[id(tensor)] = self._origins[id(like)]
 
     def add(self, output: tf.Tensor, inputs: Sequence[tf.Tensor]) -> bool:
-        """Says that an op gives a list. Returns whether that is an origin."""
+        """Says that an op may give a list. Returns whether that is an origin."""
         axes = (t for t in inputs if self.is_list(t))
         like = next(axes, None)
         if like is None:
+            if output.op.type not in MAKERS:
+                return False
             like = self._counted_by.setdefault(_counted_by(output, inputs), output)
         self._origins[id(output)] = self._origins.get(id(like), output)
         return like is output

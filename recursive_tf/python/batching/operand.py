@@ -15,13 +15,13 @@ class Operand:
         tensor: With `is_row` it is of the block's graph, with rows in front; else of
             the prologue's graph, the same for all rows.
         is_row: Whether each row has its own.
-        items: If each row has any number of items, their axis. Then there is an item
+        axis: If each row has any number of items, theirs. Then there is an item
             in the place of a row, which is seen as a list of one.
     """
 
     tensor: tf.Tensor
     is_row: bool
-    items: ItemAxis | None = None
+    axis: ItemAxis | None = None
 
     @property
     def shape(self) -> list[int]:

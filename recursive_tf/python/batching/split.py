@@ -187,7 +187,7 @@ class _Cutter:
     def _has_rows(self, tensor: tf.Tensor) -> bool:
         """Says whether the number of rows, or a multiple, is somewhere in the shape."""
         sizes = tensor.shape.as_list() if tensor.shape.rank else []
-        return any(self._counts.prime_in(size) for size in sizes)
+        return any(size == 0 or self._counts.prime_in(size) for size in sizes)
 
     def _is_outer(self, op: tf.Operation) -> bool:
         """Says whether an op gives all products of two vectors in each row."""

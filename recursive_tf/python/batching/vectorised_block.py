@@ -149,7 +149,7 @@ class VectorisedBlock:
 
     def items_of(self, operand: Operand, axis: ItemAxis) -> Operand:
         """Returns what each item sees of an operand, as rows of such a block."""
-        if operand.items is not None:
+        if operand.axis is not None:
             return Operand(operand.tensor, is_row=True)
         if not operand.is_row:
             return operand
@@ -200,7 +200,7 @@ class VectorisedBlock:
             axis = self._axis(self._program.origin_of(tensor))
             items = self._placeholder([axis.num_items, *tensor.shape[1:]], tensor.dtype)
             seen = tf.reshape(items, [axis.num_items, 1, *tensor.shape[1:]])
-            self._values[id(tensor)] = Operand(seen, is_row=True, items=axis)
+            self._values[id(tensor)] = Operand(seen, is_row=True, axis=axis)
         else:
             rows = self._placeholder([self.num_rows, *_shape_of(tensor)], tensor.dtype)
             self._values[id(tensor)] = Operand(rows, is_row=True)
@@ -216,7 +216,7 @@ class VectorisedBlock:
         axis = None
         if self._program.is_list(tensor):
             axis = self._axis(self._program.origin_of(tensor))
-        if operand.items is not axis:
+        if operand.axis is not axis:
             raise varying(tensor)
         if axis is None:
             return self.all_rows(operand)
@@ -241,7 +241,7 @@ class VectorisedBlock:
     def _results_of(
         self, op: tf.Operation, inputs: list[Operand]
     ) -> Sequence[tf.Tensor | Operand]:
-        lists = [operand for operand in inputs if operand.items is not None]
+        lists = [operand for operand in inputs if operand.axis is not None]
         if lists or (op.outputs and self._program.is_list(op.outputs[0])):
             _check_ranks(op, inputs)
             rule = self._rule_of(op, of_lists=True, makes_list=not lists)

@@ -30,7 +30,7 @@ _MATRIX = 2  # The rank.
 def _broadcasts_items(op: tf.Operation, inputs: list[Operand]) -> bool:
     """An item may not become an element of something else."""
     rank = op.outputs[0].shape.rank
-    return all(o.rank == rank for o in inputs if o.items is not None)
+    return all(o.rank == rank for o in inputs if o.axis is not None)
 
 
 def _always(op: tf.Operation, inputs: list[Operand]) -> bool:
@@ -43,7 +43,7 @@ def _keeps_first_axis(axes_at: int) -> Condition:
 
     def keeps(op: tf.Operation, inputs: list[Operand]) -> bool:
         axes = static_value(inputs[axes_at].tensor)
-        values = next(o for o in inputs if o.items is not None)
+        values = next(o for o in inputs if o.axis is not None)
         if axes is None:
             return False
         rank = values.rank + (op.type == "ExpandDims")
@@ -70,23 +70,23 @@ def _looks_up_items(op: tf.Operation, inputs: list[Operand]) -> bool:
     along = static_value(axis[0].tensor) if axis else 0
     if along is None or op.get_attr("batch_dims"):
         return False
-    if values.items is None:
+    if values.axis is None:
         return int(along) % max(values.rank, 1) == 0
-    return indices.items is None and int(along) % values.rank != 0
+    return indices.axis is None and int(along) % values.rank != 0
 
 
 def _looks_up_at_items(op: tf.Operation, inputs: list[Operand]) -> bool:
     del op
-    return inputs[0].items is None
+    return inputs[0].axis is None
 
 
 def _is_product_of_items(op: tf.Operation, inputs: list[Operand]) -> bool:
     """Items are rows of the first factor, or batches."""
     left, right = inputs
-    if left.items is None:
+    if left.axis is None:
         return False
     if op.type == "MatMul":
-        return right.items is None and not op.get_attr("transpose_a")
+        return right.axis is None and not op.get_attr("transpose_a")
     return left.rank > _MATRIX and right.rank in (_MATRIX, left.rank)
 
 
@@ -96,7 +96,7 @@ def _keeps_first_entry(*values: int) -> Condition:
     def keeps(op: tf.Operation, inputs: list[Operand]) -> bool:
         del op
         parameter = static_value(inputs[1].tensor)
-        if parameter is None or inputs[0].items is None:
+        if parameter is None or inputs[0].axis is None:
             return False
         return list(parameter[0].ravel()) == list(values)
 
@@ -119,13 +119,13 @@ def _takes_all_items(op: tf.Operation, inputs: list[Operand]) -> bool:
 def _of_last_axes(rank: int) -> Condition:
     def are_others(op: tf.Operation, inputs: list[Operand]) -> bool:
         del op
-        return inputs[0].items is not None and inputs[0].rank > rank
+        return inputs[0].axis is not None and inputs[0].rank > rank
 
     return are_others
 
 
 def _one_hot_after(op: tf.Operation, inputs: list[Operand]) -> bool:
-    return inputs[0].items is not None and op.get_attr("axis") != 0
+    return inputs[0].axis is not None and op.get_attr("axis") != 0
 
 
 _CONDITIONS: dict[str, Condition] = {
@@ -207,7 +207,7 @@ def axis_of(op: tf.Operation, inputs: list[Operand]) -> ItemAxis:
     Raises:
         CannotBatchError: If these may have different numbers of items.
     """
-    axes = {id(o.items): o.items for o in inputs if o.items is not None}
+    axes = {id(o.axis): o.axis for o in inputs if o.axis is not None}
     axis, *others = axes.values()
     if others:
         raise CannotBatchError(
@@ -223,7 +223,7 @@ def _as_list(
 ) -> Operand:
     if isinstance(result, Operand):
         result = view.all_rows(result)
-    return Operand(result, is_row=True, items=axis)
+    return Operand(result, is_row=True, axis=axis)
 
 
 def _for_one_item(op: tf.Operation, rows: list[Operand]) -> tf.Operation:

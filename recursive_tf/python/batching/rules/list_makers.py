@@ -15,7 +15,7 @@ from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 def _as_list(items: tf.Tensor, axis: ItemAxis) -> Operand:
     """Returns items as what rules take for a list."""
     shape = [axis.num_items, 1, *items.shape[1:]]
-    return Operand(tf.reshape(items, shape), is_row=True, items=axis)
+    return Operand(tf.reshape(items, shape), is_row=True, axis=axis)
 
 
 def _row_numbers(block: VectorisedBlock, operand: Operand) -> tf.Tensor:

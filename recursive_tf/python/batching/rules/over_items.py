@@ -83,7 +83,7 @@ def softmax(
         found = items - axis.of_owners(tf.math.log(totals))
     else:
         found = tf.exp(items) / axis.of_owners(totals)
-    return [Operand(found, is_row=True, items=axis)]
+    return [Operand(found, is_row=True, axis=axis)]
 
 
 @register_list_rule("MatMul")
@@ -92,7 +92,7 @@ def product(
 ) -> Sequence[tf.Tensor | Operand]:
     """Of each item with a matrix, or over all items of two lists."""
     left, right = inputs
-    both = left.items is not None and right.items is not None
+    both = left.axis is not None and right.axis is not None
     flips = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     if not both or flips != (True, False):
         return item_by_item(block, op, inputs)
@@ -122,12 +122,12 @@ def reshape(
     """Of each item, if it stays one."""
     values, output = inputs[0], op.outputs[0].shape
     is_same = output.rank and output[1:].is_fully_defined()
-    if values.items is None or not is_same or output[0] is not None:
+    if values.axis is None or not is_same or output[0] is not None:
         raise not_item_by_item(op)
     if math.prod(output[1:]) != math.prod(values.shape[1:]):
         raise not_item_by_item(op)
-    items = block.of_items(values.items).reshaped(values.tensor, [1, *output[1:]])
-    return [Operand(items, is_row=True, items=values.items)]
+    items = block.of_items(values.axis).reshaped(values.tensor, [1, *output[1:]])
+    return [Operand(items, is_row=True, axis=values.axis)]
 
 
 @register_list_rule("EnsureShape")

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.refusal import CannotBatchError, varying
+from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
 from recursive_tf.python.graph_copy import LOOPS
 
@@ -114,8 +114,6 @@ def rule_of(
         CannotBatchError: If there can be none.
     """
     if makes_list:
-        if op.type not in _LIST_MAKERS:
-            raise varying(op.outputs[0])
         return _LIST_MAKERS[op.type]
     if of_lists:
         return _LIST_RULES.get(op.type, _LIST_RULES[ANY_OTHER])
