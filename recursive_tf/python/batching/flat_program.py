@@ -183,6 +183,10 @@ class FlatProgram:
         """Returns a vector that begins with the number of items of a list."""
         return self._lists.count_of(tensor)
 
+    def counted_by(self, tensor: tf.Tensor) -> tf.Tensor | None:
+        """Returns the origin of the axis whose items `tensor` counts, if it does."""
+        return self._lists.counted_by(tensor)
+
     def no_items_of(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns a constant that is like a list, but has no items."""
         key = (tensor.dtype, tuple(tensor.shape))

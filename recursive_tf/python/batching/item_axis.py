@@ -32,7 +32,8 @@ class ItemAxis:
     def owners(self) -> tf.Tensor:
         """The number of the activation that each item belongs to."""
         found = tf.raw_ops.UpperBound(
-            sorted_inputs=self._ends[tf.newaxis], values=self._numbers[tf.newaxis]
+            sorted_inputs=tf.reshape(self._ends, [1, self._num_rows]),
+            values=tf.reshape(self._numbers, [1, self.num_items]),
         )
         return tf.reshape(found, [self.num_items])
 

@@ -11,7 +11,12 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 # What makes a list of what is none: see rules/list_makers.py.
-MAKERS = frozenset(("IdentityN", "RaggedGather", "Range", "StridedSlice", "Where"))
+MAKERS = frozenset(
+    (
+        *("BroadcastTo", "Fill", "IdentityN", "RaggedGather", "Range", "StridedSlice"),
+        *("Tile", "Where"),
+    )
+)
 # Which inputs say how many items these give, whatever they take these of.
 _COUNTED_BY = {"RaggedGather": (0, 2), "StridedSlice": (1, 2, 3)}
 
@@ -22,6 +27,7 @@ class Lists:
     def __init__(self) -> None:
         self._origins: dict[int, tf.Tensor] = {}
         self._counts: dict[int, tf.Tensor] = {}
+        self._counted: dict[int, tf.Tensor] = {}
         self._counted_by: dict[object, tf.Tensor] = {}
 
     def is_list(self, tensor: tf.Tensor) -> bool:
@@ -36,9 +42,14 @@ class Lists:
         """Returns a vector that begins with the number of items of a list."""
         return self._counts[id(self._origins[id(tensor)])]
 
+    def counted_by(self, tensor: tf.Tensor) -> tf.Tensor | None:
+        """Returns the origin of the axis whose items `tensor` counts, if it does."""
+        return self._counted.get(id(tensor))
+
     def set_count(self, origin: tf.Tensor, count: tf.Tensor) -> None:
         """Says how many items there are along the axis of `origin`."""
         self._counts[id(origin)] = count
+        self._counted[id(count)] = origin
 
     def add_like(self, tensor: tf.Tensor, like: tf.Tensor) -> None:
         """Says that `tensor` is a list of the same axis as another."""

@@ -189,16 +189,40 @@ def by_items(
 ) -> list[Operand]:
     """Returns the lists that an op gives that takes items one by one."""
     axis = axis_of(op, inputs)
+    results = alone(block, op, inputs, _check_is_list)
+    return [Operand(result, is_row=True, axis=axis) for result in results]
+
+
+def alone(
+    block: VectorisedBlock,
+    op: tf.Operation,
+    inputs: list[Operand],
+    check: Callable[[tf.Operation, int, tf.TensorShape], None],
+) -> list[tf.Tensor]:
+    """Returns what an op gives for each item, if it was alone in its list.
+
+    Args:
+        block: The block.
+        op: The op.
+        inputs: What it takes.
+        check: Refuses an output if its shape is not what it should be for one item.
+    """
+    axis = axis_of(op, inputs)
     rows = [block.items_of(operand, axis) for operand in inputs]
-    alone = _for_one_item(op, rows)
-    for output, of_one in zip(op.outputs, alone.outputs, strict=True):
-        shape = tf.TensorShape([None]).concatenate(of_one.shape[1:])
-        is_list = of_one.shape.is_fully_defined() and of_one.shape[0] == 1
-        if not is_list or output.shape[0] or not shape.is_compatible_with(output.shape):
-            raise not_item_by_item(op)
+    of_one = _for_one_item(op, rows)
+    for index, output in enumerate(of_one.outputs):
+        check(op, index, output.shape)
     view = block.of_items(axis)
-    results = rule_of(alone)(view, alone, rows)
-    return [_as_list(view, result, axis) for result in results]
+    results = rule_of(of_one)(view, of_one, rows)
+    return [view.all_rows(o) if isinstance(o, Operand) else o for o in results]
+
+
+def _check_is_list(op: tf.Operation, index: int, of_one: tf.TensorShape) -> None:
+    """Refuses what gives no list of one item for a list of one item."""
+    shape = op.outputs[index].shape
+    is_list = of_one.is_fully_defined() and of_one.rank and of_one[0] == 1
+    if not is_list or shape.rank != of_one.rank or shape[0] is not None:
+        raise not_item_by_item(op)
 
 
 def axis_of(op: tf.Operation, inputs: list[Operand]) -> ItemAxis:
@@ -216,14 +240,6 @@ def axis_of(op: tf.Operation, inputs: list[Operand]) -> ItemAxis:
             "each other. Compute them from one list, or use the dataflow executor.",
         )
     return axis
-
-
-def _as_list(
-    view: VectorisedBlock, result: tf.Tensor | Operand, axis: ItemAxis
-) -> Operand:
-    if isinstance(result, Operand):
-        result = view.all_rows(result)
-    return Operand(result, is_row=True, axis=axis)
 
 
 def _for_one_item(op: tf.Operation, rows: list[Operand]) -> tf.Operation:

@@ -47,6 +47,9 @@ def numbers(
     if not op.outputs[0].dtype.is_integer:
         raise varying(op.outputs[0])
     start, limit, delta = (block.all_rows(operand) for operand in inputs)
+    if _is(inputs[0], 0) and inputs[1].sizes is not None and _is(inputs[2], 1):
+        axis = block.axis_counted_by(op, int(inputs[1].sizes))
+        return [_as_list(tf.cast(axis.positions, start.dtype), axis)]
 
     def lengths() -> tf.Tensor:
         # Rounded up, of whatever sign.
@@ -116,6 +119,48 @@ def places(
     found = tf.where(mask)
     found.set_shape([axis.num_items, 2])
     return [_as_list(found[:, 1:], axis)]
+
+
+@register_list_maker("BroadcastTo", "Fill")
+def repeated(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[Operand]:
+    """The same for each item, e.g. `tf.broadcast_to(row, tf.shape(items))`."""
+    values, sizes = inputs if op.type == "BroadcastTo" else inputs[::-1]
+    count, shape = _sizes(op, sizes)
+    if values.rank > len(shape) and values.shape[0] != 1:
+        raise varying(op.outputs[0])
+    axis = block.axis_counted_by(op, count)
+    view = block.of_items(axis)
+    items = view.all_rows(block.items_of(values, axis), [1, *shape])
+    return [Operand(items, is_row=True, axis=axis)]
+
+
+@register_list_maker("Tile")
+def tiled(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[Operand]:
+    """A list of one, as often as there are items."""
+    values, multiples = inputs
+    count, others = _sizes(op, multiples)
+    if values.shape[0] != 1:
+        raise varying(op.outputs[0])
+    axis = block.axis_counted_by(op, count)
+    items = block.of_items(axis).all_rows(block.items_of(values, axis))
+    return [Operand(tf.tile(items, [1, 1, *others]), is_row=True, axis=axis)]
+
+
+def _sizes(op: tf.Operation, operand: Operand) -> tuple[int, list[int]]:
+    """Returns what stands for a number of items, and the other sizes."""
+    if operand.sizes is None:
+        raise varying(op.outputs[0])
+    count, *others = map(int, operand.sizes)
+    return count, others
+
+
+def _is(operand: Operand, number: int) -> bool:
+    value = None if operand.is_row else static_value(operand.tensor)
+    return value is not None and int(value) == number
 
 
 def _only(block: VectorisedBlock, op: tf.Operation, bound: Operand) -> tf.Tensor:

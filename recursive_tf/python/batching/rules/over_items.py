@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python.batching.item_axis import ItemAxis
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.rules.item_by_item import (
+    alone,
     axis_of,
     by_items,
     item_by_item,
@@ -101,18 +103,63 @@ def product(
     return [axis.sum(rows * right.tensor)]
 
 
+@register_list_rule("Einsum")
+def einsum(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor | Operand]:
+    """Of each item, or added up over all of them."""
+    terms, _, result = tf.compat.as_str(op.get_attr("equation")).partition("->")
+    named = list(zip(terms.split(","), inputs, strict=True))
+    labels = {term[:1] for term, operand in named if operand.axis is not None}
+    label, *others = labels
+    counts = [term.count(label) for term, operand in named if operand.axis is not None]
+    shared = [term for term, operand in named if operand.axis is None and label in term]
+    if others or shared or "." in terms or set(counts) != {1}:
+        raise not_item_by_item(op)
+    if label not in result:
+        found = alone(block, op, inputs, _check_is_sum)
+        return [axis_of(op, inputs).sum(found[0])]
+    if not result.startswith(label):
+        raise not_item_by_item(op)
+    return by_items(block, op, inputs)
+
+
+def _check_is_sum(op: tf.Operation, index: int, of_one: tf.TensorShape) -> None:
+    if not of_one.is_fully_defined() or of_one != op.outputs[index].shape:
+        raise not_item_by_item(op)
+
+
+@register_list_rule("BroadcastTo")
+def broadcast_to(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[Operand]:
+    """Of each item to another shape."""
+    values, sizes = inputs[0], inputs[1].sizes
+    axis = axis_of(op, inputs)
+    if sizes is None or len(sizes) != values.rank or sizes[0] != axis.num_items:
+        raise not_item_by_item(op)
+    items = Operand(values.tensor, is_row=True)
+    found = block.of_items(axis).all_rows(items, [1, *map(int, sizes[1:])])
+    return [Operand(found, is_row=True, axis=axis)]
+
+
 @register_list_rule("Shape", "Size")
 def shape(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
-) -> Sequence[tf.Tensor]:
+) -> Sequence[tf.Tensor | Operand]:
     """How many items there are; the rest is known."""
-    sizes = inputs[0].shape[1:]
-    lengths = tf.cast(axis_of(op, inputs).lengths, op.outputs[0].dtype)
+    rest = inputs[0].shape[1:]
+    axis = axis_of(op, inputs)
+    lengths = tf.cast(axis.lengths, op.outputs[0].dtype)
     if op.type == "Size":
-        return [lengths * math.prod(sizes)]
-    rest = tf.constant(sizes, lengths.dtype, [1, len(sizes)])
-    rest = tf.broadcast_to(rest, [block.num_rows, len(sizes)])
-    return [tf.concat([lengths[:, tf.newaxis], rest], 1)]
+        return [lengths * math.prod(rest)]
+    found = tf.reshape(lengths, [block.num_rows, 1])
+    if rest:
+        others = tf.constant(rest, lengths.dtype, [1, len(rest)])
+        others = tf.broadcast_to(others, [block.num_rows, len(rest)])
+        found = tf.concat([found, others], 1)
+    sizes = np.array([axis.num_items, *rest])
+    return [Operand(found, is_row=True, sizes=sizes)]
 
 
 @register_list_rule("Reshape")
