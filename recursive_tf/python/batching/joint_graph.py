@@ -111,7 +111,8 @@ def _gradients(
     for index, gradients in zip(xs, found, strict=True):
         for gradient in gradients:
             if index < first:
-                of_inputs[index] = dense(gradient, inputs[index])
+                with block.graph.as_default():
+                    of_inputs[index] = dense(gradient, inputs[index])
             else:
                 parts = _parts(block, inputs[index], gradient)
                 of_invariants.append((index - first, parts))
