@@ -147,7 +147,10 @@ class Interpreter:
         """Returns what the callee returns for each item, as lists."""
         lists, shared = arguments[: call.num_mapped], arguments[call.num_mapped :]
         callee = call.branches[0].procedure
-        rows = [self._invoke(callee, [*items, *shared]) for items in zip(*lists, strict=True)]
+        rows = [
+            self._invoke(callee, [*items, *shared])
+            for items in zip(*lists, strict=True)
+        ]
         if rows:
             return [tf.stack(items) for items in zip(*rows, strict=True)]
         no_items = {found.slot: found.no_items for found in caller.lists}

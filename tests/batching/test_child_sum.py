@@ -72,7 +72,9 @@ def by_hand(children, roots):
 
     def visit(node):
         below = [visit(child) for child in children[node]]
-        h, c = (tf.stack(x) for x in zip(*below, strict=True)) if below else (none, none)
+        h, c = (
+            (tf.stack(x) for x in zip(*below, strict=True)) if below else (none, none)
+        )
         states[node] = cell(node, h, c)
         return states[node]
 

@@ -44,10 +44,9 @@ BODIES = {
     "largest": lambda x, t, n: tf.reduce_max(tf.concat([x, x * 2.0], 1), 0),
     "least": lambda x, t, n: tf.reduce_min(x, 0),
     "largest of everything": lambda x, t, n: any_of(n, tf.reduce_max(x)),
-    "largest integer": lambda x, t, n: tf.cast(
-        tf.reduce_max(tf.range(n)) // 2, tf.float32
-    )
-    * tf.reduce_sum(x),
+    "largest integer": lambda x, t, n: (
+        tf.cast(tf.reduce_max(tf.range(n)) // 2, tf.float32) * tf.reduce_sum(x)
+    ),
     "product": lambda x, t, n: tf.reduce_prod(x, 0),
     "mean": lambda x, t, n: any_of(n, tf.reduce_mean(x, 0)),
     "mean of everything": lambda x, t, n: any_of(n, tf.reduce_mean(x)),
@@ -112,8 +111,10 @@ BODIES = {
         x * LABELS[tf.gather(SPLITS, n) : tf.gather(SPLITS, n + 1)], 0
     ),
     "a slice of a row": lambda x, t, n: tf.reduce_sum(tf.tanh((t * t[n])[:n]), 0),
-    "slices from the end": lambda x, t, n: tf.reduce_sum(LABELS[-n - 1 : -1], 0)
-    + tf.reduce_sum(LABELS[n:], 0) * tf.reduce_sum(LABELS[: n + 20] * t[n], 0),
+    "slices from the end": lambda x, t, n: (
+        tf.reduce_sum(LABELS[-n - 1 : -1], 0)
+        + tf.reduce_sum(LABELS[n:], 0) * tf.reduce_sum(LABELS[: n + 20] * t[n], 0)
+    ),
     "mask": lambda x, t, n: tf.reduce_sum(
         tf.gather(t, tf.boolean_mask(tf.range(4), t[n] > 0)), 0
     ),

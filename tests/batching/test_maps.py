@@ -209,6 +209,28 @@ def test_lists_of_two_kinds_are_not_mapped_over_together():
     assert "as many rows as each other" in explanation.reasons[0]
 
 
+def test_branches_beside_each_other_have_lists_of_their_own():
+    def define(executor):
+        scale = tf.Variable(0.7)
+        rows = tf.ragged.constant([[1.0, 2.0], [], [3.0]])
+        with rtf.SubGraph("cell", executor=executor) as cell:
+            cell.output(tf.sin(cell.input(tf.float32) * scale))
+        with rtf.SubGraph("f", executor=executor) as f:
+            n = f.input(tf.int32)
+
+            def below():
+                return tf.reduce_sum(cell.map(tf.gather(rows, n)))
+
+            def twice():
+                return tf.reduce_sum(cell.map(tf.gather(rows, n) * 2.0) ** 2)
+
+            first = tf.cond(n > 1, below, twice)
+            f.output(first + below())
+        return f, [scale]
+
+    both(define, [0, 1, 2])
+
+
 def test_what_maps_in_a_loop_gets_its_lists_at_each_turn():
     def define(executor):
         scale = tf.Variable(0.9)

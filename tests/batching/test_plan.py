@@ -227,7 +227,13 @@ def test_an_output_of_the_prologue_is_encoded_below_zero():
         f.output(tf.cond(n < 1, lambda: 7, lambda: f(n - 1)))
     base = Compiled(f).plan.procedures[-1]
     assert base.outputs == (Source(0, of_prologue=True),)
-    assert encode(Compiled(f).plan)[-5:] == [1, ~0, 0, 0, 0]  # One output; no stage, no list.
+    assert encode(Compiled(f).plan)[-5:] == [
+        1,
+        ~0,
+        0,
+        0,
+        0,
+    ]  # One output; no stage, no list.
 
 
 def test_two_compilations_give_the_same_plan():

@@ -52,4 +52,5 @@ class Counts:
         """Says of each number whether it is a multiple of a count."""
         numbers = np.asarray(0 if numbers is None else numbers)
         found = [np.logical_and(numbers != 0, numbers % p == 0) for p in self.primes]
-        return np.logical_or.reduce(found)
+        hits: npt.NDArray[np.bool_] = np.logical_or.reduce(found)
+        return hits

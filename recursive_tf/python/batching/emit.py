@@ -42,9 +42,7 @@ class Emitter(Rebuild):
         """Adds an input, for any number of rows if it has rows."""
         shape = tensor.shape
         if tensor.dtype != tf.resource and shape.rank:
-            shape = [
-                None if self._counts.prime_in(n) else n for n in shape.as_list()
-            ]
+            shape = [None if self._counts.prime_in(n) else n for n in shape.as_list()]
         spec = tf.TensorSpec(shape, tensor.dtype)
         copy = tf_compat.placeholder_like(self.graph, spec)
         tf_compat.copy_handle_data(tensor, copy)
@@ -53,9 +51,9 @@ class Emitter(Rebuild):
 
     def _bind(self, old: tf.Tensor, new: tf.Tensor) -> None:
         super()._bind(old, new)
-        if old.dtype != tf.resource and old.shape.rank:
-            if old.shape[0] in self._counts.primes:
-                self._counted.setdefault(old.shape[0], new)
+        is_value = old.dtype != tf.resource and old.shape.rank
+        if is_value and old.shape[0] in self._counts.primes:
+            self._counted.setdefault(old.shape[0], new)
 
     def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
         """Adds an op, which must mean the same for one row as for many."""
@@ -89,9 +87,7 @@ class Emitter(Rebuild):
         if value is None or not hits.any():
             return super().add_leaf(tensor)
         parts = [
-            self._number(tensor, int(n))
-            if hit
-            else tf.constant(n, tensor.dtype)
+            self._number(tensor, int(n)) if hit else tf.constant(n, tensor.dtype)
             for n, hit in zip(value.ravel(), hits.ravel(), strict=True)
         ]
         return tf.stack(parts) if value.ndim == 1 else tf.reshape(parts, value.shape)

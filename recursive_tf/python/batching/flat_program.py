@@ -9,7 +9,7 @@ it again.
 """
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -352,15 +352,15 @@ class FlatProgram:
         self, tensor: tf.Tensor, op: tf.Operation, procedure: FlatProcedure
     ) -> tf.Tensor:
         """Returns `tensor`, if activations have their own, or else what they do."""
-        at: FlatProcedure | None = procedure
-        while at is not None:
-            found = next(filter(self.is_row, [tensor, *at.inputs]), None)
-            if found is not None:
-                return found
-            at = at.around
-        raise CannotBatchError(
-            op, "this SubGraph has no inputs. Use the dataflow executor."
-        )
+        candidates = [tensor, *(t for at in _around(procedure) for t in at.inputs)]
+        found = next(filter(self.is_row, candidates), None)
+        if found is None:
+            raise CannotBatchError(
+                op,
+                "it is in a SubGraph without inputs. Give it one, or use the dataflow "
+                "executor.",
+            )
+        return found
 
     def _add_made(
         self,
@@ -425,9 +425,9 @@ class FlatProgram:
             self._find_lists(op, procedure)
 
     def _find_lists(self, op: tf.Operation, procedure: FlatProcedure) -> None:
-        inputs = self.inputs_of(op)
+        inputs, scopes = self.inputs_of(op), list(_around(procedure))
         for output in op.outputs:
-            if not may_be_list(output) or not self._lists.add(output, inputs):
+            if not may_be_list(output) or not self._lists.add(output, inputs, scopes):
                 continue
             made = self._made.shape_of(output)
             self._add_made(made, [output], op, procedure)
@@ -448,12 +448,10 @@ class FlatProgram:
         if not op.outputs or has_effect(op) or tf_compat.has_custom_gradient(op):
             return None
         key = self._signature_of(op)
-        at: FlatProcedure | None = procedure
-        while at is not None:
+        for at in _around(procedure):
             same = self._known.get(at, {}).get(key)
             if same is not None:
                 return same
-            at = at.around
         self._known.setdefault(procedure, {})[key] = op
         return None
 
@@ -465,6 +463,14 @@ class FlatProgram:
         )
         inputs = tuple(id(tensor) for tensor in self.inputs_of(op))
         return op.type, tuple(attrs), inputs
+
+
+def _around(procedure: FlatProcedure) -> Iterator[FlatProcedure]:
+    """Yields a procedure, what it is in, and so on."""
+    at: FlatProcedure | None = procedure
+    while at is not None:
+        yield at
+        at = at.around
 
 
 def _is_kept(body: FuncGraph, index: int) -> bool:

@@ -66,22 +66,21 @@ class ItemAxis:
         As `tf.reduce_max` does, of floats.
         """
         found = tf.math.unsorted_segment_max(items, self.owners, self._num_rows)
-        return self._where_any(found, found.dtype.min, float("-inf"))
+        return self._where_any(found, float("-inf"))
 
     def min(self, items: tf.Tensor) -> tf.Tensor:
         """Returns the least item of each activation, the same way."""
         found = tf.math.unsorted_segment_min(items, self.owners, self._num_rows)
-        return self._where_any(found, found.dtype.max, float("inf"))
+        return self._where_any(found, float("inf"))
 
     def prod(self, items: tf.Tensor) -> tf.Tensor:
         """Returns the product of the items of each activation."""
         return tf.math.unsorted_segment_prod(items, self.owners, self._num_rows)
 
-    def _where_any(
-        self, rows: tf.Tensor, of_nothing: object, of_no_floats: float
-    ) -> tf.Tensor:
+    def _where_any(self, rows: tf.Tensor, of_nothing: float) -> tf.Tensor:
+        # Of integers TensorFlow gives the last there is, as here.
         if not rows.dtype.is_floating:
-            of_no_floats = of_nothing
+            return rows
         ones = [1] * (rows.shape.rank - 1)
         is_any = tf.reshape(self.lengths > 0, [self._num_rows, *ones])
-        return tf.where(is_any, rows, tf.constant(of_no_floats, rows.dtype))
+        return tf.where(is_any, rows, tf.constant(of_nothing, rows.dtype))

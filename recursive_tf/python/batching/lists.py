@@ -1,4 +1,4 @@
-"""Which values of a program are lists: any number of items, for each activation its own.
+"""Which values of a program are lists: any number of items of each activation.
 
 A list is what `.map` takes and gives where it is not known how many rows there are, and
 whatever is computed of that item by item. Lists that have as many items as each other
@@ -28,7 +28,7 @@ class Lists:
         self._origins: dict[int, tf.Tensor] = {}
         self._counts: dict[int, tf.Tensor] = {}
         self._counted: dict[int, tf.Tensor] = {}
-        self._counted_by: dict[object, tf.Tensor] = {}
+        self._known: dict[object, dict[object, tf.Tensor]] = {}
 
     def is_list(self, tensor: tf.Tensor) -> bool:
         """Says whether a resolved tensor is a list."""
@@ -55,20 +55,33 @@ class Lists:
         """Says that `tensor` is a list of the same axis as another."""
         self._origins[id(tensor)] = self._origins[id(like)]
 
-    def add(self, output: tf.Tensor, inputs: Sequence[tf.Tensor]) -> bool:
-        """Says that an op may give a list. Returns whether that is an origin."""
+    def add(
+        self, output: tf.Tensor, inputs: Sequence[tf.Tensor], scopes: Sequence[object]
+    ) -> bool:
+        """Says that an op may give a list.
+
+        Args:
+            output: Of the op.
+            inputs: What the op takes.
+            scopes: The procedure that it is in, and those around it: what these have
+                is there, too.
+
+        Returns:
+            Whether that is the origin of an axis.
+        """
         axes = (t for t in inputs if self.is_list(t))
         like = next(axes, None)
         if like is None:
             if output.op.type not in MAKERS:
                 return False
-            like = self._counted_by.setdefault(_counted_by(output, inputs), output)
+            key = _counted_by(output, inputs)
+            known = (self._known.get(scope, {}).get(key) for scope in scopes)
+            like = next((found for found in known if found is not None), output)
+            self._known.setdefault(scopes[0], {})[key] = like
         self._origins[id(output)] = self._origins.get(id(like), output)
         return like is output
 
-    def of_op(
-        self, op: tf.Operation, inputs: Sequence[tf.Tensor]
-    ) -> list[tf.Tensor]:
+    def of_op(self, op: tf.Operation, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Returns by what the lists that an op takes and gives are counted."""
         lists = [t for t in [*inputs, *op.outputs] if self.is_list(t)]
         counts = {id(self.count_of(t)): self.count_of(t) for t in lists if self._has(t)}

@@ -1,8 +1,9 @@
 """Integers of activations of which it is known what they count: items of a list.
 
-`tf.shape(items)[0]` differs between activations, so it is a row like any other; but what
-is made of that size, e.g. by `tf.broadcast_to`, is a list of the same axis. To see that,
-what is computed of sizes is computed once with the number that stands for the items.
+`tf.shape(items)[0]` differs between activations, so it is a row like any other; but
+what is made of that size, e.g. by `tf.broadcast_to`, is a list of the same axis. To see
+that, what is computed of sizes is computed once with the number that stands for the
+items.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Rules of ops that make a list for each activation: any number of items."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 
@@ -67,12 +67,13 @@ def slice_between(
     """What is between two places of the activation, e.g. `values[begin:end]`."""
     values = inputs[0]
     bounds = [_only(block, op, operand) for operand in inputs[1:3]]
-    if static_value(inputs[3].tensor).tolist() != [1] or _masks(op, "only"):
+    strides = static_value(inputs[3].tensor)
+    if strides is None or list(strides) != [1] or _has_more(op):
         raise varying(op.outputs[0])
     size = _size(block, values)
 
     def bound(index: int, name: str, otherwise: tf.Tensor) -> tf.Tensor:
-        if _masks(op, name):
+        if op.get_attr(f"{name}_mask"):
             return tf.broadcast_to(otherwise, [block.num_rows])
         # As in Python, what is negative counts from the end.
         given = bounds[index]
@@ -80,9 +81,7 @@ def slice_between(
         return tf.clip_by_value(given, 0, size)
 
     begin = bound(0, "begin", tf.constant(0))
-    axis = block.axis_of(
-        op, lambda: tf.maximum(bound(1, "end", size) - begin, 0), None
-    )
+    axis = block.axis_of(op, lambda: tf.maximum(bound(1, "end", size) - begin, 0), None)
     return [_taken(block, values, axis.of_owners(begin) + axis.positions, axis)]
 
 
@@ -91,13 +90,12 @@ def ragged_row(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[Operand]:
     """A row of a ragged tensor."""
-    splits, values, index = inputs[:1], inputs[-2], inputs[-1]
-    if len(inputs) != len(("splits", "values", "index")) or index.rank:
+    *nested_splits, values, index = inputs
+    is_shared = not any(operand.is_row for operand in inputs[:-1])
+    if len(nested_splits) != 1 or index.rank or not is_shared:
         raise varying(op.outputs[0])
-    if splits[0].is_row or values.is_row:
-        raise varying(op.outputs[0])
-    table = tf.cast(block.tensor(splits[0]), tf.int32)
-    number = block.all_rows(index)
+    table = block.once(lambda splits: tf.cast(splits, tf.int32), nested_splits[0])
+    table, number = block.tensor(table), block.all_rows(index)
     begin = tf.gather(table, number)
     axis = block.axis_of(op, lambda: tf.gather(table, number + 1) - begin, None)
     return [_taken(block, values, axis.of_owners(begin) + axis.positions, axis)]
@@ -170,19 +168,17 @@ def _only(block: VectorisedBlock, op: tf.Operation, bound: Operand) -> tf.Tensor
     return _row_numbers(block, bound)[:, 0]
 
 
-def _masks(op: tf.Operation, name: str) -> bool:
-    """Says whether a bound is not given; or whether the op does something else."""
-    if name != "only":
-        return bool(op.get_attr(f"{name}_mask"))
-    return any(op.get_attr(f"{n}_mask") for n in ("ellipsis", "new_axis", "shrink_axis"))
+def _has_more(op: tf.Operation) -> bool:
+    """Says whether a slice does something else than to take what is between bounds."""
+    kinds = ("ellipsis", "new_axis", "shrink_axis")
+    return any(op.get_attr(f"{kind}_mask") for kind in kinds)
 
 
 def _size(block: VectorisedBlock, values: Operand) -> tf.Tensor:
     """Returns how long the first axis is."""
     if values.shape[0] is not None:
         return tf.constant(values.shape[0])
-    count: Callable[[tf.Tensor], tf.Tensor] = lambda tensor: tf.shape(tensor)[0]
-    return block.tensor(block.once(count, values))
+    return block.tensor(block.once(lambda tensor: tf.shape(tensor)[0], values))
 
 
 def _taken(

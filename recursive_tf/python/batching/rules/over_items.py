@@ -192,5 +192,3 @@ def ensure_shape(
     if axis.num_items != block.num_rows * output[0]:
         raise not_item_by_item(op)
     return [tf.reshape(values.tensor, [block.num_rows, *output])]
-
-
