@@ -142,23 +142,23 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     if executor == "dataflow":
         yield "Nothing is launched: each op of each call runs by itself."
         return
-    forward, backward = explanation.forward, explanation.backward
-    if forward is None:
+    if explanation.forward is None:
         yield "It did not run since. Run it, and print this again."
     else:
-        yield from _run_lines(program.block_names, forward, backward)
+        yield from _run_lines(explanation, explanation.forward)
 
 
 def _wrapped(text: str) -> str:
     return textwrap.fill(text, 88, subsequent_indent="  ", break_long_words=False)
 
 
-def _run_lines(names: list[str], forward: Run, backward: Run | None) -> Iterator[str]:
+def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
+    backward = explanation.backward
     count, least = sum(forward.launches), forward.least_launches
     yield f"Last run: {count} launches; the least that there can be is {least}."
     columns = ["launches", "rows each", *(["backward"] if backward else [])]
     yield "  " + "  ".join([*columns, "block"])
-    for block, name in enumerate(names):
+    for block, name in enumerate(explanation.program.block_names):
         launches, rows = forward.launches[block], forward.rows[block]
         cells = [f"{launches:8}", f"{rows / max(launches, 1):9.1f}"]
         if backward is not None:
@@ -167,8 +167,8 @@ def _run_lines(names: list[str], forward: Run, backward: Run | None) -> Iterator
     yield f"  forward:  {_seconds(forward)}"
     if backward is not None:
         yield f"  backward: {_seconds(backward)}"
-    moved = sum(run.bytes_moved for run in (forward, backward) if run is not None)
-    yield f"  {_size(moved)} copied, at most {_size(forward.peak_bytes)} held at once"
+    moved, peak = explanation.bytes_moved or 0, explanation.peak_bytes or 0
+    yield f"  {_size(moved)} copied, at most {_size(peak)} held at once"
 
 
 def _seconds(run: Run) -> str:

@@ -62,7 +62,12 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 
 
 def copy_loop(
-    copy: GraphCopy, op: tf.Operation, rules: Mapping[str, Rule] | None = None
+    copy: GraphCopy,
+    op: tf.Operation,
+    rules: Mapping[str, Rule] | None = None,
+    *,
+    inputs: Sequence[tf.Tensor] | None = None,
+    counted: bool = False,
 ) -> list[tf.Tensor]:
     """Copies a While whose body is to be copied too.
 
@@ -73,20 +78,35 @@ def copy_loop(
         copy: Of the graph around.
         op: The While.
         rules: For the ops of the condition and the body; those of `copy` if None.
+        inputs: Of the copy, maybe of other types; the copies of its inputs if None.
+        counted: Whether the copies know which turn it is.
     """
-    variables = list(op.inputs)
-    condition, body = (
-        _copy_loop_part(copy, graph, variables, rules)
+    if inputs is None:
+        inputs = [copy.resolve(variable) for variable in op.inputs]
+    shapes = [
+        old.shape if new.dtype == old.dtype else new.shape
+        for old, new in zip(op.outputs, inputs, strict=True)
+    ]
+    parts = [
+        _copy_loop_part(copy, graph, inputs, rules, counted=counted)
         for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
-    )
+    ]
+    condition, body = (part.target for part in parts)
+    turn = parts[-1].turn
+    if turn is not None:
+        with body.as_default():
+            body.outputs.append(turn + tf.constant(1, turn.dtype))
+        with copy.target.as_default():
+            inputs = [*inputs, tf.constant(0, turn.dtype)]
+        shapes.append(tf.TensorShape([]))
     extra = _append_captures((condition, body))
-    body.outputs.extend(body.inputs[len(variables) :])
+    body.outputs.extend(body.inputs[len(inputs) :])
     with copy.target.as_default():
         results = tf.raw_ops.While(
-            input=[copy.resolve(v) for v in variables] + extra,
+            input=[*inputs, *extra],
             cond=_name_of(condition),
             body=_name_of(body),
-            output_shapes=[output.shape for output in list(op.outputs) + extra],
+            output_shapes=shapes + [tensor.shape for tensor in extra],
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
@@ -104,21 +124,27 @@ def _loop_graph(op: tf.Operation, attr: str) -> FuncGraph:
 def _copy_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
-    variables: Sequence[tf.Tensor],
+    inputs: Sequence[tf.Tensor],
     rules: Mapping[str, Rule] | None,
-) -> FuncGraph:
+    *,
+    counted: bool,
+) -> GraphCopy:
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
     part.repeated = True
-    for placeholder, variable in zip(source.inputs, variables, strict=True):
-        value = tf_compat.placeholder_like(target, placeholder)
-        if variable.dtype == tf.resource:
-            tf_compat.copy_static_info(variable, value)
+    for placeholder, given in zip(source.inputs, inputs, strict=True):
+        has_type = given.dtype == placeholder.dtype
+        value = tf_compat.placeholder_like(target, placeholder if has_type else given)
+        if given.dtype == tf.resource:
+            tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
+    if counted:
+        part.turn = tf_compat.placeholder_like(target, tf.TensorSpec([], tf.uint64))
+        target.inputs.append(part.turn)
     part.run()
-    return target
+    return part
 
 
 def _append_captures(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:

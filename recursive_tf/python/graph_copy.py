@@ -29,6 +29,8 @@ class GraphCopy:
     Attributes:
         parent: The copy of the graph around `source`, or None.
         repeated: One run of the outermost graph may run this part several times.
+        turn: Of a part of a loop that is counted: the number, uint64, of the turn.
+        key_of_turn: The key of that for random numbers, once something drew.
     """
 
     def __init__(
@@ -43,6 +45,8 @@ class GraphCopy:
         self.rules = rules
         self.parent = parent
         self.repeated: bool = parent is not None and parent.repeated
+        self.turn: tf.Tensor | None = None
+        self.key_of_turn: tf.Tensor | None = None
         self.values: dict[int, tf.Tensor] = {}
         # An input of a branch stands for a tensor of the graph around it.
         self.links: dict[int, tf.Tensor] = {}

@@ -11,7 +11,7 @@ from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import Options
-from recursive_tf.python.program import Program
+from recursive_tf.python.program import Program, key_at_root, keys_of_rows
 from recursive_tf.python.signature import Signature, count_of_rows, with_rows
 
 # Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
@@ -111,66 +111,77 @@ class RootCall:
         Captured eager tensors are arguments of the function, because TensorFlow would
         make constants of the small ones and lose their gradients.
         """
-        tensors = [
-            c.external for c in self.program.captures if c.external.dtype != tf.resource
-        ]
-        for tensor in tensors:
-            self._check_reachable(tensor)
+        given = {}
+        for index, capture in enumerate(self.program.captures):
+            value = capture.eager_value()
+            if value is not None:
+                self._check_reachable(value)
+                given[index] = value
         key = (mapped, tf_compat.replica_id())
         with self._tracing:
             if key not in self._eager:
-                self._eager[key] = self._trace(tensors, mapped=mapped)
-        return list(self._eager[key](*args, *tensors))
+                self._eager[key] = self._trace(given, mapped=mapped)
+        return list(self._eager[key](*args, *given.values()))
 
-    def _trace(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
+    def _trace(self, given: dict[int, tf.Tensor], *, mapped: bool) -> Any:
         specs = self.signature.flat_inputs
         if mapped:
             specs = [with_rows(spec) for spec in specs]
 
         def call(*arguments: tf.Tensor) -> list[tf.Tensor]:
             args = list(arguments[: len(specs)])
-            places = zip(tensors, arguments[len(specs) :], strict=True)
-            inside = {id(outer): inner for outer, inner in places}
+            inside = dict(zip(given, arguments[len(specs) :], strict=True))
             return self._add(args, inside, mapped=mapped)
 
-        capture_specs = [tf.TensorSpec(t.shape, t.dtype) for t in tensors]
+        capture_specs = [tf.TensorSpec(t.shape, t.dtype) for t in given.values()]
         function = tf.function(call, autograph=False)
         return function.get_concrete_function(*specs, *capture_specs)
 
     def _add(
-        self, args: list[tf.Tensor], inside: dict[int, tf.Tensor], *, mapped: bool
+        self, args: list[tf.Tensor], given: dict[int, tf.Tensor], *, mapped: bool
     ) -> list[tf.Tensor]:
         """Adds the op to the default graph.
 
         Args:
             args: For the entry procedure.
-            inside: What captured tensors are in this graph, by id.
+            given: Values of captures, by index. The others are computed here.
             mapped: Whether each argument has rows in front.
         """
+        program = self.program
+        inside = {id(program.captures[i].external): t for i, t in given.items()}
 
         def place(external: tf.Tensor) -> tf.Tensor:
             if id(external) in inside:
                 return inside[id(external)]
+            external = tf_compat.handle_of_this_replica(external)
             self._check_reachable(external)
             return external
 
-        for variable in self.program.variables:
+        for variable in program.variables:
             tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
-        captures = []
-        for capture in self.program.captures:
-            tensor = place(tf_compat.handle_of_this_replica(capture.external))
-            if capture.value_read is not None:
-                tensor = _read_variable(tensor, capture.value_read)
-            captures.append(tensor)
-        results = self._invoke(args, captures, place, mapped=mapped)
+        captures = [
+            given[index] if index in given else capture.at_root(place)
+            for index, capture in enumerate(program.captures)
+        ]
+        results = self._invoke(
+            [*args, *self._keys(args, mapped=mapped)], captures, place, mapped=mapped
+        )
         outputs = [*results.outputs, *results.pushed]
         for tensor, spec in zip(outputs, self._result_specs(args, mapped), strict=True):
             tensor.set_shape(spec.shape)
         return outputs
 
+    def _keys(self, args: list[tf.Tensor], *, mapped: bool) -> list[tf.Tensor]:
+        """Returns what random numbers follow from, if there are any."""
+        if not self.program.takes_key:
+            return []
+        key = key_at_root()
+        return [keys_of_rows(key, args[0]) if mapped else key]
+
     def _check_no_forward_mode(self, args: list[tf.Tensor]) -> None:
         externals = [capture.external for capture in self.program.captures]
-        if tf_compat.have_tangents([*args, *externals]):
+        outer = [tensor for tensor in externals if tensor is not None]
+        if tf_compat.have_tangents([*args, *outer]):
             raise NotImplementedError(
                 f"A root call of SubGraph '{self.signature.name}' has no derivative in "
                 "forward mode (tf.autodiff.ForwardAccumulator). Take the gradient with "
@@ -248,9 +259,3 @@ class RootCall:
             f"'{tensor.graph.name}', but is called {here}, where that tensor does not "
             "exist. Call it inside that function, or make the tensor an input."
         )
-
-
-def _read_variable(handle: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
-    value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=spec.dtype)
-    value.set_shape(spec.shape)
-    return value

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from recursive_tf.python import gradient, tf_compat
+from recursive_tf.python import gradient, tf_compat, vectorized_map
 from recursive_tf.python.control_flow import outputs_of_sibling
 from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
 from recursive_tf.python.function_graph import (
@@ -18,7 +18,12 @@ from recursive_tf.python.function_graph import (
     enclosing_body,
 )
 from recursive_tf.python.options import EXECUTORS, Options
-from recursive_tf.python.program import Definition, close
+from recursive_tf.python.program import (
+    Definition,
+    close,
+    definition_in_words,
+    signature_in_words,
+)
 from recursive_tf.python.root_call import Choices, RootCall
 from recursive_tf.python.signature import (
     Signature,
@@ -26,7 +31,6 @@ from recursive_tf.python.signature import (
     as_spec,
     count_of_rows,
     flat_tensors,
-    format_structure,
     is_composite,
     spec_of,
     with_rows,
@@ -35,6 +39,7 @@ from recursive_tf.python.signature import (
 _ids = itertools.count(1)
 
 gradient.register()
+vectorized_map.register()
 
 
 class SubGraph:
@@ -272,10 +277,13 @@ class SubGraph:
 
     def __repr__(self) -> str:
         """Returns the name and the signature."""
-        takes = format_structure(tuple(self._signature.inputs))
-        gives = self._signature.outputs
-        returns = "?" if gives is None else format_structure(gives)
-        return f"<SubGraph '{self.name}' {takes} -> {returns}>"
+        return f"<SubGraph '{self.name}' {signature_in_words(self._signature)}>"
+
+    def __str__(self) -> str:
+        """Returns that, and what it captures, pushes and calls, once it is defined."""
+        if not self._is_defined:
+            return repr(self)
+        return definition_in_words(self._definition())
 
     def _body_being_traced(self, method: str) -> BodyGraph:
         body = enclosing_body(tf_compat.default_graph())

@@ -33,6 +33,7 @@ from tensorflow.python.framework import (
     func_graph,
     importer,
     ops,
+    random_seed,
 )
 from tensorflow.python.framework.auto_control_deps import AutomaticControlDependencies
 from tensorflow.python.framework.func_graph import FuncGraph
@@ -42,6 +43,7 @@ from tensorflow.python.ops import (
     gradients_util,
     handle_data_util,
     resource_variable_ops,
+    script_ops,
     variable_scope,
 )
 from tensorflow.python.ops.parallel_for import pfor
@@ -68,6 +70,9 @@ _NOT_USER_CODE = (
     f"{pathlib.Path(__file__).parents[1]}{os.sep}",
     "<string>",  # Generated functions that add ops.
 )
+_KERAS = pathlib.Path(tf.__file__).parents[1] / "keras" / "src"
+_SEED_GENERATORS = str(_KERAS / "random" / "seed_generator.py")
+_BATCH_NORMALIZATION = str(_KERAS / "layers/normalization/batch_normalization.py")
 _CONDITIONAL_FRAMES = frozenset((c.co_filename, c.co_name) for c in CONDITIONAL_CODE)
 # What AutoGraph calls the branches of an `if` statement, and Python a lambda.
 _NO_NAMES = frozenset(("<lambda>", "else_body", "if_body"))
@@ -532,6 +537,24 @@ def has_converter(op_type: str) -> bool:
     return op_type in pfor._pfor_converter_registry
 
 
+def register_converter(op_type: str, convert: Callable[..., Any]) -> None:
+    """Tells `tf.vectorized_map` how an op runs for many rows.
+
+    Args:
+        op_type: Of the op.
+        convert: Takes the op, each input with whether it has rows in front, and the
+            number of rows; returns the same for each output.
+    """
+
+    def converter(pfor_input: Any) -> list[Any]:
+        inputs = [(wrapped.t, wrapped.is_stacked) for wrapped in pfor_input.inputs]
+        num_rows = pfor_input.pfor.loop_len_vector[0]
+        results = convert(pfor_input.op, inputs, num_rows)
+        return [pfor.wrap(tensor, has_rows) for tensor, has_rows in results]
+
+    pfor.RegisterPFor(op_type)(converter)
+
+
 def convert_by_vectorized_map(
     op: tf.Operation, inputs: Sequence[tuple[tf.Tensor, bool]], num_rows: int
 ) -> list[tuple[tf.Tensor, bool]]:
@@ -560,6 +583,22 @@ def convert_by_vectorized_map(
     if isinstance(results, pfor.WrappedTensor):
         results = [results]
     return [(result.t, result.is_stacked) for result in results]
+
+
+def python_function_of(op: tf.Operation) -> Callable[..., Any]:
+    """Returns what a `tf.py_function` calls.
+
+    Raises:
+        NotImplementedError: If that is not in this process.
+    """
+    known = script_ops._py_funcs.get(tf.compat.as_str(op.get_attr("token")))
+    if known is None:
+        raise NotImplementedError(
+            f"The Python function of {op.name} is not in this process. Python "
+            "functions are not saved with a model."
+        )
+    function: Callable[..., Any] = known._func
+    return function
 
 
 def set_origin(op: tf.Operation, source: tf.Operation) -> None:
@@ -623,6 +662,32 @@ def _is_users(frame: Any) -> bool:
 
 def _place(frame: Any) -> str:
     return f"{frame.filename}:{frame.lineno}"
+
+
+def op_seed_of(op: tf.Operation) -> int | None:
+    """Returns the `seed=` that a stateful random op got, if that alone decides.
+
+    With `tf.random.set_seed`, TensorFlow gives seeds to those ops too that got none.
+    """
+    has_own = op.get_attr("seed") == random_seed.DEFAULT_GRAPH_SEED
+    return int(op.get_attr("seed2")) if has_own else None
+
+
+def is_of_keras_seed(op: tf.Operation) -> bool:
+    """Says whether a Keras `SeedGenerator` made this op of its state for a new seed."""
+    if not op.inputs or op.inputs[0].dtype != tf.resource:
+        return False
+    value = op.outputs[0] if op.outputs else op.inputs[1]
+    # Which is quicker to see than who made it.
+    if not value.dtype.is_integer or not value.shape.is_compatible_with([2]):
+        return False
+    made_by = ((f.filename, f.name) for f in _traceback_of(op))
+    return (_SEED_GENERATORS, "next") in made_by
+
+
+def is_of_batch_normalization(op: tf.Operation) -> bool:
+    """Says whether a Keras `BatchNormalization` made this op."""
+    return any(f.filename == _BATCH_NORMALIZATION for f in _traceback_of(op))
 
 
 def mark_resources_read_only(op: tf.Operation) -> None:

@@ -52,14 +52,7 @@ class Compiled:
         self.stages = Stages(self.program)
         self.blocks = cut(self.program, self.stages)
         self.plan = make_plan(self.program, self.stages, self.blocks)
-        self.captures = [
-            c.external
-            if c.value_read is None
-            else tf.raw_ops.ReadVariableOp(
-                resource=c.external, dtype=c.value_read.dtype
-            )
-            for c in closed.captures
-        ]
+        self.captures = [c.at_root(lambda outer: outer) for c in closed.captures]
 
     def describe(self):
         return describe(self.plan, self.blocks)

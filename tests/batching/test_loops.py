@@ -54,6 +54,16 @@ def with_a_call_in_its_condition(f, n, x, w):
     return tf.cond(n < 0, lambda: tf.square(x), more)
 
 
+def with_a_call_in_its_condition_that_nobody_needs(f, n, x, w):
+    def goes_on(i, y):
+        f(-1, y)
+        return i < n
+
+    turn = lambda i, y: (i + 1, y * w + f(-1, y))  # noqa: E731
+    more = lambda: tf.while_loop(goes_on, turn, (0, x))[1]  # noqa: E731
+    return tf.cond(n < 0, lambda: tf.square(x), more)
+
+
 def over_a_tensor(f, n, x, w):
     parts = tf.TensorArray(tf.float32, 3).unstack(tf.stack([x, w * x, x + w]))
 
@@ -62,6 +72,50 @@ def over_a_tensor(f, n, x, w):
 
     more = lambda: tf.while_loop(lambda i, _: i < 3, turn, (0, x))[1]  # noqa: E731
     return tf.cond(n < 2, lambda: tf.sin(x), more)
+
+
+def writing_a_list(f, n, x, w):
+    def turn(i, parts):
+        return i + 1, parts.write(i % 3, f(i - 4, x * w))
+
+    def more():
+        parts = tf.TensorArray(tf.float32, 3)
+        parts = tf.while_loop(lambda i, _: i < n + 3, turn, (0, parts))[1]
+        return tf.reduce_sum(parts.stack() * [1.0, w, 2.0]) + parts.read(n % 3)
+
+    return tf.cond(n < 1, lambda: tf.sin(x), more)
+
+
+def reading_what_it_wrote(f, n, x, w):
+    def turn(i, parts):
+        y = w * parts.read(i - 1) + parts.read(tf.maximum(i - n, 0))
+        return i + 1, parts.write(i, y + f(n - i, x))
+
+    def more():
+        parts = tf.TensorArray(tf.float32, 6, clear_after_read=False).write(0, x)
+        parts = tf.while_loop(lambda i, _: i < 1 + n % 5, turn, (1, parts))[1]
+        return parts.gather([0, n % 5])[1]
+
+    return tf.cond(n < 1, lambda: tf.sin(x), more)
+
+
+def writing_in_a_branch_and_in_a_loop(f, n, x, w):
+    def inner(i, parts):
+        turn = lambda j, p: (j + 1, p.write(j, p.read(j) * w + f(j - 2, x)))  # noqa: E731
+        return tf.while_loop(lambda j, _: j < i, turn, (0, parts))[1]
+
+    def turn(i, parts):
+        write = lambda: parts.write(i, f(-1, x) + w)  # noqa: E731
+        return i + 1, inner(i, tf.cond(x > 0.0, write, lambda: parts))
+
+    def more():
+        parts = tf.TensorArray(tf.float32, 5, clear_after_read=False)
+        parts = parts.unstack(tf.stack([x, w, x * w, 2.0, x]))
+        return tf.reduce_sum(
+            tf.while_loop(lambda i, _: i < n, turn, (0, parts))[1].stack()
+        )
+
+    return tf.cond(n < 1, lambda: tf.sin(x), more)
 
 
 def over_a_capture(f, n, x, w):
@@ -89,7 +143,11 @@ BODIES = [
     in_a_loop,
     around_a_conditional,
     with_a_call_in_its_condition,
+    with_a_call_in_its_condition_that_nobody_needs,
     over_a_tensor,
+    writing_a_list,
+    reading_what_it_wrote,
+    writing_in_a_branch_and_in_a_loop,
     over_a_capture,
     of_many_turns,
     beside_another_call,
@@ -195,7 +253,20 @@ def test_pushes_in_a_loop_have_gradients():
     assert tape.gradient(loss, x).numpy() == 1 + 10 * 6 + 100 * 27 + 1000 * 108
 
 
-def test_a_list_that_a_loop_writes_runs_in_the_dataflow_executor():
+LENGTHS = {
+    "computed": (
+        lambda n: tf.TensorArray(tf.int32, n),
+        "the length of its list may differ",
+    ),
+    "growing": (
+        lambda n: tf.TensorArray(tf.int32, 3, dynamic_size=True),
+        "do not let it grow",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "reason"), LENGTHS.values(), ids=LENGTHS)
+def test_a_list_of_unlike_lengths_runs_in_the_dataflow_executor(make, reason):
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
 
@@ -203,7 +274,7 @@ def test_a_list_that_a_loop_writes_runs_in_the_dataflow_executor():
             return i + 1, parts.write(i, f(i - 9))
 
         def more():
-            parts = tf.TensorArray(tf.int32, 3, element_shape=[])
+            parts = make(n)
             return tf.reduce_sum(
                 tf.while_loop(lambda i, _: i < 3, turn, (0, parts))[1].stack()
             )
@@ -211,7 +282,7 @@ def test_a_list_that_a_loop_writes_runs_in_the_dataflow_executor():
         f.output(tf.cond(n < 1, lambda: 1, more))
     explanation = rtf.explain(f)
     assert explanation.executor == "dataflow"
-    assert "goes from one block to another" in explanation.reasons[0]
+    assert reason in explanation.reasons[0]
     assert int(f(3)) == 3
 
 

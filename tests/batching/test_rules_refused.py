@@ -16,7 +16,8 @@ from tests.batching.rows import (
 )
 
 VARIABLE = tf.Variable(tf.ones([3]))
-DROPOUT = tf.keras.layers.Dropout(0.5)
+NORMALIZATION = tf.keras.layers.BatchNormalization()
+NORMALIZATION.build([None, 3])
 EFFECT = "has an effect for each activation. Take it out of the SubGraph"
 SHAPE = "its shape, .*, may differ between activations. Say what it is"
 SHARED = "may differ between activations. Take it from outside of the SubGraph"
@@ -45,15 +46,13 @@ def in_a_loop(function):
 
 
 REFUSED = {
-    "random numbers": (
-        lambda x: x + tf.random.normal([3]),
-        *("RandomStandardNormal", EFFECT, VECTOR),
+    "random numbers of a kind": (
+        lambda x: x + tf.random.gamma([3], 2.0),
+        *("StatelessRandomGammaV3", "may differ in its seed", VECTOR),
     ),
-    "dropout": (
-        lambda x: DROPOUT(x, training=True),
-        "AssignVariableOp",
-        EFFECT,
-        VECTOR,
+    "averages": (
+        lambda x: NORMALIZATION(x[tf.newaxis], training=True)[0],
+        *("AssignVariableOp", "Use LayerNormalization, or training=False", VECTOR),
     ),
     "an assignment": (assigned, "AssignAddVariableOp", EFFECT, VECTOR),
     "an assertion": (asserted, "Assert", EFFECT, VECTOR),
@@ -67,8 +66,8 @@ REFUSED = {
         *("PyFunc", EFFECT, VECTOR),
     ),
     "a seed of the row": (
-        lambda n: tf.random.stateless_uniform([3], n),
-        *("StatelessRandomGetKeyCounter", "may differ in its seed", INDICES),
+        lambda n: tf.random.stateless_binomial([3], n, 5.0, 0.5),
+        *("StatelessRandomBinomial", "may differ in its seed", INDICES),
     ),
     "a range of floats": (
         lambda n: tf.reduce_sum(tf.range(tf.cast(n, tf.float32))),
@@ -126,8 +125,8 @@ REFUSED = {
         *("SparseSegmentSum", SHAPE, INDICES),
     ),
     "an effect in a loop": (
-        in_a_loop(lambda y: y + tf.random.normal([3])),
-        *("RandomStandardNormal", EFFECT, VECTOR),
+        in_a_loop(assigned),
+        *("AssignAddVariableOp", EFFECT, VECTOR),
     ),
 }
 

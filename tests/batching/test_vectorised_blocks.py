@@ -37,12 +37,21 @@ def test_blocks_of_a_tree_lstm():
     ]
 
 
-def test_a_lookup_for_a_branch_that_is_not_taken_does_not_fail():
+LOOKUPS = {
+    "gather": tf.gather,
+    "index": lambda table, n: table[n],
+    "index_from_the_end": lambda table, n: table[n - 4],
+    "indices": lambda table, n: tf.reshape(table, [4, 1])[n, 0 * n],
+}
+
+
+@pytest.mark.parametrize("look_up", LOOKUPS.values(), ids=LOOKUPS)
+def test_a_lookup_for_a_branch_that_is_not_taken_does_not_fail(look_up):
     table = tf.constant([1, 2, 5, 5])
 
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
-        next_one = lambda: f(tf.gather(table, n))  # noqa: E731
+        next_one = lambda: f(look_up(table, n))  # noqa: E731
         f.output(tf.cond(n > 3, lambda: n, next_one))
     compiled = Compiled(f)
     ((graph, invariants), *_) = vectorised(compiled)

@@ -36,6 +36,7 @@ SECTIONS = (
     "Ragged, sparse and other composite tensors",
     "Control flow in bodies",
     "State and effects",
+    "Random numbers",
     "Gradients",
     "Where a root call may be",
     "Keras",

@@ -189,6 +189,62 @@ def test_calls_in_a_loop(w):
     check_same(lambda x: walk(3, x), lambda x: plain(3, x), tf.constant(0.7), w)
 
 
+@feature(
+    "a `tf.TensorArray` of known length that a loop around a call writes and reads",
+    gradients=True,
+)
+def test_lists_around_calls(w):
+    with rtf.SubGraph("walk") as walk:
+        n, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def children():
+            def turn(i, found):
+                return i + 1, found.write(i, walk(i - 1, x * w) + found.read(i - 1))
+
+            found = tf.TensorArray(tf.float32, 4, clear_after_read=False).write(0, x)
+            found = tf.while_loop(lambda i, _: i < n + 1, turn, (1, found))[1]
+            return found.read(n - 1) * found.read(n)
+
+        walk.output(tf.cond(n < 1, lambda: x, children))
+
+    def plain(n, x):
+        if n < 1:
+            return x
+        found = [x]
+        for i in range(1, n + 1):
+            found.append(plain(i - 1, x * w) + found[-1])
+        return found[n - 1] * found[n]
+
+    check_same(lambda x: walk(3, x), lambda x: plain(3, x), tf.constant(0.7), w)
+
+
+@pytest.mark.parametrize("growing", [False, True])
+@feature(
+    "a `tf.TensorArray` that grows, or of computed length, in such a loop",
+    gradients=True,
+    refused="the length of its list may differ between activations",
+)
+def test_lists_of_unlike_lengths_around_calls(growing, w):
+    with rtf.SubGraph("walk") as walk:
+        n, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def children():
+            def turn(i, found):
+                return i + 1, found.write(i, walk(i, x * w))
+
+            size = 0 if growing else n
+            found = tf.TensorArray(tf.float32, size, dynamic_size=growing)
+            found = tf.while_loop(lambda i, _: i < n, turn, (0, found))[1]
+            return tf.sin(x) + tf.reduce_sum(found.stack())
+
+        walk.output(tf.cond(n < 1, lambda: x, children))
+
+    def plain(n, x):
+        return tf.sin(x) + sum([plain(i, x * w) for i in range(n)]) if n else x
+
+    check_same(lambda x: walk(3, x), lambda x: plain(3, x), tf.constant(0.7), w)
+
+
 @feature("calls in the condition of a `tf.while_loop`", gradients=True)
 def test_calls_in_a_condition(w):
     with rtf.SubGraph("walk") as walk:

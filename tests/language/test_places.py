@@ -234,13 +234,30 @@ def test_a_strategy():
     assert_all_close(tf.nest.flatten(run(x)), expected)
 
 
+@feature("`tf.vectorized_map` of a root call is `.map`", gradients=True)
+def test_vectorised_maps(runs, w):
+    recurse, loop = (
+        differentiated(lambda xs, run=run: tf.vectorized_map(run, xs), w)
+        for run in runs
+    )
+    assert_all_close(recurse(tf.constant(ROWS)), loop(tf.constant(ROWS)))
+
+
+@feature("`tf.vectorized_map` of `.map`, and of inputs that all rows share")
+def test_vectorised_maps_of_maps(step):
+    repeat = define_repeat(step)
+    counts = tf.constant([[2, 0], [1, 3], [2, 2]])
+    found = tf.vectorized_map(lambda n: repeat.map(n, [0.5, -1.0]), counts)
+    assert_close(found, tf.stack([repeat.map(n, [0.5, -1.0]) for n in counts]))
+
+
 @feature(
-    "`tf.vectorized_map`: use `.map`",
-    raises=ValueError,
-    says="No pfor vectorization defined for RecursiveInvoke",
+    "`tf.vectorized_map` of a gradient of a root call",
+    raises=rtf.SubGraphError,
+    says="a gradient is taken of it there",
 )
-def test_vectorised_maps(runs):
-    tf.vectorized_map(runs[0], tf.constant(ROWS))
+def test_gradients_in_vectorised_maps(runs, w):
+    tf.vectorized_map(differentiated(runs[0], w), tf.constant(ROWS))
 
 
 # --- Bodies

@@ -79,6 +79,38 @@ def test_repr_shows_that_an_output_is_not_known_yet():
     assert repr(rtf.SubGraph("f")) == "<SubGraph 'f' () -> ?>"
 
 
+def test_a_subgraph_prints_what_it_captures_pushes_and_calls():
+    weight = tf.Variable([1.0, 2.0], name="weight")
+    last = rtf.SubGraph("last", output_signature=tf.TensorSpec([2]))
+
+    @tf.function
+    def define(scale):
+        with rtf.SubGraph("f") as f:
+            n = f.input(tf.int32)
+            more = lambda: f(n - 1) + last.map([n])[0]  # noqa: E731
+            value = tf.cond(n < 1, lambda: weight * scale, more)
+            f.push("value", value, index=n, size=3)
+            f.output(value)
+        return str(f)
+
+    lines = []
+    define_again = tf.function(
+        lambda scale: lines.append(define.python_function(scale))
+    )
+    define_again.get_concrete_function(tf.TensorSpec([]))
+    first, captures, *uses = lines[0].splitlines()
+    assert first == "SubGraph 'f' (int32[]) -> float32[2]"
+    assert captures == "  captures weight float32[2], scale float32[]"
+    places = [use.partition(" at ")[0].strip() for use in uses]
+    assert places == ["calls f", "maps last", "pushes 'value'"]
+    assert all("test_definitions.py:" in use for use in uses)
+
+
+def test_a_subgraph_without_output_yet_prints_its_signature():
+    f = rtf.SubGraph("f")
+    assert str(f) == repr(f)
+
+
 # --- What it may not be
 
 

@@ -133,13 +133,20 @@ def test_rows_of_a_variable_are_gathered_without_reading_all_of_it():
     assert "ReadVariableOp" not in {op.type for op in concrete.graph.get_operations()}
 
 
+def test_random_numbers_are_no_effect():
+    drop = tf.keras.layers.Dropout(0.5)
+    leaf = lambda n: n * tf.cast(drop(tf.ones([]), training=True), n.dtype)  # noqa: E731
+    program = program_of(define_fib(leaf=leaf), INT)
+    assert len(program.of_type("StatelessRecursiveCall")) == 2
+    assert not {"AssignVariableOp", "ReadVariableOp"} & program.types()
+
+
 # --- Programs with effects
 
 
 EFFECTS = {
     "assign": lambda state, n: state.assign_add(n),
     "print": lambda state, n: tf.print(n, output_stream="file:///dev/null"),
-    "random": lambda state, n: tf.random.uniform([]),
 }
 
 

@@ -17,6 +17,7 @@ namespace recursive_tf {
 //
 // RowOps is
 //   int32_t NumRows(const Tensor&);
+//   int64_t NumBytes(const Tensor&);
 //   // Elements of a row of a value.
 //   int64_t RowSize(int32_t value);
 //   // The gradient of a value, not set.
@@ -51,6 +52,7 @@ class Adjoints {
   void Add(const Rows& rows, Tensor gradient) {
     if (IsWhole(rows, gradient)) {
       Adjoint& adjoint = adjoints_[rows.runs().front().value];
+      num_bytes_ += ops_.NumBytes(gradient);
       adjoint.rows = std::move(gradient);
       adjoint.is_own = false;
       return;
@@ -74,12 +76,16 @@ class Adjoints {
         ops_.Clear(rows, static_cast<int64_t>(row));
       }
     }
+    num_bytes_ -= ops_.NumBytes(*adjoint.rows);
     std::optional<Tensor> taken = std::move(adjoint.rows);
     adjoint.rows.reset();
     adjoint.is_written.clear();
     adjoint.is_own = true;
     return taken;
   }
+
+  // Of the gradients that were not taken yet.
+  int64_t num_bytes() const { return num_bytes_; }
 
  private:
   struct Adjoint {
@@ -124,7 +130,9 @@ class Adjoints {
     Adjoint& adjoint = adjoints_[value];
     if (!adjoint.rows.has_value()) {
       adjoint.is_written.assign(num_rows_[value], false);
-      return adjoint.rows.emplace(ops_.Allocate(value));
+      adjoint.rows = ops_.Allocate(value);
+      num_bytes_ += ops_.NumBytes(*adjoint.rows);
+      return *adjoint.rows;
     }
     if (!adjoint.is_own) ops_.Own(&*adjoint.rows);
     adjoint.is_own = true;
@@ -134,6 +142,7 @@ class Adjoints {
   const std::vector<int32_t>& num_rows_;
   const RowOps& ops_;
   std::vector<Adjoint> adjoints_;
+  int64_t num_bytes_ = 0;
 };
 
 }  // namespace recursive_tf

@@ -29,7 +29,9 @@ namespace recursive_tf {
 //   // may be none. It runs once a block, or more often: then what it gives is
 //   // added up.
 //   bool RunDeferred(int32_t block, std::vector<std::vector<Tensor>> inputs);
-//   int64_t NumBytes(const Tensor&);
+//   // How much is held while the next of them runs, the tape and what that one
+//   // takes included; but not copies that it makes of its inputs.
+//   void Hold(int64_t num_bytes);
 template <typename Tensor, typename Backend>
 class ReverseReplay {
  public:
@@ -44,12 +46,10 @@ class ReverseReplay {
     for (size_t block = 0; block < plan_.size(); ++block) {
       deferred_[block].inputs.resize(plan_[block].deferred.size());
     }
-    int64_t bytes_kept = 0;
     for (const TapedLaunch<Tensor>& launch : tape_.launches) {
-      for (const Tensor& kept : launch.kept)
-        bytes_kept += backend_.NumBytes(kept);
+      bytes_kept_ += NumBytes(launch.kept);
     }
-    most_bytes_ = std::max(kLeastBytes, bytes_kept / kShareOfKept);
+    most_bytes_ = std::max(kLeastBytes, bytes_kept_ / kShareOfKept);
   }
 
   // Says what the gradient of a result of the root call is.
@@ -113,6 +113,7 @@ class ReverseReplay {
         inputs.push_back(launch.kept[kept]);
       }
       inputs.insert(inputs.end(), cotangents.begin(), cotangents.end());
+      Hold(NumBytes(cotangents));
       if (!backend_.RunBackward(launch.block, std::move(inputs), &outputs)) {
         return false;
       }
@@ -167,7 +168,9 @@ class ReverseReplay {
           rows.push_back(outputs[index]);
           break;
       }
-      deferred.num_bytes += backend_.NumBytes(rows.back());
+      const int64_t num_bytes = backend_.NumBytes(rows.back());
+      deferred.num_bytes += num_bytes;
+      bytes_deferred_ += num_bytes;
     }
   }
 
@@ -175,9 +178,24 @@ class ReverseReplay {
     Deferred& deferred = deferred_[block];
     std::vector<std::vector<Tensor>> inputs(deferred.inputs.size());
     std::swap(inputs, deferred.inputs);
-    deferred.num_bytes = 0;
+    const int64_t num_bytes = std::exchange(deferred.num_bytes, 0);
+    bytes_deferred_ -= num_bytes;
     deferred.has_run = true;
+    // Many are concatenated, and then each is let go of.
+    const bool is_one = !inputs.empty() && inputs.front().size() == 1;
+    Hold(is_one ? num_bytes : 0);
     return backend_.RunDeferred(block, std::move(inputs));
+  }
+
+  void Hold(int64_t bytes_taken) {
+    backend_.Hold(bytes_kept_ + adjoints_.num_bytes() + bytes_deferred_ +
+                  bytes_taken);
+  }
+
+  int64_t NumBytes(const std::vector<Tensor>& tensors) const {
+    int64_t num_bytes = 0;
+    for (const Tensor& tensor : tensors) num_bytes += backend_.NumBytes(tensor);
+    return num_bytes;
   }
 
   const GradientPlan& plan_;
@@ -186,7 +204,10 @@ class ReverseReplay {
   Adjoints<Tensor, Backend> adjoints_;
   // By block.
   std::vector<Deferred> deferred_;
-  // What may wait for the deferred part of one block.
+  // On the tape.
+  int64_t bytes_kept_ = 0;
+  // What waits for deferred parts, of all blocks; may, of one.
+  int64_t bytes_deferred_ = 0;
   int64_t most_bytes_ = 0;
 };
 

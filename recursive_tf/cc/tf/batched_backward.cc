@@ -24,6 +24,18 @@ namespace recursive_tf {
 
 namespace tf = tensorflow;
 
+namespace {
+
+int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
+  int64_t num_bytes = 0;
+  for (const tf::Tensor& tensor : tensors) {
+    num_bytes += static_cast<int64_t>(tensor.TotalBytes());
+  }
+  return num_bytes;
+}
+
+}  // namespace
+
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
   tf::Tensor zeros(dtype, shape);
   std::memset(zeros.data(), 0, zeros.TotalBytes());
@@ -52,6 +64,7 @@ absl::Status BatchedBackward::TryBackward(int32_t block,
   const Block& backward = blocks_[spec_.backward[block]];
   TF_RETURN_IF_ERROR(
       backward.Run(step_.args(), std::move(inputs), &invariants_, outputs));
+  CountBytes(*outputs);
   watch_.Lap(&report_.seconds_blocks);
   return absl::OkStatus();
 }
@@ -68,6 +81,7 @@ absl::Status BatchedBackward::TryDeferred(
   const Block& deferred = blocks_[spec_.deferred[block]];
   TF_RETURN_IF_ERROR(
       deferred.Run(step_.args(), std::move(joined), &invariants_, &outputs));
+  CountBytes(outputs);
   size_t index = spec_.first_deferred[block];
   if (index + outputs.size() > deferred_.size()) {
     return absl::InvalidArgumentError("The deferred part has other outputs.");
@@ -75,6 +89,7 @@ absl::Status BatchedBackward::TryDeferred(
   for (tf::Tensor& output : outputs) {
     std::vector<tf::Tensor>& all = deferred_[index];
     if (all.empty() || spec_.deferred_has_rows[index]) {
+      bytes_deferred_ += NumBytes(output);
       all.push_back(std::move(output));
     } else {
       all.front() = AddTensors(std::move(all.front()), output);
@@ -83,6 +98,11 @@ absl::Status BatchedBackward::TryDeferred(
   }
   watch_.Lap(&report_.seconds_deferred);
   return absl::OkStatus();
+}
+
+void BatchedBackward::CountBytes(const std::vector<tf::Tensor>& given) {
+  report_.peak_bytes = std::max(
+      report_.peak_bytes, bytes_held_ + bytes_deferred_ + TotalBytes(given));
 }
 
 // Lets go of the parts of an input as soon as they are joined.
@@ -100,7 +120,8 @@ absl::Status BatchedBackward::JoinDeferred(
     TF_RETURN_IF_ERROR(parts.empty() ? NoRows(kept + i, rows)
                                      : JoinRows(parts, rows));
     if (parts.size() > 1) {
-      report_.bytes_moved += static_cast<int64_t>(rows->TotalBytes());
+      report_.bytes_moved += NumBytes(*rows);
+      bytes_held_ += NumBytes(*rows);
     }
   }
   return absl::OkStatus();

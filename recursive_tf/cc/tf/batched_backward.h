@@ -66,9 +66,10 @@ class BatchedBackward {
                    std::vector<tensorflow::Tensor>* outputs);
   bool RunDeferred(int32_t block,
                    std::vector<std::vector<tensorflow::Tensor>> inputs);
+  void Hold(int64_t num_bytes) { bytes_held_ = num_bytes; }
   tensorflow::Tensor Zeros(int32_t value) const;
-  int64_t NumBytes(const tensorflow::Tensor& tensor) const;
 
+  int64_t NumBytes(const tensorflow::Tensor& tensor) const;
   int32_t NumRows(const tensorflow::Tensor& rows) const;
   int64_t RowSize(int32_t value) const;
   tensorflow::Tensor Allocate(int32_t value) const;
@@ -89,6 +90,8 @@ class BatchedBackward {
   absl::Status JoinDeferred(int32_t block,
                             std::vector<std::vector<tensorflow::Tensor>> inputs,
                             std::vector<tensorflow::Tensor>* joined);
+  // While a block that gave these ends.
+  void CountBytes(const std::vector<tensorflow::Tensor>& given);
   absl::Status NoRows(size_t kept, tensorflow::Tensor* rows) const;
   bool Succeeds(int32_t block, const absl::Status& status);
 
@@ -99,6 +102,9 @@ class BatchedBackward {
   Invariants invariants_;
   // By what deferred parts give: a sum, or rows.
   std::vector<std::vector<tensorflow::Tensor>> deferred_;
+  // In `deferred_`; by whoever replays, and as copies of rows for a block.
+  int64_t bytes_deferred_ = 0;
+  int64_t bytes_held_ = 0;
   absl::Status status_;
   // Copy and Add count what they move.
   mutable RunReport report_;

@@ -228,7 +228,7 @@ bool SwitchConstants(tf::Graph* graph) {
 // Results and effects. A call may push or assert although nobody uses what it
 // returns.
 bool IsNeeded(const tf::Node& node) {
-  return node.IsRetval() || IsStateful(node) || IsOwnOp(node.type_string());
+  return node.IsRetval() || IsStateful(node) || IsCall(node.type_string());
 }
 
 void RemoveUnneeded(tf::Graph* graph) {

@@ -10,6 +10,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.block_names import block_names
 from recursive_tf.python.batching.blocks import cut
+from recursive_tf.python.batching.dense_lists import DenseLists
 from recursive_tf.python.batching.encoding import encode, encode_gradients
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.gradient_plan import gradient_of
@@ -187,13 +188,16 @@ class Compilation:
         self._training: Training | None = None
         waiting_loops: set[tf.Operation] = set()
         while True:
+            dense = DenseLists(graphs, waiting_loops)
             try:
                 self._compile(
-                    FlatProgram(graphs, capture_indices, names, waiting_loops)
+                    FlatProgram(
+                        dense.graphs, capture_indices, names, dense.waiting_loops
+                    )
                 )
                 return
             except LoopMustWaitError as error:
-                waiting_loops.add(error.loop)
+                waiting_loops.add(dense.source_of(error.loop))
 
     def _compile(self, program: FlatProgram) -> None:
         self.program = program

@@ -152,19 +152,8 @@ class FlatProgram:
         return tensor
 
     def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
-        """Returns what computes the inputs of `op`.
-
-        An op that reads a list that was made of a tensor, as a loop over a tensor
-        does, takes the tensor: lists do not go from block to block.
-        """
-        inputs = [self.resolve(tensor) for tensor in op.inputs]
-        if op.type == "TensorListGetItem":
-            made_by = inputs[0].op
-            if made_by.type == "TensorListFromTensor":
-                values = self.resolve(made_by.inputs[0])
-                if self.is_row(values) or self.is_row(inputs[1]):
-                    inputs[0] = values
-        return inputs
+        """Returns what computes the inputs of `op`."""
+        return [self.resolve(tensor) for tensor in op.inputs]
 
     def reads_of(self, op: tf.Operation) -> list[tf.Tensor]:
         """Returns the same, and by what the lists that `op` is about are counted."""

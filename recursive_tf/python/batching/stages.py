@@ -18,7 +18,7 @@ _TOTAL = frozenset(
     (
         *("AddV2", "Cast", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual"),
         *("LogicalAnd", "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul"),
-        *("Neg", "NotEqual", "SelectV2", "Sub"),
+        *("Neg", "NotEqual", "Pack", "RecursiveMixKey", "SelectV2", "Sub"),
     )
 )
 
@@ -68,13 +68,24 @@ class Stages:
         used += [t for wait in procedure.waits for t in self._uses_of(wait)]
         return used + procedure.outputs + procedure.next_turn
 
+    def _inputs_of(
+        self, op: tf.Operation, waits: dict[tf.Operation, Wait]
+    ) -> list[tf.Tensor]:
+        """Returns what must be there before an op, or a wait, of a procedure."""
+        if op not in waits:
+            return self._program.reads_of(op)
+        used = self._uses_of(waits[op])
+        if any(branch.turns for branch in waits[op].branches):
+            # A loop begins again when nothing of the turn before is waited for.
+            used += [
+                t for other in waits if other is not op for t in waits[other].results
+            ]
+        return used
+
     def _assign(self, procedure: FlatProcedure) -> None:
         waits = {wait.op: wait for wait in procedure.waits}
         own = sorted([*procedure.ops, *waits], key=self._program.order_of)
-        inputs = {
-            op: self._uses_of(waits[op]) if op in waits else self._program.reads_of(op)
-            for op in own
-        }
+        inputs = {op: self._inputs_of(op, waits) for op in own}
         earliest: dict[tf.Operation, int] = {}
         for op in own:
             producers = [t.op for t in inputs[op] if t.op in earliest]
@@ -126,12 +137,15 @@ class Stages:
 
     def _is_total_lookup(self, op: tf.Operation) -> bool:
         """Says whether an op looks up what its rule can do for any index at all."""
-        if op.type != "GatherV2" or not op.outputs[0].dtype.is_integer:
+        if op.type not in ("GatherV2", "StridedSlice"):
             return False
-        values, _, axis = self._program.inputs_of(op)
-        if self._program.is_row(values) or op.get_attr("batch_dims"):
+        values, _, axis, *_ = self._program.inputs_of(op)
+        if self._program.is_row(values) or not op.outputs[0].dtype.is_integer:
             return False
-        return bool(static_value(axis) == 0)
+        if op.type == "StridedSlice":
+            # Each entry is an index: `left[node]`.
+            return bool(op.get_attr("shrink_axis_mask") == 2 ** axis.shape[0] - 1)
+        return bool(not op.get_attr("batch_dims") and static_value(axis) == 0)
 
 
 def _merge_stages(

@@ -154,6 +154,37 @@ def gradient_of_product(op: tf.Operation, gradient: Any) -> list[Any]:
     return [None, tf.matmul(a, dc, transpose_a=not ta)]
 
 
+def gradient_of_python_function(op: tf.Operation, *gradients: Any) -> list[Any]:
+    """Adds a Python function that calls the forward one once more, under a tape.
+
+    TensorFlow keeps one tape for each op, and would lose those of all invocations but
+    one.
+    """
+    function = tf_compat.python_function_of(op)
+    inputs, outputs = list(op.inputs), list(op.outputs)
+    wanted = [i for i, x in enumerate(inputs) if is_trainable(x.dtype)]
+    given = [i for i, y in enumerate(outputs) if is_trainable(y.dtype)]
+
+    def differentiate(*values: tf.Tensor) -> list[tf.Tensor]:
+        xs, dys = values[: len(inputs)], values[len(inputs) :]
+        sources = [xs[i] for i in wanted]
+        with tf.GradientTape() as tape:
+            tape.watch(sources)
+            found = tf.nest.flatten(function(*xs))
+            ys = [tf.convert_to_tensor(found[i], outputs[i].dtype) for i in given]
+        zero = tf.UnconnectedGradients.ZERO
+        return list(tape.gradient(ys, sources, list(dys), unconnected_gradients=zero))
+
+    dys = [_dense(gradients[i], outputs[i]) for i in given]
+    types = [inputs[i].dtype for i in wanted]
+    found = dict(
+        zip(wanted, tf.py_function(differentiate, inputs + dys, types), strict=True)
+    )
+    for i, gradient in found.items():
+        gradient.set_shape(inputs[i].shape)
+    return [found.get(i) for i in range(len(inputs))]
+
+
 def _transpose(matrix: tf.Tensor) -> tf.Tensor:
     """Returns the transpose; that of a row or a column, the usual case, is no copy."""
     rows, columns = matrix.shape.as_list()

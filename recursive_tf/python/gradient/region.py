@@ -31,6 +31,7 @@ from recursive_tf.python.tf_compat import FuncGraph
 
 CONDITIONAL_GRADIENT = "RecursiveConditional"
 PRODUCT_GRADIENT = "RecursiveCaptureProduct"
+PYTHON_GRADIENT = "RecursivePythonFunction"
 
 
 def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
@@ -39,12 +40,20 @@ def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
     return copy.inline(op, graph)
 
 
+def _copy_python_function(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies a `tf.py_function`, which gets a gradient of ours."""
+    new = copy.copy_as_is(op)
+    tf_compat.set_gradient(new, PYTHON_GRADIENT)
+    return list(new.outputs)
+
+
 # TensorFlow differentiates loops. What is in them is copied all the same, because it
 # changes their graphs, and knows too little of those that it makes of functions.
 _RULES_IN_LOOPS: dict[str, Rule] = {
     **dict.fromkeys(CONDITIONALS, copy_conditional),
     **dict.fromkeys(LOOPS, copy_loop),
     **dict.fromkeys(FUNCTION_CALLS, _inline),
+    "EagerPyFunc": _copy_python_function,
 }
 
 
@@ -125,6 +134,7 @@ class TrainingForm:
             **dict.fromkeys(LOOPS, self._copy_loop),
             **dict.fromkeys(CALLS, self._copy_call),
             **dict.fromkeys(FUNCTION_CALLS, _inline),
+            "EagerPyFunc": _copy_python_function,
             "RecursivePush": self._copy_push,
             "MatMul": self._copy_product,
         }

@@ -1,8 +1,14 @@
 """Tells TensorFlow the gradients of the library's ops."""
 
+import tensorflow as tf
+
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient import batched, inner, root
-from recursive_tf.python.gradient.region import CONDITIONAL_GRADIENT, PRODUCT_GRADIENT
+from recursive_tf.python.gradient.region import (
+    CONDITIONAL_GRADIENT,
+    PRODUCT_GRADIENT,
+    PYTHON_GRADIENT,
+)
 
 _GRADIENTS = {
     "RecursiveInvoke": root.gradient_of_invoke,
@@ -17,10 +23,21 @@ _GRADIENTS = {
     "StatelessRecursiveMap": inner.gradient_of_map,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
+    PYTHON_GRADIENT: inner.gradient_of_python_function,
 }
+
+
+# Random numbers, which what they are drawn from does not change smoothly.
+_WITHOUT_GRADIENT = (
+    *("RecursiveFullIntRows", "RecursiveIntRows", "RecursiveKeyRows"),
+    *("RecursiveMixKey", "RecursiveNormalRows", "RecursiveTruncatedNormalRows"),
+    "RecursiveUniformRows",
+)
 
 
 def register() -> None:
     """Registers all of them. TensorFlow refuses a second time."""
     for name, gradient in _GRADIENTS.items():
         tf_compat.RegisterGradient(name)(gradient)
+    for name in _WITHOUT_GRADIENT:
+        tf.no_gradient(name)

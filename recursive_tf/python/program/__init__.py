@@ -3,5 +3,18 @@
 from recursive_tf.python.program.close import close
 from recursive_tf.python.program.closed_program import Program
 from recursive_tf.python.program.definition import Definition
+from recursive_tf.python.program.in_words import (
+    definition_in_words,
+    signature_in_words,
+)
+from recursive_tf.python.program.path_keys import key_at_root, keys_of_rows
 
-__all__ = ["Definition", "Program", "close"]
+__all__ = [
+    "Definition",
+    "Program",
+    "close",
+    "definition_in_words",
+    "key_at_root",
+    "keys_of_rows",
+    "signature_in_words",
+]

@@ -13,15 +13,13 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.function_graph import BodyGraph, enclosing_body
 from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.captures import OuterTensor
 from recursive_tf.python.program.closed_graph import ClosedGraph
-from recursive_tf.python.program.closed_program import (
-    Capture,
-    Procedure,
-    Program,
-    Push,
-)
+from recursive_tf.python.program.closed_program import Procedure, Program, Push
 from recursive_tf.python.program.definition import Definition
-from recursive_tf.python.program.effects import contains, only_reads, ops_within
+from recursive_tf.python.program.draws import changes_something, draws_something
+from recursive_tf.python.program.effects import contains, ops_within
+from recursive_tf.python.program.path_keys import KEY
 from recursive_tf.python.program.rules import CALLS, ClosingRules
 
 
@@ -40,17 +38,19 @@ def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Prog
     hidden = _hidden_inputs(definitions)
     if hidden[entry.id]:
         _raise_called_outside(entry, hidden[entry.id][0])
-    reads = only_reads([d.body for d in definitions])
-    rules = ClosingRules(definitions, hidden, only_reads=reads)
+    reads = not any(changes_something(d.body) for d in definitions)
+    drawing = _drawing(definitions)
+    rules = ClosingRules(definitions, hidden, drawing, only_reads=reads)
     graphs = [_close_one(d, hidden[d.id], rules) for d in definitions]
     return Program(
         procedures=[
             Procedure(d.name, tf_compat.make_function(graph), graph.capture_indices)
             for d, graph in zip(definitions, graphs, strict=True)
         ],
-        captures=[Capture(*capture) for capture in rules.captures],
+        captures=rules.captures,
         pushes=[Push(name, p.row, p.size_in) for name, p in rules.pushes.items()],
         only_reads=reads,
+        takes_key=entry.id in drawing,
         variables=[v for d in definitions for v in tf_compat.watched_variables(d.body)],
     )
 
@@ -99,6 +99,17 @@ def _hidden_inputs(definitions: list[Definition]) -> dict[int, list[tf.Tensor]]:
     return {key: list(tensors.values()) for key, tensors in hidden.items()}
 
 
+def _drawing(definitions: list[Definition]) -> set[int]:
+    """Returns the SubGraphs that draw random numbers, or call one that does."""
+    found = {d.id for d in definitions if draws_something(d.body)}
+    changed = True
+    while changed:
+        callers = {d.id for d in definitions if found.intersection(_callees(d))}
+        changed = not callers <= found
+        found |= callers
+    return found
+
+
 def _owner(tensor: tf.Tensor) -> BodyGraph | None:
     """Returns the body that an outer tensor is of, or None outside of all bodies."""
     if isinstance(tensor, tf_compat.EagerTensor):
@@ -118,6 +129,8 @@ def _close_one(
     for tensor in definition.body.inputs:
         if id(tensor) not in captured:
             copy.bind(tensor, target.add_input(tensor))
+    if rules.takes_key(definition):
+        target.add_key(KEY)
     lifted = {id(t): target.add_input(t) for t in hidden}
     target.hidden = lifted
     outer = {id(inner): t for t, inner in definition.body.captures}
@@ -127,7 +140,8 @@ def _close_one(
         external = outer[id(tensor)]
         found = lifted.get(id(external))
         if found is None:
-            found = target.capture_argument(rules.index_of(external), external)
+            index = rules.index_of(OuterTensor(external))
+            found = target.capture_argument(index, external)
         copy.bind(tensor, found)
         return found
 

@@ -14,20 +14,24 @@ PUSHES = frozenset(("RecursivePush",))
 class ClosedGraph(tf_compat.FuncGraph):
     """A procedure while a program is closed.
 
-    Its arguments are an activation handle, the SubGraph's inputs, hidden inputs, and
-    captures of the program.
+    Its arguments are an activation handle, the SubGraph's inputs, a key if it draws
+    random numbers, hidden inputs, and captures of the program.
 
     Attributes:
+        key: The argument that random numbers follow from, or None.
         hidden: The arguments that stand for captures of a procedure around it.
         capture_indices: Which captures of the program its last arguments are.
         num_sites: The number of call sites so far; their ids count up from 0.
+        num_keys: The number of keys that were made of `key` so far.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
+        self.key: tf.Tensor | None = None
         self.hidden: dict[int, tf.Tensor] = {}
         self.capture_indices: list[int] = []
         self.num_sites = 0
+        self.num_keys = 0
         self._arguments: dict[int, tf.Tensor] = {}
 
     def add_input(self, like: tf.Tensor) -> tf.Tensor:
@@ -38,7 +42,14 @@ class ClosedGraph(tf_compat.FuncGraph):
         self.inputs.append(argument)
         return argument
 
-    def capture_argument(self, index: int, like: tf.Tensor) -> tf.Tensor:
+    def add_key(self, spec: tf.TensorSpec) -> None:
+        """Adds the argument that random numbers follow from."""
+        self.key = tf_compat.placeholder_like(self, spec, "key")
+        self.inputs.append(self.key)
+
+    def capture_argument(
+        self, index: int, like: tf.Tensor | tf.TensorSpec
+    ) -> tf.Tensor:
         """Returns the argument for a capture of the program."""
         if index not in self._arguments:
             self._arguments[index] = tf_compat.placeholder_like(self, like)

@@ -6,20 +6,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-
-
-@dataclasses.dataclass
-class Capture:
-    """A value of the outside that the program uses.
-
-    Attributes:
-        external: The outer tensor, or the handle of an outer resource.
-        value_read: If the program uses what the variable behind `external` holds: what
-            that is. A program that only reads gets it read once a root call.
-    """
-
-    external: tf.Tensor
-    value_read: tf.TensorSpec | None
+from recursive_tf.python.program.captures import Capture
 
 
 @dataclasses.dataclass
@@ -43,8 +30,9 @@ class Procedure:
 
     Attributes:
         name: The SubGraph's, for errors.
-        function: Takes an activation handle, the SubGraph's inputs, hidden inputs
-            (captures that are local to a calling procedure), and captures.
+        function: Takes an activation handle, the SubGraph's inputs, a key if it draws
+            random numbers or calls one that does, hidden inputs (captures that are
+            local to a calling procedure), and captures.
         captures: Which of the program's captures are the last arguments.
     """
 
@@ -55,10 +43,20 @@ class Procedure:
 
 @dataclasses.dataclass
 class Program:
-    """A closed program; the root call invokes the first procedure."""
+    """A closed program; the root call invokes the first procedure.
+
+    Attributes:
+        procedures: In the order of their indices.
+        captures: What all invocations see.
+        pushes: The tables.
+        only_reads: Whether nothing in it has an effect that another op sees.
+        takes_key: Whether the first procedure takes a key for random numbers.
+        variables: What it reads.
+    """
 
     procedures: list[Procedure]
     captures: list[Capture]
     pushes: list[Push]
     only_reads: bool
+    takes_key: bool
     variables: list[tf.Variable]

@@ -80,10 +80,6 @@ def order_around_calls(graph: tf_compat.FuncGraph) -> None:
             since.append(op)
 
 
-def only_reads(graphs: list[tf_compat.FuncGraph]) -> bool:
-    """Says whether nothing in `graphs` has an effect that another op could see."""
-    return not any(
-        tf_compat.is_stateful(op) and op.type not in _ONLY_READS
-        for graph in graphs
-        for op in ops_within(graph)
-    )
+def only_reads(op: tf.Operation) -> bool:
+    """Says whether `op` itself has no effect that another op could see."""
+    return op.type in _ONLY_READS or not tf_compat.is_stateful(op)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,20 @@ from recursive_tf.python.graph_copy import (
     Rule,
     branch_graphs,
 )
+from recursive_tf.python.program.captures import Capture, VariableValue
 from recursive_tf.python.program.closed_graph import closed_graph_around
 from recursive_tf.python.program.definition import Definition
+from recursive_tf.python.program.draws import (
+    DRAWS,
+    drawn,
+    draws_within,
+    is_draw,
+    is_step_of_generator,
+    seed_of,
+)
 from recursive_tf.python.program.effects import contains, order_around_calls
 from recursive_tf.python.program.hoist import hoist
+from recursive_tf.python.program.path_keys import KEY, keys_of_rows, mixed, next_key
 from recursive_tf.python.signature import (
     as_declared,
     format_spec,
@@ -66,8 +76,7 @@ class ClosingRules:
 
     Attributes:
         by_op_type: The rules.
-        captures: The outer tensors that the program uses, each with the value that is
-            read of the variable behind it, or None.
+        captures: What the program takes of the outside.
         pushes: The tables that it pushes to, by name.
     """
 
@@ -75,41 +84,41 @@ class ClosingRules:
         self,
         definitions: Sequence[Definition],
         hidden: dict[int, list[tf.Tensor]],
+        drawing: Collection[int],
         *,
         only_reads: bool,
     ) -> None:
         self._definitions = {d.id: d for d in definitions}
         self._indices = {d.id: i for i, d in enumerate(definitions)}
         self._hidden = hidden
+        self._drawing = drawing
         self._only_reads = only_reads
-        self._capture_ids: dict[tuple[int, bool], int] = {}
-        self.captures: list[tuple[tf.Tensor, tf.TensorSpec | None]] = []
+        self._capture_ids: dict[Hashable, int] = {}
+        self.captures: list[Capture] = []
         self.pushes: dict[str, PushedTable] = {}
         self.by_op_type: dict[str, Rule] = {
             CALL: self._close_call,
             MAP: self._close_map,
             PUSH: self._close_push,
-            "ReadVariableOp": self._read_once,
+            "AssignVariableOp": _leave_out_step,
+            **dict.fromkeys(DRAWS, self._draw),
+            "ReadVariableOp": self._draw_or_read_once,
             **dict.fromkeys(CONDITIONALS, copy_conditional),
-            **dict.fromkeys(LOOPS, self._copy_loop_with_calls),
+            **dict.fromkeys(LOOPS, _copy_loop),
             **dict.fromkeys(FUNCTION_CALLS, _inline),
         }
 
-    def index_of(
-        self, external: tf.Tensor, value_read: tf.TensorSpec | None = None
-    ) -> int:
-        """Returns the index of an outer tensor among the program's captures.
-
-        Args:
-            external: The tensor.
-            value_read: If it is a variable's handle, and the capture is the variable's
-                value: what the value is.
-        """
-        key = (id(external), value_read is not None)
+    def index_of(self, capture: Capture) -> int:
+        """Returns the index of what is taken of the outside among all of that."""
+        key = capture.key()
         if key not in self._capture_ids:
             self._capture_ids[key] = len(self.captures)
-            self.captures.append((external, value_read))
+            self.captures.append(capture)
         return self._capture_ids[key]
+
+    def takes_key(self, definition: Definition) -> bool:
+        """Says whether a procedure takes a key for random numbers."""
+        return definition.id in self._drawing
 
     def keeps_order(self, before: tf.Operation, after: tf.Operation) -> bool:
         """Says whether `after` must wait for `before`, which it was told to.
@@ -159,6 +168,9 @@ class ClosingRules:
             specs = [with_rows(spec) for spec in specs]
         _check_call(callee, specs, arguments, op)
         arguments = [as_declared(a, s) for a, s in zip(arguments, specs, strict=True)]
+        if self.takes_key(callee):
+            key = next_key(copy)
+            arguments.append(keys_of_rows(key, arguments[0]) if mapped else key)
         for tensor in self._hidden[callee.id]:
             arguments.append(_visible(copy, tensor))
         results = add(
@@ -199,6 +211,22 @@ class ClosingRules:
         copy.register(op, push)
         return []
 
+    def _draw(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+        if not is_draw(op):
+            return None
+        index = self.index_of(seed_of(copy, op))
+        seed = closed_graph_around(copy.target).capture_argument(index, KEY)
+        first = len(copy.target.get_operations())
+        numbers = drawn(copy, op, mixed(next_key(copy), seed))
+        for added in copy.target.get_operations()[first:]:
+            tf_compat.set_origin(added, op)
+        return [numbers]
+
+    def _draw_or_read_once(
+        self, copy: GraphCopy, op: tf.Operation
+    ) -> list[tf.Tensor] | None:
+        return self._draw(copy, op) or self._read_once(copy, op)
+
     def _read_once(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
         if not self._only_reads:
             return None
@@ -208,18 +236,28 @@ class ClosingRules:
             return None
         procedure = closed_graph_around(copy.target)
         value = op.outputs[0]
-        index = self.index_of(external, spec_of(value))
+        index = self.index_of(VariableValue(external, spec_of(value)))
         return [procedure.capture_argument(index, value)]
 
-    def _copy_loop_with_calls(
-        self, copy: GraphCopy, op: tf.Operation
-    ) -> list[tf.Tensor] | None:
-        return copy_loop(copy, op) if contains(op, _TRACED) else None
+
+def _leave_out_step(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+    """Leaves out what the root call does once, for all draws."""
+    del copy
+    return [] if is_step_of_generator(op) else None
+
+
+def _copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+    has_key = closed_graph_around(copy.target).key is not None
+    if not contains(op, _TRACED) and not (has_key and draws_within(op)):
+        return None
+    return copy_loop(copy, op, counted=has_key)
 
 
 def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
     """Copies what a function does, so that reads of variables in it are seen."""
-    if op.node_def.attr["_XlaMustCompile"].b and not contains(op, _TRACED):
+    if op.node_def.attr["_XlaMustCompile"].b and not (
+        contains(op, _TRACED) or draws_within(op)
+    ):
         return None
     (graph,) = branch_graphs(op)
     return copy.inline(op, graph)

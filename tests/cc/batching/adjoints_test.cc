@@ -38,6 +38,9 @@ class MatrixOps {
     return static_cast<int32_t>(rows.data.size()) /
            static_cast<int32_t>(rows.width);
   }
+  static int64_t NumBytes(const Matrix& rows) {
+    return static_cast<int64_t>(rows.data.size() * sizeof(int64_t));
+  }
   int64_t RowSize(int32_t value) const { return widths_.at(value); }
   Matrix Allocate(int32_t value) const {
     const int64_t width = widths_.at(value);
@@ -107,6 +110,18 @@ TEST(AdjointsTest, TheGradientOfAWholeValueIsTakenAsItIs) {
   adjoints.Add(RowsOf({{0, 1}}), {2, {10, 20}});
   EXPECT_EQ(ops.num_owned(), 1);
   EXPECT_EQ(adjoints.Take(0), (Matrix{2, {1, 2, 23, 44}}));
+}
+
+TEST(AdjointsTest, BytesAreThoseThatWereNotTaken) {
+  const MatrixOps ops({2, 1}, {1, 1});
+  MatrixAdjoints adjoints(&ops.num_rows(), &ops);
+  adjoints.Add(RowsOf({{0, 0}, {0, 1}}), {1, {1, 2}});  // The whole value.
+  adjoints.Add(RowsOf({{0, 1}, {1, 0}}), {1, {5, 6}});
+  EXPECT_EQ(adjoints.num_bytes(), 24);
+  adjoints.Take(0);
+  EXPECT_EQ(adjoints.num_bytes(), 8);
+  adjoints.Take(1);
+  EXPECT_EQ(adjoints.num_bytes(), 0);
 }
 
 TEST(AdjointsTest, RowsMayComeFromAnywhere) {

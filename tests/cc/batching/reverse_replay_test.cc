@@ -64,7 +64,9 @@ class IntegerBackend {
   // The rows of each value.
   const std::vector<int32_t>* num_rows = nullptr;
   int64_t bytes_of_a_row = 8;
+  std::vector<int64_t> bytes_held;
 
+  void Hold(int64_t num_bytes) { bytes_held.push_back(num_bytes); }
   Column Zeros(int32_t value) const { return Column(num_rows->at(value), 0); }
 
   static int32_t NumRows(const Column& rows) {
@@ -308,6 +310,27 @@ TEST(ReverseReplayTest,
   EXPECT_EQ(sums[0], sums[1]);
   EXPECT_EQ(runs[0], 2U);
   EXPECT_GT(runs[1], 3U);
+}
+
+TEST(ReverseReplayTest, HoldsTheTapeAndWhatWaits) {
+  const Tree tree = MakeTrees(4, 30, /*seed=*/5);
+  const IntegerProgram program = Program(&tree);
+  IntegerRun run(&program);
+  run.Run({tree.roots}, 4);
+  IntegerBackend backend = MakeBackend(run);
+  const GradientPlan gradients = Gradients();
+  int64_t kept = 0;
+  for (const TapedLaunch<Column>& launch : run.tape().launches) {
+    for (const Column& rows : launch.kept) kept += backend.NumBytes(rows);
+  }
+  Replay replay(&gradients, &run.tape(), &backend);
+  replay.AddResult(0, Column(4, 1));
+  ASSERT_TRUE(replay.Run());
+  for (const int64_t held : backend.bytes_held) EXPECT_GE(held, kept);
+  // The first launch takes the cotangents of the roots at least.
+  EXPECT_GE(backend.bytes_held.front(), kept + backend.bytes_of_a_row);
+  // In the end nothing waits, but gradients of words, which nobody takes.
+  EXPECT_EQ(backend.bytes_held.back(), kept + 4 * 30 * backend.bytes_of_a_row);
 }
 
 TEST(ReverseReplayTest, LeavesOutWhatNoGradientReaches) {

@@ -58,7 +58,8 @@ def gather(
     batch_dims = op.get_attr("batch_dims") % max(indices.rank, 1)
     if not values.is_row:
         if block.is_speculated(op):
-            return [_total_gather(block, values, indices)]
+            places = block.reshaped(indices.tensor, [*indices.shape, 1])
+            return [look_up(block, values, places, total=True)]
         return [_gather_shared(block, values, indices, axis, batch_dims)]
     if not indices.is_row and not batch_dims:
         return [tf.gather(values.tensor, block.tensor(indices), axis=axis + 1)]
@@ -66,17 +67,6 @@ def gather(
     return [
         tf.gather(values.tensor, all_indices, axis=axis + 1, batch_dims=batch_dims + 1)
     ]
-
-
-def _total_gather(
-    block: VectorisedBlock, values: Operand, indices: Operand
-) -> tf.Tensor:
-    """Gives zeros where an index is out of range: nobody will read what is there."""
-    return tf.raw_ops.GatherNd(
-        params=block.tensor(values),
-        indices=block.reshaped(indices.tensor, [*indices.shape, 1]),
-        bad_indices_policy="IGNORE",
-    )
 
 
 def _gather_shared(
@@ -115,10 +105,23 @@ def gather_nd(
     return [look_up(block, inputs[0], block.all_rows(inputs[1]))]
 
 
-def look_up(block: VectorisedBlock, values: Operand, indices: tf.Tensor) -> tf.Tensor:
-    """Returns what is at indices, whose last dimension is one index, of each row."""
+def look_up(
+    block: VectorisedBlock, values: Operand, indices: tf.Tensor, *, total: bool = False
+) -> tf.Tensor:
+    """Returns what is at indices, whose last dimension is one index, of each row.
+
+    Args:
+        block: The block that is made.
+        values: What all rows share, or own ones.
+        indices: Of each row.
+        total: Whether to give zeros where an index is out of range: nobody will read
+            what is there. Only of shared values.
+    """
     if not values.is_row:
-        return tf.gather_nd(block.tensor(values), indices)
+        policy = "IGNORE" if total else ""
+        return tf.raw_ops.GatherNd(
+            params=block.tensor(values), indices=indices, bad_indices_policy=policy
+        )
     # One axis after the other: with an index of the row in front, as TensorFlow does
     # it, what is kept for the gradient would only be right within one launch.
     found, batch_dims = values.tensor, 1

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.batching.rules.table import register_vectorization
+from recursive_tf.python.batching.rules.table import refusing, register_vectorization
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
@@ -72,6 +72,14 @@ def _item(
     return block.once(lambda: tf.zeros(known.shape, known.tensor.dtype))
 
 
+register_vectorization("TensorListReserve")(
+    refusing(
+        "the length of its list may differ between activations. Give the "
+        "tf.TensorArray a size that is known, or use the dataflow executor."
+    )
+)
+
+
 @register_vectorization("TensorListFromTensor")
 def from_tensor(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
@@ -86,10 +94,7 @@ def from_tensor(
 def get_item(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[Operand]:
-    """What the place holds; of a tensor, where a list goes from block to block."""
-    values, index = inputs[:2]
-    if values.tensor.dtype != tf.variant:
-        return [_part(block, values, index)]
+    """What the place holds."""
     return [_item(block, op, _items_of(op, inputs[0]), _number(op, inputs[1]))]
 
 
@@ -142,12 +147,3 @@ def length(
 ) -> Sequence[Operand]:
     """The same for all rows."""
     return [block.once(lambda: tf.constant(len(_items_of(op, inputs[0]))))]
-
-
-def _part(block: VectorisedBlock, values: Operand, index: Operand) -> tf.Tensor:
-    """Returns the part of each row's values that an index names."""
-    if not index.is_row:
-        return tf.gather(values.tensor, block.tensor(index), axis=1)
-    if not values.is_row:
-        return tf.gather(block.tensor(values), index.tensor)
-    return tf.gather(values.tensor, index.tensor, axis=1, batch_dims=1)

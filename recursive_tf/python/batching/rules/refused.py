@@ -1,16 +1,24 @@
 """Ops that have no rule, for a reason that needs to be told."""
 
-from recursive_tf.python.batching.rules.table import refusing, register_vectorization
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.operand import Operand
+from recursive_tf.python.batching.rules.table import (
+    effect,
+    refusing,
+    register_vectorization,
+)
+from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
 _SEEDED = (
     *("StatelessMultinomial", "StatelessParameterizedTruncatedNormal"),
     *("StatelessRandomBinomial", "StatelessRandomGammaV2", "StatelessRandomGammaV3"),
-    *("StatelessRandomGetKeyCounter", "StatelessRandomNormal"),
-    *("StatelessRandomNormalV2", "StatelessRandomPoisson", "StatelessRandomUniform"),
-    *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2"),
-    *("StatelessRandomUniformInt", "StatelessRandomUniformIntV2"),
-    *("StatelessRandomUniformV2", "StatelessShuffle", "StatelessTruncatedNormal"),
-    "StatelessTruncatedNormalV2",
+    *("StatelessRandomNormal", "StatelessRandomPoisson", "StatelessRandomUniform"),
+    *("StatelessRandomUniformFullInt", "StatelessRandomUniformInt"),
+    *("StatelessShuffle", "StatelessTruncatedNormal"),
 )
 
 
@@ -27,3 +35,17 @@ register_vectorization("StringFormat")(
         "SubGraph, or use the dataflow executor."
     )
 )
+
+_average = refusing(
+    "Keras's BatchNormalization updates its averages, each activation after the other. "
+    "Use LayerNormalization, or training=False, or the dataflow executor."
+)
+
+
+@register_vectorization("AssignSubVariableOp", "AssignVariableOp")
+def assign(
+    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor | Operand]:
+    """Refused, as all effects; some for a better reason."""
+    is_average = tf_compat.is_of_batch_normalization(op)
+    return (_average if is_average else effect)(block, op, inputs)

@@ -92,7 +92,7 @@ def _at_indices(
         indices = tf.gather(indices, spec.entries, axis=1)
     sizes = _sizes(block, values, spec.axes, indices.dtype)
     indices = tf.where(indices < 0, indices + sizes, indices)
-    taken = _taken(block, values, spec.axes, indices)
+    taken = _taken(block, values, spec.axes, indices, total=block.is_speculated(op))
     return taken[(slice(None), *spec.rest)] if spec.rest else taken
 
 
@@ -108,7 +108,12 @@ def _sizes(
 
 
 def _taken(
-    block: VectorisedBlock, values: Operand, axes: list[int], indices: tf.Tensor
+    block: VectorisedBlock,
+    values: Operand,
+    axes: list[int],
+    indices: tf.Tensor,
+    *,
+    total: bool,
 ) -> tf.Tensor:
     """Returns one element along each of `axes`."""
     if not values.is_row:
@@ -118,7 +123,8 @@ def _taken(
                 tensor = moved(tensor, axis, target)
             return tensor
 
-        return look_up(block, block.once(with_axes_in_front, values), indices)
+        table = block.once(with_axes_in_front, values)
+        return look_up(block, table, indices, total=total)
     found = values.tensor
     for axis, index in reversed([*zip(axes, tf.unstack(indices, axis=1), strict=True)]):
         found = tf.gather(found, index, axis=axis + 1, batch_dims=1)

@@ -120,11 +120,7 @@ def rule_of(
     if op.type in _RULES:
         return _RULES[op.type]
     if tf_compat.is_stateful(op):
-        raise CannotBatchError(
-            op,
-            "it has an effect for each activation. Take it out of the SubGraph, or use "
-            "the dataflow executor.",
-        )
+        return effect
     if tf_compat.is_elementwise(op.type):
         return elementwise
     if tf_compat.has_converter(op.type) and not op.type.startswith(_NOT_CONVERTED):
@@ -146,6 +142,12 @@ def refusing(reason: str) -> Rule:
 
 unknown = refusing(
     "there is no rule for it. Give one with rtf.register_vectorization, or use the "
+    "dataflow executor."
+)
+
+
+effect = refusing(
+    "it has an effect for each activation. Take it out of the SubGraph, or use the "
     "dataflow executor."
 )
 

@@ -1,0 +1,56 @@
+"""Keys that follow the paths of invocations, for their random numbers.
+
+A procedure that draws, or calls one that does, takes a key, and gives each call, each
+turn of a loop and each draw another. These are ordinary values of the program, so both
+executors have the same.
+"""
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.closed_graph import closed_graph_around
+
+KEY = tf.TensorSpec([], tf.uint64)
+
+
+def key_at_root() -> tf.Tensor:
+    """Returns the key of the invocation of a root call."""
+    return tf.constant(0, KEY.dtype)
+
+
+def keys_of_rows(key: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
+    """Returns a key for each row of a tensor."""
+    count = like.shape[0] if like.shape.rank else None
+    if count is None:
+        count = tf.shape(like)[0]
+    return mixed(key, tf.cast(tf.range(count), KEY.dtype))
+
+
+def next_key(copy: GraphCopy) -> tf.Tensor:
+    """Returns a new key, in the default graph, for what is copied now."""
+    procedure = closed_graph_around(copy.target)
+    number = procedure.num_keys
+    procedure.num_keys += 1
+    return mixed(_key_around(copy), tf.constant(number, KEY.dtype))
+
+
+def mixed(key: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
+    """Returns a key of a key and a number, or several."""
+    return library.recursive_mix_key(key=key, number=number)
+
+
+def _key_around(copy: GraphCopy) -> tf.Tensor:
+    """Returns the key of the invocation, or of the turn of the innermost loop."""
+    if copy.parent is None:
+        key = closed_graph_around(copy.target).key
+        assert key is not None, "a procedure without a key draws"
+        return key
+    if copy.turn is None:
+        return _key_around(copy.parent)
+    if copy.key_of_turn is None:
+        with copy.parent.target.as_default():
+            key_of_loop = next_key(copy.parent)
+        with copy.target.as_default():  # A branch in the loop may be what asks.
+            copy.key_of_turn = mixed(key_of_loop, copy.turn)
+    return copy.key_of_turn
