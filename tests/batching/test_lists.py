@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python.batching import lists
+from recursive_tf.python.batching import item_lists
 from recursive_tf.python.batching.counts import NUMBERS_OF_ROWS, number_of_items
 from recursive_tf.python.batching.rules import table
 from tests.helpers.values import as_numpy
@@ -188,7 +188,7 @@ def test_a_gather_of_a_ragged_tensor_is_a_list():
 
 
 def test_what_is_said_to_be_made_has_a_rule():
-    assert set(table._LIST_MAKERS) == lists.MAKERS
+    assert set(table._LIST_MAKERS) == item_lists.MAKERS
 
 
 def test_primes_stand_for_numbers_of_items():

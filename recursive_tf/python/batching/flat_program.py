@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.branch_names import branch_names, unique_among
-from recursive_tf.python.batching.lists import Lists, may_be_list
+from recursive_tf.python.batching.item_lists import ItemLists, may_be_list
 from recursive_tf.python.batching.made_ops import MadeOps
 from recursive_tf.python.batching.refusal import CannotBatchError, varying
 from recursive_tf.python.graph_copy import (
@@ -123,7 +123,7 @@ class FlatProgram:
         self.graphs = list(graphs)
         self._waiting_loops = waiting_loops
         self._made = MadeOps()
-        self._lists = Lists()
+        self._lists = ItemLists()
         self._no_items: dict[object, tf.Tensor] = {}
         self.captures: dict[int, int] = {}
         self.procedures: list[FlatProcedure] = []
@@ -161,7 +161,7 @@ class FlatProgram:
         return inputs + self._lists.of_op(op, inputs)
 
     def is_list(self, tensor: tf.Tensor) -> bool:
-        """Says whether a resolved tensor has any number of items: see lists.py."""
+        """Says whether a resolved tensor has any number of items: see item_lists.py."""
         return self._lists.is_list(tensor)
 
     def origin_of(self, tensor: tf.Tensor) -> tf.Tensor:
@@ -172,9 +172,9 @@ class FlatProgram:
         """Returns a vector that begins with the number of items of a list."""
         return self._lists.count_of(tensor)
 
-    def counted_by(self, tensor: tf.Tensor) -> tf.Tensor | None:
-        """Returns the origin of the axis whose items `tensor` counts, if it does."""
-        return self._lists.counted_by(tensor)
+    def origin_for(self, op: tf.Operation) -> tf.Tensor | None:
+        """Returns the axis of what `op` makes of a size, if that counts items."""
+        return self._lists.origin_for(op, self.inputs_of(op))
 
     def no_items_of(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns a constant that is like a list, but has no items."""
@@ -415,6 +415,7 @@ class FlatProgram:
 
     def _find_lists(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         inputs, scopes = self.inputs_of(op), list(_around(procedure))
+        self._lists.add_sizes(op, inputs)
         for output in op.outputs:
             if not may_be_list(output) or not self._lists.add(output, inputs, scopes):
                 continue

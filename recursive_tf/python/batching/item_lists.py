@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from recursive_tf.python.batching.sizes import Sizes
+
 # What makes a list of what is none: see rules/list_makers.py.
 MAKERS = frozenset(
     (
@@ -17,17 +19,19 @@ MAKERS = frozenset(
         *("Tile", "Where"),
     )
 )
+# What needs to be told how many items there are.
+_OF_SIZES = frozenset(("BroadcastTo", "Fill", "Tile"))
 # Which inputs say how many items these give, whatever they take these of.
 _COUNTED_BY = {"RaggedGather": (0, 2), "StridedSlice": (1, 2, 3)}
 
 
-class Lists:
+class ItemLists:
     """The lists of a program, by what computes them."""
 
     def __init__(self) -> None:
         self._origins: dict[int, tf.Tensor] = {}
         self._counts: dict[int, tf.Tensor] = {}
-        self._counted: dict[int, tf.Tensor] = {}
+        self._sizes = Sizes()
         self._known: dict[object, dict[object, tf.Tensor]] = {}
 
     def is_list(self, tensor: tf.Tensor) -> bool:
@@ -42,14 +46,9 @@ class Lists:
         """Returns a vector that begins with the number of items of a list."""
         return self._counts[id(self._origins[id(tensor)])]
 
-    def counted_by(self, tensor: tf.Tensor) -> tf.Tensor | None:
-        """Returns the origin of the axis whose items `tensor` counts, if it does."""
-        return self._counted.get(id(tensor))
-
     def set_count(self, origin: tf.Tensor, count: tf.Tensor) -> None:
         """Says how many items there are along the axis of `origin`."""
         self._counts[id(origin)] = count
-        self._counted[id(count)] = origin
 
     def add_like(self, tensor: tf.Tensor, like: tf.Tensor) -> None:
         """Says that `tensor` is a list of the same axis as another."""
@@ -72,7 +71,9 @@ class Lists:
         axes = (t for t in inputs if self.is_list(t))
         like = next(axes, None)
         if like is None:
-            if output.op.type not in MAKERS:
+            like = self._sizes.origin_for(output.op, inputs)
+        if like is None:
+            if output.op.type not in MAKERS - _OF_SIZES:
                 return False
             key = _counted_by(output, inputs)
             known = (self._known.get(scope, {}).get(key) for scope in scopes)
@@ -80,6 +81,19 @@ class Lists:
             self._known.setdefault(scopes[0], {})[key] = like
         self._origins[id(output)] = self._origins.get(id(like), output)
         return like is output
+
+    def add_sizes(self, op: tf.Operation, inputs: Sequence[tf.Tensor]) -> None:
+        """Finds out which sizes of lists an op gives."""
+        if op.type == "Shape" and self.is_list(inputs[0]):
+            origin = self.origin_of(inputs[0])
+            self._sizes.add_shape(op.outputs[0], inputs[0], origin)
+        self._sizes.add(op, inputs)
+
+    def origin_for(
+        self, op: tf.Operation, inputs: Sequence[tf.Tensor]
+    ) -> tf.Tensor | None:
+        """Returns the axis of what `op` makes of a size, if that counts items."""
+        return self._sizes.origin_for(op, inputs)
 
     def of_op(self, op: tf.Operation, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """Returns by what the lists that an op takes and gives are counted."""

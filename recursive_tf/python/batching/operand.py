@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python.batching.item_axis import ItemAxis
@@ -18,14 +17,11 @@ class Operand:
         is_row: Whether each row has its own.
         axis: If each row has any number of items, theirs. Then there is an item
             in the place of a row, which is seen as a list of one.
-        sizes: Of integers, what they are if they say how many items lists have: see
-            sizes.py.
     """
 
     tensor: tf.Tensor
     is_row: bool
     axis: ItemAxis | None = None
-    sizes: np.ndarray | None = None
 
     @property
     def shape(self) -> list[int]:

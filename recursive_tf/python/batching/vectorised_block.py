@@ -4,7 +4,6 @@ import copy
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
@@ -20,7 +19,6 @@ from recursive_tf.python.batching.refusal import (
     RuleError,
     varying,
 )
-from recursive_tf.python.batching.sizes import sizes_after
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.graph_copy import LOOPS
 from recursive_tf.python.program.effects import has_effect
@@ -172,21 +170,10 @@ class VectorisedBlock:
             self._axes[id(origin)] = self._new_axis(lengths, count)
         return self._axis(origin)
 
-    def axis_counted_by(self, op: tf.Operation, number: int) -> ItemAxis:
-        """Returns the axis of a list that `op` makes of as many items as another has.
-
-        Args:
-            op: The op.
-            number: What stands for the number of items.
-
-        Raises:
-            CannotBatchError: If it does not.
-        """
-        for axis in self._axes.values():
-            if axis.num_items == number:
-                origin = self._program.origin_of(op.outputs[0])
-                return self._axes.setdefault(id(origin), axis)
-        raise varying(op.outputs[0])
+    def axis_of_size(self, op: tf.Operation) -> ItemAxis | None:
+        """Returns the axis of what `op` makes of a size, if that counts items."""
+        origin = self._program.origin_for(op)
+        return None if origin is None else self._axis(origin)
 
     # ---
 
@@ -221,14 +208,7 @@ class VectorisedBlock:
             self._values[id(tensor)] = Operand(seen, is_row=True, axis=axis)
         else:
             rows = self._placeholder([self.num_rows, *_shape_of(tensor)], tensor.dtype)
-            sizes = self._sizes_of(tensor)
-            self._values[id(tensor)] = Operand(rows, is_row=True, sizes=sizes)
-
-    def _sizes_of(self, tensor: tf.Tensor) -> np.ndarray | None:
-        origin = self._program.counted_by(tensor)
-        if origin is None:
-            return None
-        return np.array([self._axis(origin).num_items, *origin.shape[1:]])
+            self._values[id(tensor)] = Operand(rows, is_row=True)
 
     def _placeholder(self, shape: list[int], dtype: tf.DType) -> tf.Tensor:
         added = tf_compat.placeholder_like(self.graph, tf.TensorSpec(shape, dtype))
@@ -280,9 +260,6 @@ class VectorisedBlock:
         shapes = [_shape_of(t) if _is_read(t) else None for t in op.outputs]
         results = rule(self, op, inputs)
         self._check_results(op, shapes, results)
-        sizes = sizes_after(op, inputs)
-        if sizes is not None:
-            return [Operand(self.all_rows(_as_row(results[0])), True, sizes=sizes)]
         return results
 
     def _bind(
@@ -292,7 +269,10 @@ class VectorisedBlock:
         values: dict[int, Operand],
     ) -> None:
         for output, result in zip(op.outputs, results, strict=True):
-            values[id(output)] = _as_row(result)
+            operand = (
+                result if isinstance(result, Operand) else Operand(result, is_row=True)
+            )
+            values[id(output)] = operand
 
     def _import(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns a tensor of the prologue in the block's graph."""
@@ -344,10 +324,6 @@ class VectorisedBlock:
 
     def _format(self, like: tf.Tensor | tf.TensorSpec) -> str:
         return format_spec(spec_of(like)).replace(str(self.num_rows), "N")
-
-
-def _as_row(result: tf.Tensor | Operand) -> Operand:
-    return result if isinstance(result, Operand) else Operand(result, is_row=True)
 
 
 def _describe(found: object) -> str:

@@ -129,7 +129,7 @@ def _one_hot_after(op: tf.Operation, inputs: list[Operand]) -> bool:
 
 
 _CONDITIONS: dict[str, Condition] = {
-    **dict.fromkeys((*ELEMENTWISE, *ALIKE), _broadcasts_items),
+    **dict.fromkeys((*ELEMENTWISE, *ALIKE, "RecursiveMixKey"), _broadcasts_items),
     **dict.fromkeys(("AddN", "Identity", "IdentityN", "Snapshot"), _always),
     **dict.fromkeys(("OnesLike", "ZerosLike"), _always),
     **dict.fromkeys(("ArgMax", "ArgMin", "Cumprod", "Cumsum"), _keeps_first_axis(1)),

@@ -46,18 +46,17 @@ def numbers(
     """Integers from a number of the activation to another."""
     if not op.outputs[0].dtype.is_integer:
         raise varying(op.outputs[0])
-    start, limit, delta = (block.all_rows(operand) for operand in inputs)
-    if _is(inputs[0], 0) and inputs[1].sizes is not None and _is(inputs[2], 1):
-        axis = block.axis_counted_by(op, int(inputs[1].sizes))
-        return [_as_list(tf.cast(axis.positions, start.dtype), axis)]
 
     def lengths() -> tf.Tensor:
+        start, limit, delta = map(block.all_rows, inputs)
         # Rounded up, of whatever sign.
         return tf.cast(tf.maximum(-((start - limit) // delta), 0), tf.int32)
 
     axis = block.axis_of(op, lengths, None)
-    steps = tf.cast(axis.positions, start.dtype) * axis.of_owners(delta)
-    return [_as_list(axis.of_owners(start) + steps, axis)]
+    view = block.of_items(axis)
+    start, _, delta = (view.tensor(block.items_of(o, axis)) for o in inputs)
+    steps = tf.cast(axis.positions, op.outputs[0].dtype) * delta
+    return [_as_list(start + steps, axis)]
 
 
 @register_list_maker("StridedSlice")
@@ -124,11 +123,11 @@ def repeated(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[Operand]:
     """The same for each item, e.g. `tf.broadcast_to(row, tf.shape(items))`."""
-    values, sizes = inputs if op.type == "BroadcastTo" else inputs[::-1]
-    count, shape = _sizes(op, sizes)
+    values = inputs[0 if op.type == "BroadcastTo" else 1]
+    shape = op.outputs[0].shape[1:].as_list()
     if values.rank > len(shape) and values.shape[0] != 1:
         raise varying(op.outputs[0])
-    axis = block.axis_counted_by(op, count)
+    axis = _known_axis(block, op)
     view = block.of_items(axis)
     items = view.all_rows(block.items_of(values, axis), [1, *shape])
     return [Operand(items, is_row=True, axis=axis)]
@@ -139,26 +138,20 @@ def tiled(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[Operand]:
     """A list of one, as often as there are items."""
-    values, multiples = inputs
-    count, others = _sizes(op, multiples)
+    values = inputs[0]
     if values.shape[0] != 1:
         raise varying(op.outputs[0])
-    axis = block.axis_counted_by(op, count)
+    axis = _known_axis(block, op)
     items = block.of_items(axis).all_rows(block.items_of(values, axis))
-    return [Operand(tf.tile(items, [1, 1, *others]), is_row=True, axis=axis)]
+    sizes = zip(op.outputs[0].shape[1:], values.shape[1:], strict=True)
+    multiples = [1, 1, *(size // max(own, 1) for size, own in sizes)]
+    return [Operand(tf.tile(items, multiples), is_row=True, axis=axis)]
 
 
-def _sizes(op: tf.Operation, operand: Operand) -> tuple[int, list[int]]:
-    """Returns what stands for a number of items, and the other sizes."""
-    if operand.sizes is None:
-        raise varying(op.outputs[0])
-    count, *others = map(int, operand.sizes)
-    return count, others
-
-
-def _is(operand: Operand, number: int) -> bool:
-    value = None if operand.is_row else static_value(operand.tensor)
-    return value is not None and int(value) == number
+def _known_axis(block: VectorisedBlock, op: tf.Operation) -> ItemAxis:
+    axis = block.axis_of_size(op)
+    assert axis is not None, f"{op.name} makes a list of no size."
+    return axis
 
 
 def _only(block: VectorisedBlock, op: tf.Operation, bound: Operand) -> tf.Tensor:

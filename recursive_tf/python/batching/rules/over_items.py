@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python.batching.item_axis import ItemAxis
@@ -134,19 +133,19 @@ def broadcast_to(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[Operand]:
     """Of each item to another shape."""
-    values, sizes = inputs[0], inputs[1].sizes
+    values, shape = inputs[0], op.outputs[0].shape
     axis = axis_of(op, inputs)
-    if sizes is None or len(sizes) != values.rank or sizes[0] != axis.num_items:
+    if shape.rank != values.rank or block.axis_of_size(op) is not axis:
         raise not_item_by_item(op)
     items = Operand(values.tensor, is_row=True)
-    found = block.of_items(axis).all_rows(items, [1, *map(int, sizes[1:])])
+    found = block.of_items(axis).all_rows(items, [1, *shape[1:]])
     return [Operand(found, is_row=True, axis=axis)]
 
 
 @register_list_rule("Shape", "Size")
 def shape(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
-) -> Sequence[tf.Tensor | Operand]:
+) -> Sequence[tf.Tensor]:
     """How many items there are; the rest is known."""
     rest = inputs[0].shape[1:]
     axis = axis_of(op, inputs)
@@ -158,8 +157,7 @@ def shape(
         others = tf.constant(rest, lengths.dtype, [1, len(rest)])
         others = tf.broadcast_to(others, [block.num_rows, len(rest)])
         found = tf.concat([found, others], 1)
-    sizes = np.array([axis.num_items, *rest])
-    return [Operand(found, is_row=True, sizes=sizes)]
+    return [found]
 
 
 @register_list_rule("Reshape")
