@@ -160,6 +160,21 @@ def test_what_is_mapped_is_computed_of_each_activation():
     both(define, [0, 3, 1], [[1.0, 2.0], [0.5, -1.0], [3.0, 4.0]])
 
 
+def test_rows_are_used_beside_items_and_for_each_item():
+    def define(executor):
+        w = tf.Variable([0.3, -0.8])
+        with rtf.SubGraph(
+            "f", executor=executor, output_signature=tf.TensorSpec([2])
+        ) as f:
+            n, x = f.input(tf.int32), f.input(tf.float32, [2])
+            numbers = tf.range(n)
+            below = f.map(numbers, tf.tile(x[tf.newaxis], [tf.size(numbers), 1]))
+            f.output(tf.sin(w * x + tf.reduce_sum(below[:, :1] * x, 0)))
+        return f, [w]
+
+    both(define, [2, 0, 3], [[1.0, 2.0], [0.5, -1.0], [0.3, 0.4]])
+
+
 def test_maps_within_maps():
     def define(executor):
         scale = tf.Variable(0.7)
@@ -300,3 +315,19 @@ def test_a_map_over_rows_from_outside_runs_in_the_dataflow_executor():
     why = "how many rows this map has may differ between activations"
     assert why in explanation.reasons[0]
     assert f(tf.ones([65])).numpy() == 65
+
+
+def test_items_draw_what_they_draw_in_the_dataflow_executor():
+    def define(executor):
+        generator = tf.random.Generator.from_seed(5)
+        children = tf.ragged.constant([[], [0], [0, 1, 0], [2, 1]], dtype=tf.int32)
+        with rtf.SubGraph(
+            "f", executor=executor, output_signature=tf.TensorSpec([2])
+        ) as f:
+            node = f.input(tf.int32)
+            below = f.map(tf.gather(children, node))
+            f.output(tf.reduce_sum(below * 0.5, 0) + generator.normal([2]))
+        return f, []
+
+    (found,) = both(define, [3, 0, 3])
+    assert not np.allclose(found[0], found[2])

@@ -333,8 +333,8 @@ class FlatProgram:
         made = self._made.as_list(rows, of_activation)
         self._add_made(made, [rows, of_activation], op, procedure)
         items = self.resolve(made.outputs[0])
-        shape = self._made.constant([count, *rows.shape[1:]])
-        self._lists.set_count(items, shape)
+        if self.origin_of(items) is items:
+            self._lists.set_count(items, self._made.constant([count]))
         return items
 
     def _any_row(

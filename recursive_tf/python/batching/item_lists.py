@@ -84,7 +84,7 @@ class ItemLists:
 
     def add_sizes(self, op: tf.Operation, inputs: Sequence[tf.Tensor]) -> None:
         """Finds out which sizes of lists an op gives."""
-        if op.type == "Shape" and self.is_list(inputs[0]):
+        if op.type in ("Shape", "Size") and self.is_list(inputs[0]):
             origin = self.origin_of(inputs[0])
             self._sizes.add_shape(op.outputs[0], inputs[0], origin)
         self._sizes.add(op, inputs)
@@ -116,6 +116,8 @@ def may_be_list(tensor: tf.Tensor) -> bool:
 
 def _counted_by(output: tf.Tensor, inputs: Sequence[tf.Tensor]) -> object:
     op = output.op
+    if op.type == "IdentityN":  # Of rows: see made_ops.py.
+        return op.type, inputs[0].shape[0]
     if op.type not in _COUNTED_BY:
         return id(output)
     masks = tuple(

@@ -10,7 +10,7 @@ from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.reverse_mode import (
     Gradient,
     add_gradients,
-    dense,
+    dense_sum,
 )
 from recursive_tf.python.batching.simplify import Simplifier
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
@@ -109,13 +109,15 @@ def _gradients(
     first = _num_row_inputs(block)
     of_inputs, of_invariants = {}, []
     for index, gradients in zip(xs, found, strict=True):
+        if index < first:
+            with block.graph.as_default():
+                total = dense_sum(gradients, inputs[index])
+            if total is not None:
+                of_inputs[index] = total
+            continue
         for gradient in gradients:
-            if index < first:
-                with block.graph.as_default():
-                    of_inputs[index] = dense(gradient, inputs[index])
-            else:
-                parts = _parts(block, inputs[index], gradient)
-                of_invariants.append((index - first, parts))
+            parts = _parts(block, inputs[index], gradient)
+            of_invariants.append((index - first, parts))
     return of_inputs, of_invariants
 
 

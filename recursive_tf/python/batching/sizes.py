@@ -36,13 +36,14 @@ class Sizes:
     def add_shape(
         self, shape: tf.Tensor, of_list: tf.Tensor, origin: tf.Tensor
     ) -> None:
-        """Says that `shape` is that of a list, whose axis came to be with `origin`."""
+        """Says that `shape` is the shape, or the size, of a list of an axis."""
         known = (n for n, other in self._origins.items() if other is origin)
         number = next(known, None)
         if number is None:
             number = number_of_items(NUMBERS_OF_ROWS[0], len(self._origins))
             self._origins[number] = origin
-        self._values[id(shape)] = np.array([number, *of_list.shape[1:]])
+        sizes = np.array([number, *of_list.shape[1:]])
+        self._values[id(shape)] = sizes if shape.shape.rank else sizes.prod()
 
     def add(self, op: tf.Operation, inputs: Sequence[tf.Tensor]) -> None:
         """Finds out what `op` gives, if it takes sizes."""
