@@ -17,6 +17,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/root_kernel.cc",
     "recursive_tf/cc/kernels/root_results.cc",
     "recursive_tf/cc/kernels/row_results.cc",
+    "recursive_tf/cc/kernels/second_order_kernels.cc",
     "recursive_tf/cc/tf/batched_backward.cc",
     "recursive_tf/cc/tf/batched_forward.cc",
     "recursive_tf/cc/tf/batched_program.cc",
@@ -43,6 +44,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/map_ops.cc",
     "recursive_tf/ops/random_ops.cc",
     "recursive_tf/ops/report_ops.cc",
+    "recursive_tf/ops/second_order_ops.cc",
     "recursive_tf/ops/shapes.cc",
     "recursive_tf/ops/traced_ops.cc",
 ]

@@ -27,6 +27,11 @@ absl::Status CallShapes(InferenceContext* ctx) {
   return absl::OkStatus();
 }
 
+absl::Status FirstInputShape(InferenceContext* ctx) {
+  ctx->set_output(0, ctx->input(0));
+  return absl::OkStatus();
+}
+
 absl::Status PushShapes(InferenceContext* ctx) {
   ShapeHandle index;
   return ctx->WithRank(ctx->input(1), 0, &index);

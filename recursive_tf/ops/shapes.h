@@ -10,6 +10,10 @@ namespace recursive_tf {
 // goes; outputs after these are scalars (handles).
 absl::Status CallShapes(tensorflow::shape_inference::InferenceContext* ctx);
 
+// The output has the shape of the first input.
+absl::Status FirstInputShape(
+    tensorflow::shape_inference::InferenceContext* ctx);
+
 // The row index (input 1) is a scalar.
 absl::Status PushShapes(tensorflow::shape_inference::InferenceContext* ctx);
 

@@ -11,8 +11,8 @@ from recursive_tf.python.batching.compilation import Compilation
 from recursive_tf.python.batching.in_words import call_sites_in_words, plan_in_words
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.gradient.batched import compilation_of
-from recursive_tf.python.gradient.root import graphs_of
-from recursive_tf.python.root_call import REASONS_ATTRIBUTE, RootCall
+from recursive_tf.python.root_call import RootCall
+from recursive_tf.python.root_op import REASONS_ATTRIBUTE, graphs_of
 from recursive_tf.python.tf_compat import FuncGraph
 
 BATCHED = "RecursiveInvokeBatched"

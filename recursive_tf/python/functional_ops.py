@@ -8,6 +8,8 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.graph_copy import GraphCopy, Rule, branch_graphs, match_inputs
 from recursive_tf.python.tf_compat import FuncGraph
 
+_TURN = tf.TensorSpec([], tf.uint64)
+
 
 def add_conditional(
     selector: tf.Tensor, branches: Sequence[FuncGraph], *, by_index: bool
@@ -87,48 +89,90 @@ def copy_loop(
         old.shape if new.dtype == old.dtype else new.shape
         for old, new in zip(op.outputs, inputs, strict=True)
     ]
-    parts = [
-        _copy_loop_part(copy, graph, inputs, rules, counted=counted)
-        for graph in (_loop_graph(op, "cond"), _loop_graph(op, "body"))
-    ]
-    condition, body = (part.target for part in parts)
-    turn = parts[-1].turn
-    if turn is not None:
-        with body.as_default():
-            body.outputs.append(turn + tf.constant(1, turn.dtype))
-        with copy.target.as_default():
-            inputs = [*inputs, tf.constant(0, turn.dtype)]
+    parts = [begin_loop_part(copy, graph, inputs, rules) for graph in loop_graphs(op)]
+    if counted:
+        inputs = [*inputs, _count_turns(copy, parts)]
         shapes.append(tf.TensorShape([]))
+    for part in parts:
+        part.run()
+    body = parts[-1].target
+    if parts[-1].turn is not None:
+        with body.as_default():
+            body.outputs.append(parts[-1].turn + tf.constant(1, _TURN.dtype))
+    graphs = [part.target for part in parts]
+    new = add_loop(copy, op, start=inputs, shapes=shapes, graphs=graphs)
+    return list(new.outputs)[: len(op.outputs)]
+
+
+def _count_turns(copy: GraphCopy, parts: Sequence[GraphCopy]) -> tf.Tensor:
+    """Makes the parts of a loop take the number of the turn; returns the first."""
+    for part in parts:
+        part.turn = tf_compat.placeholder_like(part.target, _TURN)
+        part.target.inputs.append(part.turn)
+    with copy.target.as_default():
+        return tf.constant(0, _TURN.dtype)
+
+
+def add_loop(
+    copy: GraphCopy,
+    op: tf.Operation,
+    *,
+    start: Sequence[tf.Tensor],
+    shapes: Sequence[tf.TensorShape],
+    graphs: Sequence[FuncGraph],
+) -> tf.Operation:
+    """Adds a While in place of `op`.
+
+    Args:
+        copy: Of the graph around.
+        op: The While that it is a copy of.
+        start: What the variables are at first.
+        shapes: What they are in the end.
+        graphs: Of the condition and of the body: what they take and return are the
+            variables; what they capture is handed through the loop unchanged.
+    """
+    condition, body = graphs
     extra = _append_captures((condition, body))
-    body.outputs.extend(body.inputs[len(inputs) :])
+    body.outputs.extend(body.inputs[len(start) :])
     with copy.target.as_default():
         results = tf.raw_ops.While(
-            input=[*inputs, *extra],
+            input=[*start, *extra],
             cond=_name_of(condition),
             body=_name_of(body),
-            output_shapes=shapes + [tensor.shape for tensor in extra],
+            output_shapes=[*shapes, *(tensor.shape for tensor in extra)],
             parallel_iterations=op.get_attr("parallel_iterations"),
         )
     new = _op_of(results)
     tf_compat.set_loop_graphs(new, condition, body)
     tf_compat.set_attr(new, "_lower_using_switch_merge", tf_compat.AttrValue(b=True))
     copy.register(op, new)
-    return list(new.outputs)[: len(op.outputs)]
+    return new
 
 
-def _loop_graph(op: tf.Operation, attr: str) -> FuncGraph:
-    name = op.get_attr(attr).name
-    return tf_compat.to_func_graph(tf_compat.find_function(op.graph, name))
+def loop_graphs(op: tf.Operation) -> list[FuncGraph]:
+    """Returns the graphs of a While's condition and of its body."""
+    return [
+        tf_compat.to_func_graph(
+            tf_compat.find_function(op.graph, op.get_attr(attr).name)
+        )
+        for attr in ("cond", "body")
+    ]
 
 
-def _copy_loop_part(
+def begin_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
     inputs: Sequence[tf.Tensor],
-    rules: Mapping[str, Rule] | None,
-    *,
-    counted: bool,
+    rules: Mapping[str, Rule] | None = None,
 ) -> GraphCopy:
+    """Returns a copy, not run yet, of the condition or the body of a loop.
+
+    Args:
+        copy: Of the graph around.
+        source: What the While names.
+        inputs: Of the copy of the While, maybe of other types.
+        rules: For the ops in it; those of `copy` if None.
+    """
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rules)
@@ -140,10 +184,6 @@ def _copy_loop_part(
             tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
-    if counted:
-        part.turn = tf_compat.placeholder_like(target, tf.TensorSpec([], tf.uint64))
-        target.inputs.append(part.turn)
-    part.run()
     return part
 
 

@@ -56,6 +56,8 @@ class GraphCopy:
         # What an outer tensor is in the outermost graph, by its id.
         self.inside: dict[int, tf.Tensor] = {}
         self.skips: Callable[[tf.Operation], bool] = lambda _: False
+        # The rule for ops of all other types.
+        self.otherwise: Rule = lambda _copy, _op: None
         self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
             lambda _before, _after: True
         )
@@ -164,6 +166,10 @@ class GraphCopy:
             self.register(op, tf.no_op())
         return [inner.resolve(output) for output in source.outputs]
 
+    def copied(self, name: str) -> tf.Operation | None:
+        """Returns what was copied of the op of that name."""
+        return self._ops.get(name)
+
     def _copies_of(self, ops: Iterable[tf.Operation]) -> list[tf.Operation]:
         """Returns what was copied of `ops`."""
         return [self._ops[op.name] for op in ops if op.name in self._ops]
@@ -182,6 +188,7 @@ class GraphCopy:
         copy = GraphCopy(source, target, rules, parent=self)
         copy.keeps_order = self.keeps_order
         copy.orders = self.orders
+        copy.otherwise = self.otherwise
         return copy
 
     def branch(
@@ -225,8 +232,7 @@ class GraphCopy:
             return
         if op.type == "Placeholder" and self.fallback is not None:
             return  # A capture: resolved when something uses it.
-        rule = self.rules.get(op.type)
-        outputs = None if rule is None else rule(self, op)
+        outputs = self.rules.get(op.type, self.otherwise)(self, op)
         if outputs is None:
             outputs = self.copy_as_is(op).outputs
         for old, new_output in zip(op.outputs, outputs, strict=False):
@@ -254,7 +260,9 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
         traced = FuncGraph(tf_compat.unique_name("custom_gradient"))
         with traced.as_default():
             results = gradient(op, *gradients)
-        inlined = GraphCopy(traced, target, {})
+        # A gradient that was loaded is a call; that itself has no gradient.
+        rules = dict.fromkeys(FUNCTION_CALLS, inline_call)
+        inlined = GraphCopy(traced, target, rules)
         for outer, inner in traced.captures:
             located = copy.locate(outer)
             inlined.bind(inner, target.capture(outer if located is None else located))
@@ -266,6 +274,12 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
         return tf_compat.map_gradients(placed, results)
 
     return redirected
+
+
+def inline_call(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies what the function does that `op` calls, in place of `op`."""
+    (graph,) = branch_graphs(op)
+    return copy.inline(op, graph)
 
 
 def branch_graphs(op: tf.Operation) -> list[FuncGraph]:

@@ -5,17 +5,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program, key_at_root, keys_of_rows
+from recursive_tf.python.root_op import Carried, Chosen, add_root_op
 from recursive_tf.python.signature import Signature, count_of_rows, with_rows
-
-# Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
-REASONS_ATTRIBUTE = "_not_batched"
 
 
 class Choices:
@@ -95,7 +92,6 @@ class RootCall:
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
         """Returns the structured outputs, and the pushed tables by name."""
-        self._check_no_forward_mode(args)
         if tf.executing_eagerly():
             flat = self._call_eagerly(args, mapped=mapped)
         else:
@@ -120,7 +116,8 @@ class RootCall:
         key = (mapped, tf_compat.replica_id())
         with self._tracing:
             if key not in self._eager:
-                self._eager[key] = self._trace(given, mapped=mapped)
+                with tf_compat.pause_outer_tapes():
+                    self._eager[key] = self._trace(given, mapped=mapped)
         return list(self._eager[key](*args, *given.values()))
 
     def _trace(self, given: dict[int, tf.Tensor], *, mapped: bool) -> Any:
@@ -178,16 +175,6 @@ class RootCall:
         key = key_at_root()
         return [keys_of_rows(key, args[0]) if mapped else key]
 
-    def _check_no_forward_mode(self, args: list[tf.Tensor]) -> None:
-        externals = [capture.external for capture in self.program.captures]
-        outer = [tensor for tensor in externals if tensor is not None]
-        if tf_compat.have_tangents([*args, *outer]):
-            raise NotImplementedError(
-                f"A root call of SubGraph '{self.signature.name}' has no derivative in "
-                "forward mode (tf.autodiff.ForwardAccumulator). Take the gradient with "
-                "a tf.GradientTape."
-            )
-
     def _invoke(
         self,
         args: list[tf.Tensor],
@@ -197,42 +184,25 @@ class RootCall:
         mapped: bool,
     ) -> Any:
         program = self.program
-        procedures = program.procedures
-        outputs = self.signature.flat_outputs
-        sizes = [push.size_in(place) for push in program.pushes]
-        graph = tf_compat.default_graph()
-        for procedure in procedures:
-            tf_compat.add_function(graph, procedure.function)
-        indices = [p.captures for p in procedures]
-        arguments = {
-            "args": args,
-            "captures": captures,
-            "push_sizes": sizes,
-            "procedures": [tf.compat.as_str(p.function.name) for p in procedures],
-            "names": [p.name for p in procedures],
-            "capture_counts": [len(i) for i in indices],
-            "capture_indices": [i for each in indices for i in each],
-            "Toutputs": [spec.dtype for spec in outputs],
-            "output_shapes": [spec.shape for spec in outputs],
-            "Tpushed": [push.row.dtype for push in program.pushes],
-            "push_names": [push.name for push in program.pushes],
-            "pushed_shapes": [push.row.shape for push in program.pushes],
-            "mapped": mapped,
-            "max_depth": self.options.max_depth or 0,
-            "max_activations": self.options.max_activations or 0,
-            "name": tf_compat.op_name(self.signature.name),
-        }
-        if self.compilation is None:
-            results = library.recursive_invoke(**arguments)
-            tf_compat.set_strings(
-                results.activation.op, REASONS_ATTRIBUTE, self.reasons
-            )
-        else:
-            results = library.recursive_invoke_batched(
-                **arguments,
-                policy=self.options.policy,
-                **self.compilation.attributes(graph),
-            )
+        carried = Carried(
+            procedures=[p.function for p in program.procedures],
+            names=[p.name for p in program.procedures],
+            captures=[p.captures for p in program.procedures],
+            outputs=self.signature.flat_outputs,
+            pushes=[push.name for push in program.pushes],
+            rows=[push.row for push in program.pushes],
+            mapped=mapped,
+            max_depth=self.options.max_depth or 0,
+            max_activations=self.options.max_activations or 0,
+        )
+        results = add_root_op(
+            carried,
+            Chosen(self.compilation, self.options.policy, self.reasons),
+            args=args,
+            captures=captures,
+            push_sizes=[push.size_in(place) for push in program.pushes],
+            name=self.signature.name,
+        )
         if program.only_reads:
             tf_compat.mark_resources_read_only(results.activation.op)
         return results

@@ -253,6 +253,25 @@ def copy_handle_data(old: tf.Tensor, new: tf.Tensor) -> None:
         handle_data_util.copy_handle_data(old, new)
 
 
+def without_function(handle: tf.Tensor) -> Any:
+    """Returns the eager handle that one in a function stands for, if it is no variable.
+
+    A tape that may differentiate a gradient lets nothing but variables out of a
+    function whose gradient uses them.
+    """
+    data = handle_data_util.get_resource_handle_data(handle)
+    if handle.dtype != tf.resource or (data is not None and data.is_set):
+        return handle
+    found: Any = handle
+    while not isinstance(found, EagerTensor):
+        captures = getattr(found.graph, "captures", [])
+        outside = [outer for outer, inner in captures if inner is found]
+        if not outside:
+            return handle
+        (found,) = outside
+    return found
+
+
 def may_hold_trainable(variant: tf.Tensor) -> bool:
     """Says whether a variant may be a list of tensors that have gradients."""
     return bool(backprop_util.IsTrainable(variant))
@@ -306,6 +325,11 @@ def set_gradient(op: tf.Operation, name: str) -> None:
     An attribute would do it too, but what has it is differentiated when it is saved.
     """
     op._gradient_function = ops.gradient_registry.lookup(name)
+
+
+def set_gradient_function(op: tf.Operation, function: Callable[..., Any]) -> None:
+    """Makes `function` the gradient of `op`, as long as there is this object."""
+    op._gradient_function = function
 
 
 def custom_gradient_of(op: tf.Operation) -> Callable[..., Any] | None:
@@ -522,8 +546,25 @@ def _variable_here(handle: Any) -> Any:
 
 
 def have_tangents(tensors: Sequence[Any]) -> bool:
-    """Says whether a `tf.autodiff.ForwardAccumulator` follows one of `tensors`."""
-    return bool(forwardprop_util.pack_tangents(list(tensors)).tangents)
+    """Says whether a `tf.autodiff.ForwardAccumulator` follows inputs of an op."""
+    if not record.could_possibly_record():
+        return False
+    graph = default_graph()
+    if isinstance(graph, FuncGraph):
+        captured = {id(outer): inner for outer, inner in graph.captures}
+        tensors = [captured.get(id(t), t) for t in tensors]
+        # What stands for an eager tensor in a function is followed if that is, and
+        # nothing is paused.
+        tensors = [graph.capture(t) if _is_followed_eagerly(t) else t for t in tensors]
+    return any(map(_is_followed, tensors))
+
+
+def _is_followed_eagerly(tensor: Any) -> bool:
+    return isinstance(tensor, EagerTensor) and _is_followed(tensor)
+
+
+def _is_followed(tensor: Any) -> bool:
+    return bool(forwardprop_util.pack_tangents([tensor]).tangents)
 
 
 def is_elementwise(op_type: str) -> bool:

@@ -16,18 +16,15 @@ class Training:
 
     Args:
         subgraph: One that was defined eagerly.
-        inject: See `make_training_block`.
     """
 
-    def __init__(self, subgraph, inject=False):
+    def __init__(self, subgraph):
         compiled = Compiled(subgraph)
         self.compiled = compiled
         self.prologue = Prologue(compiled.program)
         speculated = compiled.stages.speculated
         self.blocks = [
-            make_training_block(
-                compiled.program, self.prologue, block, speculated, inject=inject
-            )
+            make_training_block(compiled.program, self.prologue, block, speculated)
             for block in compiled.blocks
         ]
         self._captures = [compiled.captures[i] for i in self.prologue.captures]
@@ -37,7 +34,7 @@ class Training:
         self.prologue.graph.outputs = list(tensors)
         return run(self.prologue.graph, self._captures) if tensors else []
 
-    def run_launch(self, index, inputs, cotangents, injected=()):
+    def run_launch(self, index, inputs, cotangents):
         """Returns outputs, gradients of inputs by index, and what is kept."""
         block = self.blocks[index]
         given = self.run_prologue(block.forward_invariants)
@@ -47,13 +44,12 @@ class Training:
             taken = [forward[i] for i in block.tape]
             taken += [cotangents[i] for i in block.cotangents]
             given = self.run_prologue(block.backward_invariants)
-            backward = run(block.backward, [*taken, *injected, *given])
+            backward = run(block.backward, [*taken, *given])
         gradients, extras = split_at(backward, len(block.input_gradients))
         assert len(extras) == block.num_backward_extras
         values = {
             KeptFrom.FORWARD: forward,
             KeptFrom.COTANGENT: cotangents,
-            KeptFrom.INJECTED: injected,
             KeptFrom.BACKWARD: extras,
         }
         kept = [values[k.source][k.index] for k in block.kept]
@@ -79,12 +75,6 @@ class Training:
                 totals[capture] = totals.get(capture, 0) + part
         assert next(results, None) is None
         return totals
-
-    def floating_extras(self, index):
-        """Returns what is known of the extras whose gradients can be injected."""
-        block = self.blocks[index]
-        extras = block.forward.outputs[len(block.forward.outputs) - block.num_extras :]
-        return [t for t in extras if is_trainable(t.dtype)]
 
     def _num_rows(self, table):
         (value,) = self.run_prologue([table])

@@ -32,6 +32,6 @@ def printed_by_the_page(folder):
 
 def test_the_page_shows_what_its_code_prints(tmp_path):
     pairs = printed_by_the_page(tmp_path)
-    assert len(pairs) == 7
+    assert len(pairs) == 8
     for shown, printed in pairs:
         assert shown == printed

@@ -14,6 +14,7 @@ from models.trees import FOREST_SPEC
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
 from recursive_tf.python.gradient.sinks import COLLECTED, SUMMED
+from recursive_tf.python.root_op import capture_indices, procedures_of
 
 pytestmark = pytest.mark.executor("dataflow")
 
@@ -51,17 +52,8 @@ def find_root_op(graph):
     return op
 
 
-def procedures_of(op):
-    names = [function.name for function in op.get_attr("procedures")]
-    return [tf_compat.find_function(op.graph, name) for name in names]
-
-
 def gradient_of(op):
-    flat = iter(op.get_attr("capture_indices"))
-    counts = op.get_attr("capture_counts")
-    indices = [[next(flat) for _ in range(count)] for count in counts]
-    graphs = [tf_compat.to_func_graph(function) for function in procedures_of(op)]
-    return ProgramGradient(graphs, indices)
+    return ProgramGradient(procedures_of(op), capture_indices(op))
 
 
 def ops_within(functions):

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.derivatives import curvatures
 
 pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
@@ -21,6 +22,7 @@ import sys
 import numpy as np
 import tensorflow as tf
 import recursive_tf
+from tests.helpers.derivatives import curvatures, squares_of
 
 model = tf.saved_model.load(sys.argv[1])
 found = {}
@@ -33,8 +35,16 @@ for name, program in model.programs.items():
     for i, value in enumerate([y, *gradients]):
         if value is not None:
             found[f"{name}/{i}"] = tf.convert_to_tensor(value)
-for i, gradient in enumerate(model.slopes(x)):
+    if name != "effect":
+        for i, value in enumerate(curvatures(program, x, [model.w, model.table])):
+            found[f"second/{name}/{i}"] = tf.convert_to_tensor(value)
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    slopes = model.slopes(x)
+    total = squares_of(slopes)
+for i, gradient in enumerate(slopes):
     found[f"slopes/{i}"] = gradient
+found["slope of slopes"] = tape.gradient(total, x)
 np.savez(sys.argv[3], **found)
 """
 
@@ -182,3 +192,17 @@ def test_gradients_are_the_same_after_loading(name, model, loaded):
 def test_a_saved_function_may_take_the_gradient_itself(model, loaded):
     for i, expected in enumerate(model.slopes(tf.constant(X))):
         np.testing.assert_allclose(loaded[f"slopes/{i}"], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "effect"])
+def test_gradients_of_gradients_are_the_same_after_loading(name, model, loaded):
+    program = model.programs[name]
+    found = curvatures(program, tf.constant(X), [model.w, model.table])
+    for i, expected in enumerate(found):
+        after = loaded[f"second/{name}/{i}"]
+        np.testing.assert_allclose(after, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_gradient_that_a_saved_function_takes_has_one(model, loaded):
+    by_x, _ = curvatures(model.programs["product"], tf.constant(X), [model.w])
+    np.testing.assert_allclose(loaded["slope of slopes"], by_x, rtol=1e-4)

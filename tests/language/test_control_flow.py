@@ -245,6 +245,56 @@ def test_lists_of_unlike_lengths_around_calls(growing, w):
     check_same(lambda x: walk(3, x), lambda x: plain(3, x), tf.constant(0.7), w)
 
 
+@feature(
+    "`tf.map_fn` of a function that only calls a SubGraph: it is `.map`",
+    gradients=True,
+)
+def test_maps_by_map_fn(w):
+    with rtf.SubGraph("walk", output_signature=tf.float32) as walk:
+        node, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def internal():
+            below = tf.map_fn(
+                lambda child: walk(child, x * w),
+                tf.gather(CHILDREN, node),
+                fn_output_signature=tf.float32,
+            )
+            return tf.sin(x) + tf.reduce_sum(below**2)
+
+        walk.output(tf.cond(node < 0, lambda: 0.0, internal))
+
+    recurse, loop = (lambda x: walk(0, x)), (lambda x: plain_tree(0, x, w))
+    check_same(recurse, loop, tf.constant(0.7), w)
+
+
+@feature("`tf.scan`, and `tf.map_fn` of a function that does more", gradients=True)
+def test_scans_around_calls(w):
+    with rtf.SubGraph("walk", output_signature=tf.float32) as walk:
+        node, x = walk.input(tf.int32), walk.input(tf.float32)
+
+        def internal():
+            own = tf.gather(CHILDREN, node)
+            scan = lambda y, child: y * w + walk(child, y)  # noqa: E731
+            scanned = tf.scan(scan, own, x)
+            more = lambda child: walk(child, x) * tf.cast(child, x.dtype)  # noqa: E731
+            return scanned[-1] + tf.reduce_sum(
+                tf.map_fn(more, own, fn_output_signature=tf.float32)
+            )
+
+        walk.output(tf.cond(node < 0, lambda: tf.sin(x), internal))
+
+    def plain(node, x):
+        if node < 0:
+            return tf.sin(x)
+        y = x
+        own = [int(child) for child in CHILDREN[node]]
+        for child in own:
+            y = y * w + plain(child, y)
+        return y + sum(plain(child, x) * child for child in own)
+
+    check_same(lambda x: walk(0, x), lambda x: plain(0, x), tf.constant(0.7), w)
+
+
 @feature("calls in the condition of a `tf.while_loop`", gradients=True)
 def test_calls_in_a_condition(w):
     with rtf.SubGraph("walk") as walk:

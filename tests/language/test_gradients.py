@@ -17,7 +17,6 @@ from tests.language.unrolled import (
 feature = partial(feature, "Gradients")
 
 X = [0.3, -0.4]
-SECOND = "The gradient of a gradient of SubGraph … is not supported yet"
 
 both_ways = pytest.mark.parametrize(
     "way", [lambda f: f, tf.function], ids=["eager", "function"]
@@ -131,41 +130,94 @@ def test_a_batch_jacobian(vectorised, step):
     assert_close(jacobian(x, recurse), jacobian(x, loop))
 
 
+def assert_same_second(second, runs, w):
+    """Checks the gradients of a penalty on the gradient by x, by x and w."""
+    recurse, loop = runs
+    x = tf.constant(X)
+    assert_all_close(second(x, recurse), second(x, loop))
+
+
 @both_ways
-@feature(
-    "gradients of gradients: nested tapes", raises=NotImplementedError, says=SECOND
-)
-def test_a_gradient_of_a_gradient(way, runs):
+@feature("gradients of gradients: nested tapes", gradients=True)
+def test_a_gradient_of_a_gradient(way, runs, w):
     @way
-    def second(x):
+    def second(x, run):
         with tf.GradientTape() as outer:
             outer.watch(x)
             with tf.GradientTape() as inner:
                 inner.watch(x)
-                y = runs[0](x)
-            slope = inner.gradient(y, x)
-        return outer.gradient(slope, x)
+                y = run(x)
+            penalty = tf.norm(inner.gradient(y, x)) + tf.reduce_sum(y**2)
+        return outer.gradient(penalty, [x, w])
 
-    second(tf.constant(X))
+    assert_same_second(second, runs, w)
 
 
-@pytest.mark.parametrize("where", ["eager", "variable", "function"])
+@feature("gradients of gradients: `tf.gradients` of `tf.gradients`", gradients=True)
+def test_gradients_of_gradients_without_a_tape(runs, w):
+    @tf.function
+    def second(x, run):
+        return tf.gradients(tf.norm(tf.gradients(run(x), x)), [x, w])
+
+    assert_same_second(second, runs, w)
+
+
+@pytest.mark.slow
+@both_ways
 @feature(
-    "forward mode: `tf.autodiff.ForwardAccumulator` around a root call",
-    raises=NotImplementedError,
-    says="orward mode (tf.autodiff.ForwardAccumulator)",
+    "gradients of gradients: a Hessian, by `tape.jacobian` with "
+    "`experimental_use_pfor=False`",
+    gradients=True,
 )
-def test_forward_mode(where):
-    weight, x = tf.Variable(1.5), tf.constant(0.7)
-    repeat = define_repeat(lambda y, n: tf.sin(y) * weight)
+def test_a_hessian(way, runs, w):
+    @way
+    def hessian(x, run):
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = run(x)
+            slopes = inner.gradient(y, x)
+        return outer.jacobian(slopes, [x, w], experimental_use_pfor=False)
 
-    def run(x):
-        source = weight if where == "variable" else x
-        with tf.autodiff.ForwardAccumulator(source, tf.constant(1.0)) as forward:
-            y = repeat(3, x)
-        return forward.jvp(y)
+    assert_same_second(hessian, runs, w)
 
-    (tf.function(run) if where == "function" else run)(x)
+
+def tangent(run, x, source):
+    """Returns how run(x) changes where all of a source does."""
+    with tf.autodiff.ForwardAccumulator(source, tf.ones_like(source)) as forward:
+        y = run(x)
+    return forward.jvp(y)
+
+
+@feature(
+    "forward mode: `tf.autodiff.ForwardAccumulator` around an eager root call, or "
+    "around a function that makes it and was traced before",
+    gradients=True,
+)
+def test_forward_mode(runs, w):
+    recurse, loop = runs
+    x = tf.constant(X)
+    function = tf.function(recurse)
+    function(x)
+    for source in (w, x):
+        expected = tangent(loop, x, source)
+        assert_close(tangent(recurse, x, source), expected)
+        assert_close(tangent(function, x, source), expected)
+
+
+@pytest.mark.parametrize("by", ["tensor", "variable"])
+@feature(
+    "forward mode: `tf.autodiff.ForwardAccumulator` in a `tf.function`, around a root "
+    "call",
+    raises=NotImplementedError,
+    says="no derivative in forward mode",
+)
+def test_forward_mode_in_a_function(by, runs, w):
+    recurse, _ = runs
+    tf.function(lambda x: tangent(recurse, x, x if by == "tensor" else w))(
+        tf.constant(X)
+    )
 
 
 # --- By what
@@ -272,9 +324,6 @@ def test_activations(reduction):
     )
 
 
-OWN = "it has a gradient of its own, e.g. of tf.custom_gradient, which is not batched"
-
-
 @tf.custom_gradient
 def tripled(y):
     return tf.identity(y), lambda upstream: 3.0 * upstream
@@ -292,7 +341,6 @@ CUSTOM = {
 @feature(
     "`tf.custom_gradient`, `tf.nn.silu`, `tf.grad_pass_through`, `tf.recompute_grad`",
     gradients=True,
-    refused=OWN,
 )
 def test_custom_gradients(function):
     weight = tf.Variable(1.5)
@@ -300,4 +348,5 @@ def test_custom_gradients(function):
         lambda y, n: function(y * weight) * tf.cast(n, y.dtype),
         [0.5, -1.0, 2.0],
         weight,
+        order=1 if function is CUSTOM["recompute_grad"] else 2,
     )

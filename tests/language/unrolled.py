@@ -1,5 +1,7 @@
 """A recursion held to the loop in plain TensorFlow that it unrolls to."""
 
+import functools
+
 import numpy as np
 import tensorflow as tf
 
@@ -24,7 +26,7 @@ def unroll(step, n, x):
     return x
 
 
-def check_rows(step, rows, *weights, depths=(3, 0, 2)):
+def check_rows(step, rows, *weights, depths=(3, 0, 2), order=2):
     """Checks the recursion for rows that go unlike deep: values, and gradients if any.
 
     Args:
@@ -32,6 +34,7 @@ def check_rows(step, rows, *weights, depths=(3, 0, 2)):
         rows: `[len(depths), ...]`.
         *weights: Variables and tensors that have gradients, too.
         depths: An n for each row.
+        order: Of the highest derivatives that are checked.
     """
     rows = tf.convert_to_tensor(rows)
     repeat = define_repeat(step, rows.dtype, rows.shape[1:])
@@ -43,26 +46,32 @@ def check_rows(step, rows, *weights, depths=(3, 0, 2)):
         pairs = zip(depths, tf.unstack(x), strict=True)
         return tf.stack([unroll(step, n, row) for n, row in pairs])
 
-    check_same(recurse, loop, rows, *weights)
+    check_same(recurse, loop, rows, *weights, order=order)
 
 
-def check_call(step, x, *weights, depth=3, shape=None):
+def check_call(step, x, *weights, depth=3, shape=None, order=2):
     """Checks the recursion for one tensor, which may be of a shape less known."""
     x = tf.convert_to_tensor(x)
     repeat = define_repeat(step, x.dtype, x.shape if shape is None else shape)
-    check_same(
-        lambda x: repeat(depth, x), lambda x: unroll(step, depth, x), x, *weights
-    )
+
+    def recurse(x):
+        return repeat(depth, x)
+
+    def loop(x):
+        return unroll(step, depth, x)
+
+    check_same(recurse, loop, x, *weights, order=order)
 
 
-def check_same(found, expected, x, *weights):
-    """Checks that two functions of x have the same value, and gradients if any."""
+def check_same(found, expected, x, *weights, order=2):
+    """Checks that two functions of x have the same value, and derivatives if any."""
+    ways = [lambda function: [function(x)]]
     if x.dtype.is_floating or x.dtype.is_complex:
-        pairs = [differentiated(f, x, weights) for f in (found, expected)]
-    else:
-        pairs = [[f(x)] for f in (found, expected)]
-    for one, other in zip(*pairs, strict=True):
-        assert_close(one, other)
+        ways = [differentiated, differentiated_twice][:order]
+        ways = [functools.partial(way, x=x, weights=weights) for way in ways]
+    for way in ways:
+        for one, other in zip(way(found), way(expected), strict=True):
+            assert_close(one, other)
 
 
 def differentiated(function, x, weights=()):
@@ -70,10 +79,32 @@ def differentiated(function, x, weights=()):
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = function(x)
-    # Another factor for each element: none may be taken for another.
-    upstream = tf.reshape(tf.range(1, tf.size(y) + 1), tf.shape(y))
     sources = [x, *weights]
-    return [y, *tape.gradient(y, sources, output_gradients=tf.cast(upstream, y.dtype))]
+    return [y, *tape.gradient(y, sources, output_gradients=_factors(y))]
+
+
+def differentiated_twice(function, x, weights=()):
+    """Returns the gradients of a sum of those gradients, and by the factors of y."""
+    sources = [x, *weights]
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            for tape in (outer, inner):
+                tape.watch([t for t in sources if isinstance(t, tf.Tensor)])
+            y = function(x)
+        factors = _factors(y)
+        outer.watch(factors)
+        gradients = inner.gradient(y, sources, output_gradients=factors)
+        dense = [tf.convert_to_tensor(g) for g in gradients if g is not None]
+        total = sum(tf.reduce_sum(g * _factors(g)) for g in dense)
+    if not dense:
+        return []
+    return outer.gradient(total, [*sources, factors], unconnected_gradients="zero")
+
+
+def _factors(tensor):
+    """Returns another factor for each element: none may be taken for another."""
+    numbers = tf.range(1, tf.size(tensor) + 1)
+    return tf.cast(tf.reshape(numbers, tf.shape(tensor)), tensor.dtype)
 
 
 def assert_close(found, expected):

@@ -243,7 +243,7 @@ class Compilation:
         """Raises CannotBatchError for ops that can be batched, but not in training."""
         for block in self.blocks:
             for op in block.ops:
-                check_gradient(op)
+                check_gradient(self.program, op)
 
     def _functions(
         self, blocks: Sequence[tuple[FuncGraph | None, Sequence[tf.Tensor]]]
@@ -273,6 +273,7 @@ class Compilation:
         """Returns those of the root op's that are others in training form."""
         with self._lock:
             return {
+                **self.names(),
                 **self.training.forward.attributes(graph, "blocks"),
                 **self.outputs.attributes(graph),
                 "gradient_plan": self.training.gradient_plan(),

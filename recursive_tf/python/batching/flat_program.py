@@ -17,6 +17,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.branch_names import branch_names, unique_among
 from recursive_tf.python.batching.item_lists import ItemLists, may_be_list
 from recursive_tf.python.batching.made_ops import MadeOps
+from recursive_tf.python.batching.own_gradient import OwnGradient, trace_own_gradient
 from recursive_tf.python.batching.refusal import CannotBatchError, varying
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
@@ -24,7 +25,11 @@ from recursive_tf.python.graph_copy import (
     branch_graphs,
 )
 from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES
-from recursive_tf.python.program.effects import contains, has_effect
+from recursive_tf.python.program.effects import (
+    contains,
+    has_effect,
+    ops_of_functions,
+)
 from recursive_tf.python.signature import count_of_rows
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -128,6 +133,8 @@ class FlatProgram:
         self.captures: dict[int, int] = {}
         self.procedures: list[FlatProcedure] = []
         self._aliases: dict[int, tf.Tensor] = {}
+        self._has_own_gradient: dict[tf.Operation, bool] = {}
+        self._own_gradients: dict[tf.Operation, OwnGradient | CannotBatchError] = {}
         self._first_of_capture: dict[int, tf.Tensor] = {}
         self._is_row: dict[int, bool] = {}
         self._waiting: set[tf.Operation] = set()
@@ -152,8 +159,72 @@ class FlatProgram:
         return tensor
 
     def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
-        """Returns what computes the inputs of `op`."""
-        return [self.resolve(tensor) for tensor in op.inputs]
+        """Returns what computes the inputs of `op`.
+
+        What a gradient of its own uses beside these comes after them.
+        """
+        inputs = [self.resolve(tensor) for tensor in op.inputs]
+        if self.has_own_gradient(op):
+            inputs += self._used_by_gradient(op)
+        return inputs
+
+    def has_own_gradient(self, op: tf.Operation) -> bool:
+        """Says whether `op`, of any closed graph, has a gradient of its own."""
+        known = self._has_own_gradient.get(op)
+        if known is None:
+            known = self._has_own_gradient[op] = tf_compat.has_custom_gradient(op)
+        return known
+
+    def differs_in_gradient(self, op: tf.Operation) -> bool:
+        """Says whether `op`, or one in its branches, has a gradient of its own.
+
+        What that is of a sum need not be the sum of what it is of each: it may clip. So
+        each activation has its own, also of what all activations share.
+        """
+        if op.type in LOOPS | CONDITIONALS:
+            return any(map(self.has_own_gradient, ops_of_functions(op)))
+        return self.has_own_gradient(op)
+
+    def own_gradient(self, op: tf.Operation) -> OwnGradient:
+        """Returns the gradient that `op`, of any closed graph, has of its own.
+
+        Raises:
+            CannotBatchError: If that cannot be batched.
+        """
+        if op not in self._own_gradients:
+            try:
+                self._own_gradients[op] = trace_own_gradient(op)
+            except CannotBatchError as error:
+                self._own_gradients[op] = error
+        found = self._own_gradients[op]
+        if isinstance(found, CannotBatchError):
+            raise found
+        return found
+
+    def _used_by_gradient(self, op: tf.Operation) -> list[tf.Tensor]:
+        try:
+            captures = self.own_gradient(op).captures
+        except CannotBatchError:  # It runs all the same, if nobody wants a gradient.
+            return []
+        used = [
+            self.resolve(tensor)
+            for tensor in captures
+            if not isinstance(tensor, tf_compat.EagerTensor) and tensor.op is not op
+        ]
+        unknown = [tensor for tensor in used if not self.has(tensor)]
+        if unknown:
+            self._own_gradients[op] = CannotBatchError(
+                op,
+                "it has a gradient of its own, e.g. of tf.custom_gradient, which uses "
+                f"{unknown[0].name}, and the SubGraph does not. Make it an argument of "
+                "the function with the gradient, or use the dataflow executor.",
+            )
+            return []
+        return used
+
+    def has(self, tensor: tf.Tensor) -> bool:
+        """Says whether a tensor is of one of the procedures."""
+        return tensor.op in self._order
 
     def reads_of(self, op: tf.Operation) -> list[tf.Tensor]:
         """Returns the same, and by what the lists that `op` is about are counted."""
@@ -200,7 +271,7 @@ class FlatProgram:
             return False
         if op.type == "Placeholder" or op in self._waiting:
             return True
-        if has_effect(op):
+        if has_effect(op) or self.differs_in_gradient(op):
             return True
         return any(self.is_row(i) for i in self.inputs_of(op))
 
@@ -225,7 +296,7 @@ class FlatProgram:
     def _add(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         if op.type in ("Placeholder", "NoOp"):
             return
-        if op.type == "Identity" and not tf_compat.has_custom_gradient(op):
+        if op.type == "Identity" and not self.has_own_gradient(op):
             self._bind(op.outputs, op.inputs)
         elif op.type in PUSHES:
             procedure.pushes.append(op)
@@ -435,7 +506,7 @@ class FlatProgram:
     def _same_op(
         self, op: tf.Operation, procedure: FlatProcedure
     ) -> tf.Operation | None:
-        if not op.outputs or has_effect(op) or tf_compat.has_custom_gradient(op):
+        if not op.outputs or has_effect(op) or self.has_own_gradient(op):
             return None
         key = self._signature_of(op)
         for at in _around(procedure):

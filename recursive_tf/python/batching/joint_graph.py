@@ -27,12 +27,10 @@ class JointGraph:
         invariants: What else it takes.
         outputs: Of the block.
         cotangents: The gradients of outputs, by the output's index.
-        injected: The gradients of other values of the block.
         input_gradients: By the input's index.
         invariant_gradients: The index of an invariant, with its gradient if that is
             dense, or with values and indices. An invariant may be there repeatedly:
             what is there adds up.
-        simplifier: Knows what became of the tensors of the vectorised block.
     """
 
     primes: list[int]
@@ -40,31 +38,21 @@ class JointGraph:
     invariants: list[tf.Tensor]
     outputs: list[tf.Tensor]
     cotangents: dict[int, tf.Tensor]
-    injected: list[tf.Tensor]
     input_gradients: dict[int, tf.Tensor]
     invariant_gradients: list[tuple[int, list[tf.Tensor]]]
-    simplifier: Simplifier
 
 
-def differentiate(
-    block: VectorisedBlock,
-    injected_at: Sequence[tf.Tensor] = (),
-    *,
-    keeps_stops: bool = False,
-) -> JointGraph:
+def differentiate(block: VectorisedBlock) -> JointGraph:
     """Adds its gradient to a block, and returns the two simplified.
 
     Args:
         block: The block; its graph is still valid afterwards.
-        injected_at: Values of the block whose gradient comes from elsewhere too.
-        keeps_stops: Whether the result will be differentiated again.
     """
     graph = block.graph
     ys = {i: y for i, y in enumerate(graph.outputs) if is_trainable(y.dtype)}
-    points = [*ys.values(), *injected_at]
-    dys = [tf_compat.placeholder_like(graph, point) for point in points]
-    of_inputs, of_invariants = _gradients(block, points, dys)
-    simplifier = Simplifier(graph.name, keeps_stops=keeps_stops)
+    dys = [tf_compat.placeholder_like(graph, y) for y in ys.values()]
+    of_inputs, of_invariants = _gradients(block, list(ys.values()), dys)
+    simplifier = Simplifier(graph.name)
     simplifier.run(
         [*graph.inputs, *dys],
         [
@@ -83,11 +71,9 @@ def differentiate(
         copies(graph.inputs[:num_rows]),
         copies(graph.inputs[num_rows:]),
         copies(graph.outputs),
-        dict(zip(ys, copies(dys), strict=False)),
-        copies(dys[len(ys) :]),
+        dict(zip(ys, copies(dys), strict=True)),
         dict(zip(of_inputs, copies([*of_inputs.values()]), strict=True)),
         [(index, copies(parts)) for index, parts in of_invariants],
-        simplifier,
     )
 
 

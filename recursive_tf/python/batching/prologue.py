@@ -57,6 +57,7 @@ class Prologue:
             self.captures.append(capture)
             return
         op = tensor.op
-        inputs = [self._copies[id(t)] for t in self._program.inputs_of(op)]
+        used = self._program.inputs_of(op)[: len(op.inputs)]
+        inputs = [self._copies[id(t)] for t in used]
         for old, new in zip(op.outputs, self.add(op, inputs), strict=True):
             self._copies[id(old)] = new

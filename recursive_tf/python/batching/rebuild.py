@@ -18,7 +18,6 @@ class Rebuild:
     def __init__(self, name: str) -> None:
         self.graph = FuncGraph(tf_compat.unique_name(name))
         self._copies: dict[int, tf.Tensor] = {}
-        self._sources: dict[int, tf.Tensor] = {}
 
     def run(
         self, inputs: Sequence[tf.Tensor], outputs: Sequence[tf.Tensor]
@@ -39,13 +38,8 @@ class Rebuild:
             self._bind(tensor, self.add_leaf(tensor))
         return self._copies[id(tensor)]
 
-    def source_of(self, copy: tf.Tensor) -> tf.Tensor:
-        """Returns the first tensor that became `copy`."""
-        return self._sources[id(copy)]
-
     def _bind(self, old: tf.Tensor, new: tf.Tensor) -> None:
         self._copies[id(old)] = new
-        self._sources.setdefault(id(new), old)
 
     def _is_given(self, tensor: tf.Tensor) -> bool:
         return id(tensor) in self._copies or self.is_leaf(tensor)

@@ -12,9 +12,8 @@ from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.program.effects import has_effect
 from recursive_tf.python.tf_compat import FuncGraph
 
-_COPIES = frozenset(("Identity", "IdentityN"))
-# After a graph is differentiated, these are copies too.
-STOPS = frozenset(("PreventGradient", "StopGradient"))
+# After a graph is differentiated, what stops gradients is a copy too.
+_COPIES = frozenset(("Identity", "IdentityN", "PreventGradient", "StopGradient"))
 _RESHAPES = frozenset(("ExpandDims", "Reshape", "Squeeze"))
 # These give what they take if the shape stays and the type.
 _UNCHANGED = _RESHAPES | {
@@ -43,16 +42,10 @@ def simplify(graph: FuncGraph) -> FuncGraph:
 
 
 class Simplifier(Rebuild):
-    """See `simplify`.
+    """See `simplify`."""
 
-    Args:
-        keeps_stops: Whether what stops gradients stays, for a graph that will be
-            differentiated.
-    """
-
-    def __init__(self, name: str, *, keeps_stops: bool = False) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__(name)
-        self._copying = _COPIES if keeps_stops else _COPIES | STOPS
         self._constants: dict[int, np.ndarray | None] = {}
         self._known: dict[object, Sequence[tf.Tensor]] = {}
 
@@ -73,7 +66,7 @@ class Simplifier(Rebuild):
     def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
         """Adds the least that takes the place of an op."""
         inputs, output = self.inputs_of(op), op.outputs[0]
-        if op.type in self._copying:
+        if op.type in _COPIES:
             return inputs
         if op.type in _UNCHANGED and _is_like(output, inputs[0]):
             return inputs[:1]

@@ -51,7 +51,7 @@ def split(joint: JointGraph) -> Split:
     at_once = list(joint.input_gradients.values())
     deferred = [part for _, parts in joint.invariant_gradients for part in parts]
     block = {row.op for row in joint.rows} | set(needed_ops(joint.outputs, is_leaf))
-    before = {t.op for t in [*joint.cotangents.values(), *joint.injected]}
+    before = {t.op for t in joint.cotangents.values()}
     before |= block | set(needed_ops(at_once, is_leaf))
     kept = cutter.cut(cutter.with_cheap(before, deferred), deferred, before)
     extras = [t for t in kept if t.op not in block and not is_leaf(t)]

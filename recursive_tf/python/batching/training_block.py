@@ -9,18 +9,16 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.blocks import Block
 from recursive_tf.python.batching.flat_program import FlatProgram
-from recursive_tf.python.batching.joint_graph import JointGraph, differentiate
+from recursive_tf.python.batching.joint_graph import differentiate
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.part import Part
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.rebuild import needed_ops
-from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.rules import rule_of
-from recursive_tf.python.batching.split import Split, is_leaf, split
+from recursive_tf.python.batching.split import is_leaf, split
 from recursive_tf.python.batching.vectorise import for_any_number, structure
 from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
 from recursive_tf.python.program.effects import ops_of_functions
-from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -30,13 +28,11 @@ class KeptFrom(enum.Enum):
     Attributes:
         FORWARD: An input of the block, or what its forward part gives.
         COTANGENT: The gradient of an output of the block.
-        INJECTED: The gradient of a floating extra.
         BACKWARD: An extra of its backward part.
     """
 
     FORWARD = enum.auto()
     COTANGENT = enum.auto()
-    INJECTED = enum.auto()
     BACKWARD = enum.auto()
 
 
@@ -68,10 +64,9 @@ class TrainingBlock:
         tape: The forward values that `backward` takes first.
         cotangents: The outputs of the block whose gradients `backward` takes then,
             also if only `deferred` needs them.
-        backward: Takes `tape`, `cotangents`, the injected gradients of the floating
-            extras if there are such, and `backward_invariants`. Gives the gradients of
-            `input_gradients`, then extras that only `deferred` needs. None if it would
-            give nothing.
+        backward: Takes `tape`, `cotangents`, and `backward_invariants`. Gives the
+            gradients of `input_gradients`, then extras that only `deferred` needs. None
+            if it would give nothing.
         backward_invariants: Tensors of the prologue.
         input_gradients: The inputs of the block that have a gradient.
         num_backward_extras: How many extras `backward` gives.
@@ -106,8 +101,6 @@ def make_training_block(
     block: Block,
     speculated: Collection[tf.Operation],
     rule_for: Callable[..., Rule] = rule_of,
-    *,
-    inject: bool = False,
 ) -> TrainingBlock:
     """Returns a block with its gradient, for any number of rows.
 
@@ -117,8 +110,6 @@ def make_training_block(
         block: One of the program's.
         speculated: Ops that also run for activations that do not want them.
         rule_for: Returns how an op is vectorised.
-        inject: Whether the gradient also takes gradients of the floating extras, which
-            derivatives of derivatives need.
 
     Raises:
         CannotBatchError: If an op has no rule, no gradient, or one of its own; or if
@@ -128,7 +119,7 @@ def make_training_block(
     def make(num_rows: int) -> TrainingBlock:
         rule = _with_origins(rule_for)
         rows = VectorisedBlock(program, prologue, block, rule, speculated, num_rows)
-        return _Assembler(rows, inject=inject).run()
+        return _Assembler(rows).run()
 
     return for_any_number(block, make, _describe)
 
@@ -144,15 +135,11 @@ def _describe(made: TrainingBlock) -> object:
     )
 
 
-def check_gradient(op: tf.Operation) -> None:
-    """Raises CannotBatchError if `op` has a gradient of its own."""
+def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
+    """Raises CannotBatchError if `op` has a gradient of its own that is not batched."""
     for inner in (op, *ops_of_functions(op)):
-        if tf_compat.has_custom_gradient(inner):
-            raise CannotBatchError(
-                inner,
-                "it has a gradient of its own, e.g. of tf.custom_gradient, which is "
-                "not batched. Use the dataflow executor.",
-            )
+        if program.has_own_gradient(inner):
+            program.own_gradient(inner)
 
 
 def _with_origins(
@@ -161,7 +148,6 @@ def _with_origins(
     """Returns rules that say of each op that they add what it was made for."""
 
     def rule_of_origin(origin: tf.Operation, **of_lists: bool) -> Rule:
-        check_gradient(origin)
         rule = rule_for(origin, **of_lists)
 
         def add(
@@ -181,9 +167,12 @@ def _with_origins(
 class _Assembler:
     """Makes a training block for a prime number of rows."""
 
-    def __init__(self, block: VectorisedBlock, *, inject: bool) -> None:
+    def __init__(self, block: VectorisedBlock) -> None:
         self._block = block
-        self._joint, self._split, self._extras = _cut(block, inject=inject)
+        self._joint = differentiate(block)
+        self._split = split(self._joint)
+        known = set(map(id, self._joint.outputs))
+        self._extras = [t for t in self._split.of_block if id(t) not in known]
         self._places = self._place_values()
 
     def run(self) -> TrainingBlock:
@@ -196,7 +185,7 @@ class _Assembler:
         forward = Part("forward", self._block, joint)
         forward.run(joint.rows, [*joint.outputs, *self._extras])
         backward = Part("backward", self._block, joint)
-        backward.run([*cut.tape, *cotangents.values(), *joint.injected], at_once)
+        backward.run([*cut.tape, *cotangents.values()], at_once)
         deferred = Part("deferred", self._block, joint)
         deferred.run(cut.kept, late)
         return TrainingBlock(
@@ -226,30 +215,11 @@ class _Assembler:
         for source, values in (
             (KeptFrom.FORWARD, enumerate(forward)),
             (KeptFrom.COTANGENT, joint.cotangents.items()),
-            (KeptFrom.INJECTED, enumerate(joint.injected)),
             (KeptFrom.BACKWARD, enumerate(self._split.extras)),
         ):
             for index, tensor in values:
                 places.setdefault(id(tensor), Kept(source, index))
         return places
-
-
-def _cut(
-    block: VectorisedBlock, *, inject: bool
-) -> tuple[JointGraph, Split, list[tf.Tensor]]:
-    """Returns a block with its gradient, where that is cut, and the forward extras."""
-    extras: list[tf.Tensor] = []
-    while True:
-        points = [t for t in extras if is_trainable(t.dtype)]
-        joint = differentiate(block, points, keeps_stops=inject)
-        found = [joint.simplifier.copy_of(tensor) for tensor in extras]
-        cut = split(joint)
-        known = set(map(id, [*joint.outputs, *found]))
-        missing = [tensor for tensor in cut.of_block if id(tensor) not in known]
-        if not (inject and missing):
-            return joint, cut, found + missing
-        # The gradients that are injected at these may need others.
-        extras += [joint.simplifier.source_of(tensor) for tensor in missing]
 
 
 def _leaves(outputs: list[tf.Tensor], given: list[tf.Tensor]) -> set[int]:

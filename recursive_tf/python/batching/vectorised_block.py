@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
@@ -12,6 +12,7 @@ from recursive_tf.python.batching.counts import number_of_items
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.item_axis import ItemAxis
 from recursive_tf.python.batching.operand import Operand
+from recursive_tf.python.batching.own_gradient import is_read
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.refusal import (
     CannotBatchError,
@@ -22,6 +23,7 @@ from recursive_tf.python.batching.refusal import (
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.graph_copy import LOOPS
 from recursive_tf.python.program.effects import has_effect
+from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.signature import format_spec, spec_of
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -61,6 +63,8 @@ class VectorisedBlock:
         self._values: dict[int, Operand] = {}
         self._imported: dict[int, tf.Tensor] = {}
         self._axes: dict[int, ItemAxis] = {}
+        # Then only gradients are added.
+        self._is_complete = False
         self.graph = FuncGraph(tf_compat.unique_name(block.name))
         self.invariants: list[tf.Tensor] = []
         with self.graph.as_default():
@@ -68,11 +72,14 @@ class VectorisedBlock:
                 self._add_input(tensor)
             rows = list(self.graph.inputs)
             for op in block.ops:
-                inputs = [self._operand(t) for t in program.inputs_of(op)]
-                self._bind(op, self._results_or_wait(op, inputs), self._values)
+                used = [self._operand(t) for t in program.inputs_of(op)]
+                inputs = used[: len(op.inputs)]
+                results = self._results_or_wait(op, inputs)
+                self._bind(op, inputs, results, self._values)
             outputs = [self._output(tensor) for tensor in block.outputs]
         self.graph.outputs = outputs
         self.graph.inputs = rows + [self._imported[id(t)] for t in self.invariants]
+        self._is_complete = True
 
     # --- What rules build with
 
@@ -136,7 +143,7 @@ class VectorisedBlock:
         values = dict(zip(map(id, graph.inputs), inputs, strict=True))
         for op in _needed_within(graph):
             operands = [values[id(tensor)] for tensor in op.inputs]
-            self._bind(op, self._results_of(op, operands), values)
+            self._bind(op, operands, self._results_of(op, operands), values)
         return [values[id(output)] for output in graph.outputs]
 
     # --- What rules of lists build with
@@ -248,23 +255,37 @@ class VectorisedBlock:
     ) -> Sequence[tf.Tensor | Operand]:
         lists = [operand for operand in inputs if operand.axis is not None]
         if lists or (op.outputs and self._program.is_list(op.outputs[0])):
-            _check_ranks(op, inputs)
-            rule = self._rule_of(op, of_lists=True, makes_list=not lists)
-            return rule(self, op, inputs)
+            return self._lists_of(op, inputs, makes_list=not lists)
         # A rule may have found that an op of rows is the same for all of them.
-        if not any(i.is_row for i in inputs) and not has_effect(op):
+        if not any(i.is_row for i in inputs) and not self._is_of_each_row(op):
             added = self._prologue.add(op, [i.tensor for i in inputs])
             return [Operand(tensor, is_row=False) for tensor in added]
         rule = self._rule_of(op)
         _check_ranks(op, inputs)
-        shapes = [_shape_of(t) if _is_read(t) else None for t in op.outputs]
+        shapes = [_shape_of(t) if is_read(t) else None for t in op.outputs]
         results = rule(self, op, inputs)
         self._check_results(op, shapes, results)
         return results
 
+    def _lists_of(
+        self, op: tf.Operation, inputs: list[Operand], *, makes_list: bool
+    ) -> Sequence[tf.Tensor | Operand]:
+        if self._program.differs_in_gradient(op):
+            raise _own_gradient_of_lists(op)
+        _check_ranks(op, inputs)
+        rule = self._rule_of(op, of_lists=True, makes_list=makes_list)
+        return rule(self, op, inputs)
+
+    def _is_of_each_row(self, op: tf.Operation) -> bool:
+        """Says whether rows may differ in an op although they give it the same."""
+        if op.type in LOOPS:  # In which ops may.
+            return self._program.differs_in_gradient(op)
+        return has_effect(op)
+
     def _bind(
         self,
         op: tf.Operation,
+        inputs: list[Operand],
         results: Sequence[tf.Tensor | Operand],
         values: dict[int, Operand],
     ) -> None:
@@ -273,6 +294,78 @@ class VectorisedBlock:
                 result if isinstance(result, Operand) else Operand(result, is_row=True)
             )
             values[id(output)] = operand
+        if self._program.has_own_gradient(op) and not self._is_complete:
+            self._guard(op, inputs, values)
+
+    # --- Gradients that ops have of their own
+
+    def _guard(
+        self, op: tf.Operation, inputs: list[Operand], values: dict[int, Operand]
+    ) -> None:
+        """Puts a copy behind what `op` gives, with the gradient that `op` has."""
+        try:
+            own = self._program.own_gradient(op)
+        except CannotBatchError as error:  # Which matters if somebody wants it.
+            self._refuse_gradient(op, values, error)
+            return
+        guarded = [op.outputs[i] for i in own.cotangents]
+        if not guarded:
+            return
+        outputs = [self.all_rows(values[id(output)]) for output in guarded]
+        taken = [self.tensor(inputs[i]) for i in own.inputs]
+        copies = tf.raw_ops.IdentityN(input=[*outputs, *taken])
+        for output, copied in zip(guarded, copies, strict=False):
+            values[id(output)] = Operand(copied, is_row=True)
+        captures = [self._captured(op, tensor, values) for tensor in own.captures]
+        shares = [not inputs[i].is_row for i in own.inputs]
+
+        def differentiate(_: tf.Operation, *gradients: tf.Tensor) -> list[Any]:
+            given = [Operand(g, is_row=True) for g in gradients[: len(guarded)]]
+            found = map(self.all_rows, self.inlined(own.graph, [*given, *captures]))
+            return [None] * len(guarded) + [
+                tf.reduce_sum(rows, 0) if is_shared else rows
+                for rows, is_shared in zip(found, shares, strict=True)
+            ]
+
+        tf_compat.set_gradient_function(copies[0].op, differentiate)
+
+    def _refuse_gradient(
+        self, op: tf.Operation, values: dict[int, Operand], error: CannotBatchError
+    ) -> None:
+        def refuse(*_: Any) -> NoReturn:
+            raise error
+
+        for output in op.outputs:
+            if is_trainable(output.dtype) and is_read(output):
+                (copied,) = tf.raw_ops.IdentityN(
+                    input=[self.all_rows(values[id(output)])]
+                )
+                tf_compat.set_gradient_function(copied.op, refuse)
+                values[id(output)] = Operand(copied, is_row=True)
+
+    def _captured(
+        self, op: tf.Operation, tensor: tf.Tensor, values: dict[int, Operand]
+    ) -> Operand:
+        """Returns what a gradient of its own uses."""
+        if isinstance(tensor, tf_compat.EagerTensor):
+            return self.once(lambda: tf.constant(tensor.numpy(), tensor.dtype))
+        resolved = self._program.resolve(tensor)
+        for known in (values, self._values):
+            for candidate in (tensor, resolved):
+                if id(candidate) in known:
+                    if known[id(candidate)].axis is not None:
+                        raise _own_gradient_of_lists(op)
+                    return known[id(candidate)]
+        if not self._program.has(resolved) or self._program.is_row(resolved):
+            raise CannotBatchError(
+                op,
+                "it has a gradient of its own, e.g. of tf.custom_gradient, which uses "
+                f"{tensor.name}, and that is not there. Make it an argument of the "
+                "function with the gradient, or use the dataflow executor.",
+            )
+        return self._operand(resolved)
+
+    # ---
 
     def _import(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns a tensor of the prologue in the block's graph."""
@@ -284,6 +377,8 @@ class VectorisedBlock:
                 placeholder = tf_compat.placeholder_like(self.graph, tensor)
                 self._imported[id(tensor)] = placeholder
                 self.invariants.append(tensor)
+                if self._is_complete:
+                    self.graph.inputs.append(placeholder)
         return self._imported[id(tensor)]
 
     # --- What rules return
@@ -326,6 +421,14 @@ class VectorisedBlock:
         return format_spec(spec_of(like)).replace(str(self.num_rows), "N")
 
 
+def _own_gradient_of_lists(op: tf.Operation) -> CannotBatchError:
+    return CannotBatchError(
+        op,
+        "it has a gradient of its own, e.g. of tf.custom_gradient, and takes rows "
+        "of which activations have other numbers. Use the dataflow executor.",
+    )
+
+
 def _describe(found: object) -> str:
     """Says what a rule returned that is no tensor of the right graph."""
     if isinstance(found, tf.Tensor):
@@ -359,11 +462,6 @@ def _check_ranks(op: tf.Operation, inputs: list[Operand]) -> None:
             "it is not known how many dimensions its inputs have. Say it, e.g. with "
             "tf.ensure_shape, or use the dataflow executor.",
         )
-
-
-def _is_read(tensor: tf.Tensor) -> bool:
-    outputs = tensor.graph.outputs
-    return bool(tensor.consumers()) or any(tensor is output for output in outputs)
 
 
 def _shape_of(tensor: tf.Tensor) -> list[int]:

@@ -14,10 +14,17 @@ from recursive_tf.python.batching.compilation import (
 )
 from recursive_tf.python.batching.rebuild import needed_ops
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
-from recursive_tf.python.gradient.root import as_dense, capture_indices, graphs_of
+from recursive_tf.python.gradient.cotangents import as_dense, is_zero
+from recursive_tf.python.gradient.ports import tied
 from recursive_tf.python.gradient.sinks import add_up, shape_of
 from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.program.trainable import is_trainable
+from recursive_tf.python.root_op import (
+    Carried,
+    capture_indices,
+    graphs_of,
+    refuse_tangents,
+)
 
 
 def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
@@ -28,18 +35,20 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     """
     activation = op.outputs[-1]
     op = activation.op  # Under a tape, `op` was a stand-in.
+    name = op.get_attr("names")[0].decode()
+    refuse_tangents(name, [*op.inputs, *gradients])
     compilation = compilation_of(op)
     try:
         _to_training_form(op, compilation)
     except CannotBatchError as error:
-        name = op.get_attr("names")[0].decode()
         raise refused(f"The gradient of SubGraph '{name}'", error) from error
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     args = op.inputs[:num_args]
     captures = op.inputs[num_args : num_args + num_captures]
     arguments = [i for i, a in enumerate(args) if is_trainable(a.dtype)]
     rows = _rows_of_prologue(compilation)
-    results = _add_backward_op(op, compilation, gradients, arguments, rows)
+    given = _given(op, gradients)
+    results = _add_backward_op(op, compilation, given, arguments, rows)
     by_args: list[Any] = [None] * num_args
     for index, gradient in zip(arguments, results.input_gradients, strict=True):
         gradient.set_shape(args[index].shape)
@@ -53,9 +62,9 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
         for part, spec in zip(own, specs, strict=True):
             part.set_shape(spec.shape)
         of_prologue.add(tensor, own)
-    by_captures = of_prologue.of_captures()
-    others = len(op.inputs) - num_args - num_captures
-    return by_args + by_captures + [None] * others
+    found = by_args + of_prologue.of_captures()
+    tied_ones = tied(op, Carried.by(op), given, found)
+    return tied_ones + [None] * (len(op.inputs) - len(found))
 
 
 def compilation_of(op: tf.Operation) -> Compilation:
@@ -76,22 +85,26 @@ def _rows_of_prologue(compilation: Compilation) -> list[int]:
     return [i for i, tensor in enumerate(tensors) if is_trainable(tensor.dtype)]
 
 
+def _given(op: tf.Operation, gradients: Sequence[Any]) -> dict[int, tf.Tensor]:
+    """Returns the gradients of outputs and tables that are not zero, by their index."""
+    return {
+        i: as_dense(gradient, output)
+        for i, (gradient, output) in enumerate(
+            zip(gradients[:-1], op.outputs[:-1], strict=True)
+        )
+        if is_trainable(output.dtype) and not is_zero(gradient, output)
+    }
+
+
 def _add_backward_op(
     op: tf.Operation,
     compilation: Compilation,
-    gradients: Sequence[Any],
+    given: dict[int, tf.Tensor],
     arguments: list[int],
     rows: list[int],
 ) -> Any:
     training: Training = compilation.training
     num_outputs = len(op.get_attr("Toutputs"))
-    given = {
-        i: as_dense(gradient, output)
-        for i, (gradient, output) in enumerate(
-            zip(gradients[:-1], op.outputs[:-1], strict=True)
-        )
-        if is_trainable(output.dtype) and not _is_zero(gradient, output)
-    }
     results = [i for i in given if i < num_outputs]
     tables = [i - num_outputs for i in given if i >= num_outputs]
     graph = tf_compat.default_graph()
@@ -122,14 +135,6 @@ def _add_backward_op(
         **training.backward.attributes(graph, "backward"),
         **training.deferred.attributes(graph, "deferred"),
     )
-
-
-def _is_zero(gradient: Any, output: tf.Tensor) -> bool:
-    """Says whether an output has no gradient; TensorFlow hands in zeros then."""
-    if not isinstance(gradient, tf.Tensor):
-        return gradient is None
-    op = gradient.op
-    return bool(op.type == "ZerosLike" and op.inputs[0] is output)
 
 
 class _GradientsOfPrologue:

@@ -20,6 +20,7 @@ class ProgramGradient:
     """Made from the attributes of a root op alone, so also after loading.
 
     Attributes:
+        inference: The procedures as they are.
         training: The procedures in training form.
         gradients: The gradient procedures. Each takes a handle, a gradient for each
             floating-point output, and captures; it returns a gradient for each
@@ -30,17 +31,19 @@ class ProgramGradient:
     """
 
     def __init__(
-        self, procedures: list[FuncGraph], capture_indices: list[list[int]]
+        self, procedures: list[AtomicFunction], capture_indices: list[list[int]]
     ) -> None:
         self.sinks = Sinks()
+        self.inference = procedures
         self.training: list[AtomicFunction] = []
         self.gradients: list[AtomicFunction] = []
         self.captures: list[list[int]] = []
         self.argument_specs: list[tf.TensorSpec] = []
-        pushing = _pushing(procedures)
+        graphs = [tf_compat.to_func_graph(p) for p in procedures]
+        pushing = _pushing(graphs)
         form = TrainingForm(lambda index: index in pushing)
-        for procedure, indices in zip(procedures, capture_indices, strict=True):
-            region = form.region_of(procedure, indices)
+        for graph, indices in zip(graphs, capture_indices, strict=True):
+            region = form.region_of(graph, indices)
             arguments = _arguments(region, len(indices))
             if not self.training:
                 self.argument_specs = [

@@ -23,6 +23,7 @@ from recursive_tf.python.graph_copy import (
     GraphCopy,
     Rule,
     branch_graphs,
+    inline_call,
 )
 from recursive_tf.python.program.closed_graph import CALLS, PUSHES
 from recursive_tf.python.program.effects import contains
@@ -34,12 +35,6 @@ PRODUCT_GRADIENT = "RecursiveCaptureProduct"
 PYTHON_GRADIENT = "RecursivePythonFunction"
 
 
-def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
-    """Copies what a function does: a copied call would have lost its gradient."""
-    (graph,) = branch_graphs(op)
-    return copy.inline(op, graph)
-
-
 def _copy_python_function(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
     """Copies a `tf.py_function`, which gets a gradient of ours."""
     new = copy.copy_as_is(op)
@@ -48,11 +43,12 @@ def _copy_python_function(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 
 
 # TensorFlow differentiates loops. What is in them is copied all the same, because it
-# changes their graphs, and knows too little of those that it makes of functions.
+# changes their graphs, and knows too little of those that it makes of functions. Calls
+# of functions are inlined: a copied one would have lost its gradient.
 _RULES_IN_LOOPS: dict[str, Rule] = {
     **dict.fromkeys(CONDITIONALS, copy_conditional),
     **dict.fromkeys(LOOPS, copy_loop),
-    **dict.fromkeys(FUNCTION_CALLS, _inline),
+    **dict.fromkeys(FUNCTION_CALLS, inline_call),
     "EagerPyFunc": _copy_python_function,
 }
 
@@ -133,7 +129,7 @@ class TrainingForm:
             **dict.fromkeys(CONDITIONALS, self._copy_conditional),
             **dict.fromkeys(LOOPS, self._copy_loop),
             **dict.fromkeys(CALLS, self._copy_call),
-            **dict.fromkeys(FUNCTION_CALLS, _inline),
+            **dict.fromkeys(FUNCTION_CALLS, inline_call),
             "EagerPyFunc": _copy_python_function,
             "RecursivePush": self._copy_push,
             "MatMul": self._copy_product,

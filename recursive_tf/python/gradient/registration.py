@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient import batched, inner, root
+from recursive_tf.python.gradient import batched, inner, ports, root, second_order
 from recursive_tf.python.gradient.region import (
     CONDITIONAL_GRADIENT,
     PRODUCT_GRADIENT,
@@ -12,15 +12,16 @@ from recursive_tf.python.gradient.region import (
 
 _GRADIENTS = {
     "RecursiveInvoke": root.gradient_of_invoke,
-    "RecursiveInvokeGradient": root.refuse_second_order,
     "RecursiveInvokeBatched": batched.gradient_of_invoke_batched,
-    "RecursiveInvokeBatchedGradient": root.refuse_second_order,
     "TracedRecursiveCall": root.refuse_gradient_inside,
     "TracedRecursiveMap": root.refuse_gradient_inside,
     "RecursiveCall": inner.gradient_of_call,
     "StatelessRecursiveCall": inner.gradient_of_call,
     "RecursiveMap": inner.gradient_of_map,
     "StatelessRecursiveMap": inner.gradient_of_map,
+    "RecursivePorts": second_order.gradient_of_ports,
+    "RecursiveTie": ports.gradient_of_tie,
+    "RecursiveTieSlices": ports.gradient_of_tied_slices,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
     PYTHON_GRADIENT: inner.gradient_of_python_function,

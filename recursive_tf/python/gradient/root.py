@@ -1,11 +1,14 @@
 """The gradient of a root call."""
 
+import dataclasses
 from typing import Any
 
 import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
+from recursive_tf.python.gradient.cotangents import as_dense
+from recursive_tf.python.gradient.ports import tied
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
 from recursive_tf.python.gradient.sinks import (
     SUMMED,
@@ -14,6 +17,12 @@ from recursive_tf.python.gradient.sinks import (
     shape_of,
 )
 from recursive_tf.python.program.trainable import is_trainable
+from recursive_tf.python.root_op import (
+    Carried,
+    capture_indices,
+    procedures_of,
+    refuse_tangents,
+)
 
 # Where a procedure's graph keeps the gradient of the program that it is the entry of.
 _CACHE = "recursive_program_gradient"
@@ -29,32 +38,26 @@ def gradient_of_invoke(op: tf.Operation, *gradients: Any) -> list[Any]:
     # to depend on it, by reading the handle.
     activation = op.outputs[-1]
     op = activation.op
+    refuse_tangents(op.get_attr("names")[0].decode(), [*op.inputs, *gradients])
     program = _gradient_of_program(op)
+    carried = dataclasses.replace(Carried.by(op), procedures=program.inference)
     _to_training_form(op, program)
     num_args = len(op.get_attr("Targs"))
     num_captures = len(op.get_attr("Tcaptures"))
     inputs = list(op.inputs)
     args = inputs[:num_args]
     captures = inputs[num_args : num_args + num_captures]
-    results = _add_backward_op(op, program, captures, gradients)
-    found = iter(results.input_gradients)
-    by_args = [next(found) if is_trainable(a.dtype) else None for a in args]
+    dense = [as_dense(g, t) for g, t in zip(gradients, op.outputs, strict=True)]
+    results = _add_backward_op(op, program, captures, dense)
+    by_input = iter(results.input_gradients)
+    by_args = [next(by_input) if is_trainable(a.dtype) else None for a in args]
     by_captures = _capture_gradients(program, captures, list(results.sinks))
     for tensor, gradient in zip(args, by_args, strict=True):
         if gradient is not None:
             gradient.set_shape(tensor.shape)
-    return by_args + by_captures + [None] * (len(inputs) - num_args - num_captures)
-
-
-def refuse_second_order(op: tf.Operation, *_gradients: Any) -> list[Any]:
-    """Raises: there are no gradients of gradients of recursive calls yet."""
-    name = op.get_attr("names")[0].decode()
-    raise NotImplementedError(
-        f"The gradient of a gradient of SubGraph '{name}' is not supported yet. If it "
-        "is not meant, take the first gradient where no outer tape records: after the "
-        "tape's `with` block, or in `with outer_tape.stop_recording():`. Forward mode "
-        "(tf.autodiff.ForwardAccumulator) is not supported either."
-    )
+    given = {i: dy for i, dy in enumerate(dense) if is_trainable(dy.dtype)}
+    found = tied(op, carried, given, by_args + by_captures)
+    return found + [None] * (len(inputs) - len(found))
 
 
 def refuse_gradient_inside(op: tf.Operation, *_gradients: Any) -> list[Any]:
@@ -66,31 +69,15 @@ def refuse_gradient_inside(op: tf.Operation, *_gradients: Any) -> list[Any]:
     )
 
 
-def graphs_of(op: tf.Operation) -> list[tf_compat.FuncGraph]:
-    """Returns the graphs of the procedures that a root op carries."""
-    return [
-        tf_compat.to_func_graph(tf_compat.find_function(op.graph, function.name))
-        for function in op.get_attr("procedures")
-    ]
-
-
 def _gradient_of_program(op: tf.Operation) -> ProgramGradient:
-    graphs = graphs_of(op)
-    known = getattr(graphs[0], _CACHE, None)
+    procedures = procedures_of(op)
+    entry = tf_compat.to_func_graph(procedures[0])
+    known = getattr(entry, _CACHE, None)
     if known is None:
-        known = ProgramGradient(graphs, capture_indices(op))
-        entry = tf_compat.to_func_graph(known.training[0])
-        for graph in (graphs[0], entry):
+        known = ProgramGradient(procedures, capture_indices(op))
+        for graph in (entry, tf_compat.to_func_graph(known.training[0])):
             setattr(graph, _CACHE, known)
     return known
-
-
-def capture_indices(op: tf.Operation) -> list[list[int]]:
-    """Returns which captures of the root op each procedure takes."""
-    flat = iter(op.get_attr("capture_indices"))
-    return [
-        [next(flat) for _ in range(count)] for count in op.get_attr("capture_counts")
-    ]
 
 
 def _to_training_form(op: tf.Operation, program: ProgramGradient) -> None:
@@ -103,10 +90,9 @@ def _add_backward_op(
     op: tf.Operation,
     program: ProgramGradient,
     captures: list[tf.Tensor],
-    gradients: tuple[Any, ...],
+    dense: list[tf.Tensor],
 ) -> Any:
     num_outputs = len(op.get_attr("Toutputs"))
-    dense = [as_dense(g, t) for g, t in zip(gradients, op.outputs, strict=True)]
     outputs = zip(op.outputs[:num_outputs], dense, strict=False)
     slots = program.sinks.slots
     parts = [part for slot in slots for part in slot.parts]
@@ -117,7 +103,7 @@ def _add_backward_op(
         activation=op.outputs[-1],
         output_gradients=[dy for y, dy in outputs if is_trainable(y.dtype)],
         pushed_gradients=dense[num_outputs:-1],
-        captures=captures,
+        captures=[tf_compat.without_function(capture) for capture in captures],
         sum_shapes=[
             shape_of(captures[slot.capture]) for slot in slots if slot.kind == SUMMED
         ],
@@ -133,13 +119,6 @@ def _add_backward_op(
         sink_shapes=[part.shape for part in parts],
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_gradient",
     )
-
-
-def as_dense(gradient: Any, like: tf.Tensor) -> tf.Tensor:
-    """Returns a gradient as a tensor; of what has none, and of handles, zeros."""
-    if like.dtype == tf.variant:
-        return like
-    return tf.zeros_like(like) if gradient is None else tf.convert_to_tensor(gradient)
 
 
 def _capture_gradients(

@@ -1,6 +1,6 @@
 """Whether a program only reads; and if not, in what order its effects happen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import tensorflow as tf
 
@@ -34,6 +34,8 @@ _ONLY_READS = _READS | {
 }
 
 _CLOSED_CALLS = frozenset(("RecursiveCall", "RecursiveMap"))
+# What does nothing else the second time that somebody runs a closed program.
+_REPEATED = _ONLY_READS | _CLOSED_CALLS | {"PrintV2", "RecursiveKeep", "RecursivePush"}
 
 
 def ops_within(graph: tf_compat.FuncGraph) -> Iterator[tf.Operation]:
@@ -83,3 +85,10 @@ def order_around_calls(graph: tf_compat.FuncGraph) -> None:
 def only_reads(op: tf.Operation) -> bool:
     """Says whether `op` itself has no effect that another op could see."""
     return op.type in _ONLY_READS or not tf_compat.is_stateful(op)
+
+
+def effect_within(graphs: Iterable[tf_compat.FuncGraph]) -> tf.Operation | None:
+    """Returns the first op for which closed procedures should not run once more."""
+    ops = (op for graph in graphs for op in ops_within(graph))
+    effects = (op for op in ops if tf_compat.is_stateful(op))
+    return next((op for op in effects if op.type not in _REPEATED), None)

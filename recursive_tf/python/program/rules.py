@@ -32,8 +32,13 @@ from recursive_tf.python.program.draws import (
     is_step_of_generator,
     seed_of,
 )
-from recursive_tf.python.program.effects import contains, order_around_calls
+from recursive_tf.python.program.effects import (
+    contains,
+    ops_of_functions,
+    order_around_calls,
+)
 from recursive_tf.python.program.hoist import hoist
+from recursive_tf.python.program.map_loops import as_map, outputs_of, rows_for
 from recursive_tf.python.program.path_keys import KEY, keys_of_rows, mixed, next_key
 from recursive_tf.python.signature import (
     as_declared,
@@ -71,6 +76,25 @@ class PushedTable:
             return tf.identity(first)
 
 
+@dataclasses.dataclass
+class _Call:
+    """A call of a closed program, or one for each row of its arguments.
+
+    Attributes:
+        traced: What was traced of it.
+        handle: Of the activation that calls.
+        arguments: That the callee declared.
+        output_shapes: Of the results.
+        is_mapped: Whether arguments and results have rows in front.
+    """
+
+    traced: tf.Operation
+    handle: tf.Tensor
+    arguments: list[tf.Tensor]
+    output_shapes: Sequence[Any]
+    is_mapped: bool
+
+
 class ClosingRules:
     """The rules for the bodies of one program, and what they find out about it.
 
@@ -98,13 +122,13 @@ class ClosingRules:
         self.pushes: dict[str, PushedTable] = {}
         self.by_op_type: dict[str, Rule] = {
             CALL: self._close_call,
-            MAP: self._close_map,
+            MAP: self._close_call,
             PUSH: self._close_push,
             "AssignVariableOp": _leave_out_step,
             **dict.fromkeys(DRAWS, self._draw),
             "ReadVariableOp": self._draw_or_read_once,
             **dict.fromkeys(CONDITIONALS, copy_conditional),
-            **dict.fromkeys(LOOPS, _copy_loop),
+            **dict.fromkeys(LOOPS, self._close_loop),
             **dict.fromkeys(FUNCTION_CALLS, _inline),
         }
 
@@ -135,57 +159,62 @@ class ClosingRules:
             order_around_calls(graph)
 
     def _close_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
-        add = (
-            library.stateless_recursive_call
-            if self._only_reads
-            else library.recursive_call
-        )
-        return self._close_invocations(copy, op, add, mapped=False)
+        handle, *arguments = map(copy.resolve, op.inputs)
+        shapes = op.get_attr("output_shapes")
+        is_mapped = op.type == MAP
+        return self._add_call(copy, op, _Call(op, handle, arguments, shapes, is_mapped))
 
-    def _close_map(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
-        callee = self._definitions[op.get_attr("subgraph")]
-        add = (
-            library.stateless_recursive_map
-            if self._only_reads
-            else library.recursive_map
-        )
-        add = functools.partial(add, num_shared=len(self._hidden[callee.id]))
-        return self._close_invocations(copy, op, add, mapped=True)
+    def _close_loop(
+        self, copy: GraphCopy, op: tf.Operation
+    ) -> Sequence[tf.Tensor] | None:
+        loop = as_map(op) if self._only_reads else None
+        if loop is None:
+            return _copy_loop(copy, op)
+        rows = tf.TensorShape([None])
+        shapes = [rows.concatenate(output.shape) for output in loop.call.outputs]
+        handle, arguments = copy.resolve(loop.handle), rows_for(copy, loop)
+        call = _Call(loop.call, handle, arguments, shapes, is_mapped=True)
+        return outputs_of(copy, op, loop, self._add_call(copy, op, call))
 
-    def _close_invocations(
-        self,
-        copy: GraphCopy,
-        op: tf.Operation,
-        add: Callable[..., Any],
-        *,
-        mapped: bool,
+    def _add_call(
+        self, copy: GraphCopy, source: tf.Operation, call: _Call
     ) -> list[tf.Tensor]:
-        procedure = closed_graph_around(copy.target)
-        callee = self._definitions[op.get_attr("subgraph")]
-        arguments = [copy.resolve(tensor) for tensor in list(op.inputs)[1:]]
+        """Adds a call, in place of `source`."""
+        callee = self._definitions[call.traced.get_attr("subgraph")]
         specs = callee.signature.flat_inputs
-        if mapped:
+        if call.is_mapped:
             specs = [with_rows(spec) for spec in specs]
-        _check_call(callee, specs, arguments, op)
-        arguments = [as_declared(a, s) for a, s in zip(arguments, specs, strict=True)]
+        _check_call(callee, specs, call.arguments, call.traced)
+        pairs = zip(call.arguments, specs, strict=True)
+        arguments = [as_declared(argument, spec) for argument, spec in pairs]
         if self.takes_key(callee):
             key = next_key(copy)
-            arguments.append(keys_of_rows(key, arguments[0]) if mapped else key)
-        for tensor in self._hidden[callee.id]:
-            arguments.append(_visible(copy, tensor))
-        results = add(
-            handle=copy.resolve(op.inputs[0]),
-            args=arguments,
+            keys = keys_of_rows(key, arguments[0]) if call.is_mapped else key
+            arguments.append(keys)
+        hidden = [_visible(copy, tensor) for tensor in self._hidden[callee.id]]
+        procedure = closed_graph_around(copy.target)
+        results = self._library_call(call.is_mapped, len(hidden))(
+            handle=call.handle,
+            args=arguments + hidden,
             callee=self._indices[callee.id],
             site=procedure.num_sites,
             repeated=copy.repeated,
-            Toutputs=op.get_attr("Toutputs"),
-            output_shapes=op.get_attr("output_shapes"),
-            name="map" if mapped else "call",
+            Toutputs=call.traced.get_attr("Toutputs"),
+            output_shapes=call.output_shapes,
+            name="map" if call.is_mapped else "call",
         )
         procedure.num_sites += 1
-        copy.register(op, results.activation.op)
+        copy.register(source, results.activation.op)
         return [*results.outputs, results.activation]
+
+    def _library_call(self, is_mapped: bool, num_hidden: int) -> Callable[..., Any]:
+        calls = (library.recursive_call, library.recursive_map)
+        if self._only_reads:
+            calls = (library.stateless_recursive_call, library.stateless_recursive_map)
+        add: Callable[..., Any] = calls[is_mapped]
+        if not is_mapped:
+            return add
+        return functools.partial(add, num_shared=num_hidden)
 
     def _close_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         handle, index, value, size = op.inputs
@@ -247,10 +276,15 @@ def _leave_out_step(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None
 
 
 def _copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
-    has_key = closed_graph_around(copy.target).key is not None
-    if not contains(op, _TRACED) and not (has_key and draws_within(op)):
+    if not (contains(op, _TRACED) or draws_within(op) or _has_own_gradients(op)):
         return None
+    has_key = closed_graph_around(copy.target).key is not None
     return copy_loop(copy, op, counted=has_key)
+
+
+def _has_own_gradients(op: tf.Operation) -> bool:
+    """Says whether gradients in a loop may hold tensors of the graphs around it."""
+    return any(map(tf_compat.has_custom_gradient, ops_of_functions(op)))
 
 
 def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:

@@ -1,0 +1,54 @@
+// What makes the gradient of a root call differentiable in its turn. Nothing is
+// computed here: the gradients of these ops are what matters.
+
+#include <cstring>
+
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+// To TensorFlow's executor these are cheap: they cause no work on other
+// threads.
+class CheapKernel : public tf::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  bool IsExpensive() override { return false; }
+};
+
+// Ports are zeros, of types that are plain numbers.
+class PortsOp : public CheapKernel {
+ public:
+  using CheapKernel::CheapKernel;
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    for (int i = 0; i < ctx->num_outputs(); ++i) {
+      tf::Tensor* port = nullptr;
+      OP_REQUIRES_OK(ctx, ctx->allocate_output(i, tf::TensorShape({}), &port));
+      std::memset(port->data(), 0, port->TotalBytes());
+    }
+  }
+};
+
+class TieOp : public CheapKernel {
+ public:
+  using CheapKernel::CheapKernel;
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    ctx->set_output(0, ctx->input(0));
+  }
+};
+
+REGISTER_KERNEL_BUILDER(Name("RecursivePorts").Device(tf::DEVICE_CPU), PortsOp);
+REGISTER_KERNEL_BUILDER(Name("RecursiveTie").Device(tf::DEVICE_CPU), TieOp);
+REGISTER_KERNEL_BUILDER(Name("RecursiveTieSlices").Device(tf::DEVICE_CPU),
+                        TieOp);
+
+}  // namespace
+}  // namespace recursive_tf
