@@ -255,15 +255,18 @@ class LockStep {
     readers_.Add(row);
   }
 
-  void LetGo(ValueRow row) {
-    if (!Lists::IsList(row)) return readers_.Remove(row);
-    lists_.LetGo(row, [this](ValueRow item) { readers_.Remove(item); });
+  void LetGoOfList(ValueRow list) {
+    lists_.LetGo(list, [this](ValueRow item) { readers_.Remove(item); });
   }
 
   void Clear(int32_t id, int32_t slot) {
     ValueRow& row = activations_.slot(id, slot);
     if (row.value == ValueRow::kNoValue) return;
-    LetGo(row);
+    if (row.value > ValueRow::kNoValue) {
+      readers_.Remove(row);
+    } else if (Lists::IsList(row)) {
+      LetGoOfList(row);
+    }
     row = ValueRow();
   }
 
@@ -417,6 +420,7 @@ class LockStep {
     }
     int32_t num_made = 0;
     for (const CallSite& call : stage.calls) num_made += Make(call, id);
+    if (is_refused()) return;
     EndReads(id, stage_index);
     activations_[id].num_pending = num_made;
     if (num_made == 0) EndStage(id);
@@ -475,13 +479,23 @@ class LockStep {
     for (const int32_t slot : LivenessOf(id).DyingAfter(stage)) Clear(id, slot);
   }
 
-  // Makes a call, or those of a map. Returns how many are to return.
+  // Makes a call, or those of a map. Returns how many are to return, unless one
+  // is refused.
   int32_t Make(const CallSite& call, int32_t caller) {
+    if (is_refused()) return 0;
     const Branch& branch = call.branches[BranchOf(call, caller)];
-    if (call.num_mapped == 0) {
-      MakeOne(call, branch, caller, /*row=*/0);
-      return 1;
+    if (call.num_mapped > 0) return MakeForItems(call, branch, caller);
+    const int32_t id = Enter(branch.procedure, caller, call.site, /*row=*/0);
+    if (id == kNoActivation) return 0;
+    activations_[id].first_result = call.first_result;
+    for (size_t i = 0; i < branch.arguments.size(); ++i) {
+      Store(id, static_cast<int32_t>(i), Find(caller, branch.arguments[i]));
     }
+    return 1;
+  }
+
+  int32_t MakeForItems(const CallSite& call, const Branch& branch,
+                       int32_t caller) {
     const int32_t count = lists_.Count(Find(caller, branch.arguments.front()));
     const size_t num_results =
         plan_.procedures[branch.procedure].outputs.size();
@@ -492,32 +506,30 @@ class LockStep {
       }
     }
     for (int32_t row = 0; row < count; ++row) {
-      MakeOne(call, branch, caller, row);
+      const int32_t id = Enter(branch.procedure, caller, call.site, row);
+      if (id == kNoActivation) return row;
+      activations_[id].first_result = call.first_result;
+      for (size_t i = 0; i < branch.arguments.size(); ++i) {
+        const ValueRow argument = Find(caller, branch.arguments[i]);
+        const bool is_mapped = static_cast<int32_t>(i) < call.num_mapped;
+        Store(id, static_cast<int32_t>(i),
+              is_mapped ? lists_.Items(argument)[row] : argument);
+      }
     }
     return count;
-  }
-
-  void MakeOne(const CallSite& call, const Branch& branch, int32_t caller,
-               int32_t row) {
-    if (is_refused()) return;
-    const int32_t id = Enter(branch.procedure, caller, call.site, row);
-    if (id == kNoActivation) return;
-    activations_[id].first_result = call.first_result;
-    for (size_t i = 0; i < branch.arguments.size(); ++i) {
-      const ValueRow argument = Find(caller, branch.arguments[i]);
-      const bool is_mapped = static_cast<int32_t>(i) < call.num_mapped;
-      Store(id, static_cast<int32_t>(i),
-            is_mapped ? lists_.Items(argument)[row] : argument);
-    }
   }
 
   // Stores a result of a call, or of that for item `row` of a map, whose list
   // is there since the calls were made.
   void StoreResult(int32_t caller, int32_t slot, int32_t row, ValueRow result) {
-    const ValueRow there = activations_.slot(caller, slot);
-    if (!Lists::IsList(there)) return Store(caller, slot, result);
-    lists_.Set(there, row, result);
-    readers_.Add(result);
+    if (!LivenessOf(caller).IsRead(slot)) return;
+    ValueRow& there = activations_.slot(caller, slot);
+    if (Lists::IsList(there)) {
+      lists_.Set(there, row, result);
+      return readers_.Add(result);
+    }
+    there = result;
+    Hold(result);
   }
 
   size_t BranchOf(const CallSite& call, int32_t caller) {
