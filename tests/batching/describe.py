@@ -53,6 +53,8 @@ def _call(call: CallSite, plan: Plan) -> str:
         f"{plan.procedures[branch.procedure].name}({_list(branch.arguments)})"
         for branch in call.branches
     )
+    if call.num_mapped:
+        return f"each of {branches}"
     if call.selector is None:
         return branches
     return f"{_name(call.selector)} ? {branches}"

@@ -124,13 +124,32 @@ class Interpreter:
                 chosen = 0 if call.selector is None else int(find(call.selector))
                 last = len(call.branches) - 1
                 branch = call.branches[chosen if 0 <= chosen <= last else last]
-                results = self._invoke(branch.procedure, [*map(find, branch.arguments)])
+                arguments = [*map(find, branch.arguments)]
+                if call.num_mapped:
+                    results = self._map(procedure, call, arguments)
+                else:
+                    results = self._invoke(branch.procedure, arguments)
                 slots.update(enumerate(results, call.first_result))
         assert max(slots, default=-1) < procedure.num_slots
         if procedure.goes_on is not None:
             loop = procedure.goes_on
             return self._invoke(loop.procedure, [*map(find, loop.arguments)])
         return [find(output) for output in procedure.outputs]
+
+    def _map(self, caller, call, arguments):
+        """Returns what the callee returns for each item, as lists."""
+        lists, shared = arguments[: call.num_mapped], arguments[call.num_mapped :]
+        callee = call.branches[0].procedure
+        rows = [
+            self._invoke(callee, [*items, *shared])
+            for items in zip(*lists, strict=True)
+        ]
+        if rows:
+            return [tf.stack(items) for items in zip(*rows, strict=True)]
+        no_items = {found.slot: found.no_items for found in caller.lists}
+        count = len(self._plan.procedures[callee].outputs)
+        slots = range(call.first_result, call.first_result + count)
+        return [self._prologue[no_items[slot]] for slot in slots]
 
     def _function_of(self, inputs, outputs):
         """Returns a function from `inputs` to `outputs`, of closed procedures."""

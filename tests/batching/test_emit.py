@@ -21,7 +21,7 @@ def graph_of(function):
 
 @pytest.mark.parametrize("num_rows", [0, 1, 4])
 def test_a_number_of_rows_becomes_any_number(num_rows):
-    emitted = emit(graph_of(lambda x: tf.reshape(x, [PRIME * 3]) + 1.0), PRIME)
+    emitted = emit(graph_of(lambda x: tf.reshape(x, [PRIME * 3]) + 1.0), [PRIME])
     (found,) = tf_compat.make_function(emitted).call_flat(tf.zeros([num_rows, 3]))
     assert found.numpy().tolist() == [1.0] * (3 * num_rows)
 
@@ -33,4 +33,4 @@ def test_what_one_row_would_mean_something_else_to_is_refused():
         return tf.reduce_sum(x, axes)
 
     with pytest.raises(CannotBatchError, match=r"BroadcastGradientArgs.* shapes that"):
-        emit(graph_of(gradient_of_broadcast), PRIME)
+        emit(graph_of(gradient_of_broadcast), [PRIME])

@@ -209,12 +209,15 @@ def test_a_plan_is_encoded_as_numbers():
         *(0, 0, 1, 1, 4, 2),  # by slot 1, to slot 4: one of two
         *(1, 2, 2, 3),  # procedure 1 with slots 2 and 3
         *(2, 1, 0),  # procedure 2 with slot 0
+        0,  # no lists
         *(1, 2, 5, 1, 4, 0, 2),  # the recursion: two stages:
         *(-1, 0, 0, 0, 0, 2),  # no block; two calls
         *(0, 0, 0, 0, 2, 1, 0, 1, 0),  # fib at call site 0, of slot 0 to slot 2
         *(1, 0, 0, 0, 3, 1, 0, 1, 1),  # and at call site 1
         *(1, 2, 1, 2, 1, 3, 4, 1, 0, 0),  # block 1 of slots 2 and 3, to slot 4
+        0,  # no lists
         *(1, 1, 1, 1, 0, 0, 0),  # the base: returns its argument
+        0,  # no lists
     ]
 
 
@@ -224,7 +227,13 @@ def test_an_output_of_the_prologue_is_encoded_below_zero():
         f.output(tf.cond(n < 1, lambda: 7, lambda: f(n - 1)))
     base = Compiled(f).plan.procedures[-1]
     assert base.outputs == (Source(0, of_prologue=True),)
-    assert encode(Compiled(f).plan)[-4:] == [1, ~0, 0, 0]  # One output; no stage.
+    assert encode(Compiled(f).plan)[-5:] == [
+        1,
+        ~0,
+        0,
+        0,
+        0,
+    ]  # One output; no stage, no list.
 
 
 def test_two_compilations_give_the_same_plan():

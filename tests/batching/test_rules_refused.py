@@ -69,13 +69,27 @@ REFUSED = {
         lambda n: tf.random.stateless_binomial([3], n, 5.0, 0.5),
         *("StatelessRandomBinomial", "may differ in its seed", INDICES),
     ),
-    "a range of the row": (lambda n: tf.reduce_sum(tf.range(n)), "Range", SHAPE, INDEX),
-    "places": (lambda x: tf.shape(tf.where(x > 0.0)), "Where", SHAPE, VECTOR),
-    "unique values": (lambda x: tf.unique(x)[0][:1], "Unique", SHAPE, VECTOR),
-    "a mask": (
-        lambda x: tf.reduce_sum(tf.boolean_mask(x, x > 0.0)),
-        *("Where", SHAPE, VECTOR),
+    "a range of floats": (
+        lambda n: tf.reduce_sum(tf.range(tf.cast(n, tf.float32))),
+        *("Range", SHAPE, INDEX),
     ),
+    "places in a matrix": (
+        lambda m: tf.shape(tf.where(m > 0.0)),
+        *("Where", SHAPE, SQUARE),
+    ),
+    "unique values": (
+        lambda x: tf.reduce_sum(tf.unique(x)[0]),
+        *("Unique", SHAPE, VECTOR),
+    ),
+    "a list in another order": (
+        lambda n: tf.reduce_sum(tf.reverse(tf.range(n), [0])),
+        *("ReverseV2", "not known how to do it item by item", INDEX),
+    ),
+    "lists of two lengths": (
+        lambda n: tf.reduce_sum(tf.range(n) + tf.range(n + 0)),
+        *("AddV2", "whether the lists that it takes have as many items", INDEX),
+    ),
+    "a list that is returned": (lambda n: tf.range(n), "Range", SHAPE, INDEX),
     "a partition": (
         lambda x: tf.reduce_sum(tf.dynamic_partition(x, [0, 1, 0], 2)[0]),
         *("DynamicPartition", SHAPE, VECTOR),

@@ -339,11 +339,7 @@ def test_maps_of_static_size(w):
     check_same(recurse, loop, tf.constant(0.7), w)
 
 
-@feature(
-    "`.map` in bodies, of any number of rows",
-    gradients=True,
-    refused="how many rows this map has may differ between activations",
-)
+@feature("`.map` in bodies, of any number of rows", gradients=True)
 def test_maps_of_any_size(w):
     with rtf.SubGraph("walk", output_signature=tf.float32) as walk:
         node, x = walk.input(tf.int32), walk.input(tf.float32)
@@ -354,6 +350,56 @@ def test_maps_of_any_size(w):
 
     recurse, loop = (lambda x: walk(0, x)), (lambda x: plain_tree(0, x, w))
     check_same(recurse, loop, tf.constant(0.7), w)
+
+
+def define_walk(combine):
+    """Returns a SubGraph and a plain function that combine any number of children.
+
+    Args:
+        combine: Of what the children give, `[k, 2]`, and a vector of the node.
+    """
+    with rtf.SubGraph("walk", output_signature=tf.TensorSpec([2])) as walk:
+        node, x = walk.input(tf.int32), walk.input(tf.float32, [2])
+        own = tf.gather(CHILDREN, node)
+        own = tf.boolean_mask(own, own >= 0)
+        walk.output(combine(walk.map(own, tf.tile(x[None], [tf.size(own), 1])), x))
+
+    def plain(node, x):
+        below = [plain(int(child), x) for child in CHILDREN[node] if child >= 0]
+        return combine(tf.stack(below) if below else tf.zeros([0, 2]), x)
+
+    return walk, plain
+
+
+@feature(
+    "over any number of rows: `tf.reduce_sum`, `tf.reduce_max` and so on, `tf.matmul`, "
+    "`tf.nn.softmax`, masks, ranges, slices, `tf.shape`",
+    gradients=True,
+)
+def test_what_is_done_with_any_number_of_rows(w):
+    def attend(below, x):
+        scores = tf.linalg.matvec(tf.tanh(below @ tf.fill([2, 2], w)), x)
+        context = tf.linalg.matvec(below, tf.nn.softmax(scores), transpose_a=True)
+        is_any = tf.cast(tf.shape(below)[0] > 0, tf.float32)
+        largest = tf.maximum(tf.reduce_max(tf.concat([below, -below], 1), 0)[2:], -9.0)
+        some = tf.reduce_sum(below[:, :1] * x, 0)
+        return tf.sin(x + context + is_any * largest + some)
+
+    walk, plain = define_walk(attend)
+    check_same(lambda x: walk(0, x), lambda x: plain(0, x), tf.constant([0.7, -0.3]), w)
+
+
+@feature(
+    "one of any number of rows, or all of them in another order",
+    gradients=True,
+    refused="not known how to do it item by item",
+)
+def test_the_order_of_any_number_of_rows(w):
+    def weigh(below, x):
+        return tf.sin(x + tf.reduce_sum(tf.reverse(below, [0]) * below, 0) * w)
+
+    walk, plain = define_walk(weigh)
+    check_same(lambda x: walk(0, x), lambda x: plain(0, x), tf.constant([0.7, -0.3]), w)
 
 
 @feature("`push`: a value of each invocation, in a table", gradients=True)

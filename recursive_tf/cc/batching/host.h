@@ -13,11 +13,15 @@ class Host {
   virtual ~Host() = default;
 
   // Returns the number of the branch that the scalar at `row` stands for: with
-  // keys and pushed indices the only values that anyone but a block looks at.
+  // keys, counts and pushed indices the only values that anyone but a block looks
+  // at.
   virtual int32_t ReadSelector(ValueRow row) = 0;
 
   // Returns the key that the scalar at `row` is.
   virtual int64_t ReadKey(ValueRow row) = 0;
+
+  // Returns the first number of what is at `row`: how many items a list has.
+  virtual int32_t ReadCount(ValueRow row) = 0;
 
   // Writes `value` to row `index` of a table of the root call. Returns false if
   // that cannot be, which ends the run.

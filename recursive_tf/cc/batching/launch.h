@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_LAUNCH_H_
 #define RECURSIVE_TF_CC_BATCHING_LAUNCH_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -9,15 +10,41 @@
 
 namespace recursive_tf {
 
+// An input that is the items of lists.
+struct ListInput {
+  int32_t input = 0;
+  // As PlannedList.
+  int32_t no_items = 0;
+  // By activation.
+  std::vector<int32_t> counts;
+};
+
+// An output that is the items of lists.
+struct ListOutput {
+  int32_t output = 0;
+  // By activation: where it says how many items there are. That may be in
+  // another output.
+  std::vector<ValueRow> counts;
+};
+
 // One run of a block for all of `activations`. Its outputs are the values from
-// `first_value` on; row i of each belongs to activation i.
+// `first_value` on; row i of each belongs to activation i. Only items of lists
+// are as many as there are, in the order of the activations.
 struct Launch {
   int32_t block = kNoBlock;
   int32_t first_value = 0;
   std::vector<int32_t> activations;
   std::vector<JoinedRows> inputs;
+  std::vector<ListInput> list_inputs;
+  std::vector<ListOutput> list_outputs;
 
   int32_t num_rows() const { return static_cast<int32_t>(activations.size()); }
+
+  bool IsListOutput(int32_t output) const {
+    return std::any_of(
+        list_outputs.begin(), list_outputs.end(),
+        [output](const ListOutput& list) { return list.output == output; });
+  }
 };
 
 }  // namespace recursive_tf

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/batching/launch.h"
@@ -27,17 +28,32 @@ class LaunchBound {
     }
   }
 
-  // Adds the values of a launch.
+  // Adds the values of a launch. Spread follows for lists.
   void Add(const Launch& launch, int32_t num_values) {
     Chains chains(static_cast<size_t>(launch.num_rows()) * num_blocks_, 0);
-    for (const JoinedRows& input : launch.inputs) {
-      for (const Rows& rows : input) Follow(rows, &chains);
+    for (size_t i = 0; i < launch.inputs.size(); ++i) {
+      const std::vector<int32_t> owners = OwnersOfItems(launch, i);
+      for (const Rows& rows : launch.inputs[i]) Follow(rows, owners, &chains);
     }
     for (int32_t row = 0; row < launch.num_rows(); ++row) {
       const int32_t length = ++chains[At(row) + launch.block];
       longest_[launch.block] = std::max(longest_[launch.block], length);
     }
     chains_.resize(chains_.size() + num_values, chains);
+  }
+
+  // Says that a value is the items of lists: so many of each row of its launch.
+  void Spread(int32_t value, const std::vector<int32_t>& counts) {
+    const Chains of_rows = std::move(chains_[value]);
+    Chains& of_items = chains_[value];
+    of_items.clear();
+    for (size_t row = 0; row < counts.size(); ++row) {
+      const auto first =
+          of_rows.begin() + static_cast<int64_t>(At(static_cast<int32_t>(row)));
+      for (int32_t item = 0; item < counts[row]; ++item) {
+        of_items.insert(of_items.end(), first, first + num_blocks_);
+      }
+    }
   }
 
   int64_t Get() const {
@@ -52,10 +68,26 @@ class LaunchBound {
     return static_cast<size_t>(row) * num_blocks_;
   }
 
-  void Follow(const Rows& rows, Chains* chains) const {
-    int32_t to_row = 0;
+  // Returns whose each item of an input is; none if it has a row for each.
+  static std::vector<int32_t> OwnersOfItems(const Launch& launch,
+                                            size_t input) {
+    std::vector<int32_t> owners;
+    for (const ListInput& list : launch.list_inputs) {
+      if (list.input != static_cast<int32_t>(input)) continue;
+      for (size_t row = 0; row < list.counts.size(); ++row) {
+        owners.insert(owners.end(), list.counts[row],
+                      static_cast<int32_t>(row));
+      }
+    }
+    return owners;
+  }
+
+  void Follow(const Rows& rows, const std::vector<int32_t>& owners,
+              Chains* chains) const {
+    int32_t next = 0;
     for (const RowRun& run : rows.runs()) {
-      for (int32_t i = 0; i < run.num_rows; ++i, ++to_row) {
+      for (int32_t i = 0; i < run.num_rows; ++i, ++next) {
+        const int32_t to_row = owners.empty() ? next : owners[next];
         const size_t from = At(run.first_row + i * run.stride);
         for (int32_t block = 0; block < num_blocks_; ++block) {
           int32_t& length = (*chains)[At(to_row) + block];

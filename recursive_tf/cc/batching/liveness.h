@@ -17,7 +17,7 @@ class Liveness {
       : last_stage_(procedure.num_slots, kNever),
         dying_(procedure.stages.size() + 1) {
     for (size_t k = 0; k < procedure.stages.size(); ++k) {
-      Read(procedure.stages[k], static_cast<int32_t>(k));
+      Read(procedure, procedure.stages[k], static_cast<int32_t>(k));
     }
     const auto end = static_cast<int32_t>(procedure.stages.size());
     for (const Source& output : procedure.outputs) Read(output, end);
@@ -42,9 +42,14 @@ class Liveness {
  private:
   static constexpr int32_t kNever = -1;
 
-  void Read(const Stage& stage, int32_t k) {
+  void Read(const PlannedProcedure& procedure, const Stage& stage, int32_t k) {
     for (const StageInput& input : stage.inputs) {
       for (const Source& source : input) Read(source, k);
+    }
+    // How many items a block gave is read after it ran.
+    for (const PlannedList& list : procedure.lists) {
+      const int32_t output = list.slot - stage.first_output;
+      if (output >= 0 && output < stage.num_outputs) Read(list.count, k);
     }
     for (const PlannedPush& push : stage.pushes) {
       Read(push.index, k);

@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/batching/frontier.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/lists.h"
 #include "recursive_tf/cc/batching/liveness.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policy.h"
@@ -50,7 +51,7 @@ class LockStep {
     int32_t caller;
     int32_t site;
     int32_t procedure;
-    // Of the root call, if that is who made it.
+    // Of the root call, if that is who made it, or of a map.
     int32_t row;
   };
 
@@ -84,9 +85,8 @@ class LockStep {
     const int32_t first = readers_.AddValues(entry.num_arguments);
     results_.resize(num_rows);
     for (int32_t row = 0; row < num_rows; ++row) {
-      const int32_t id = Enter(0, kNoActivation, 0);
+      const int32_t id = Enter(0, kNoActivation, 0, row);
       if (id == kNoActivation) return;
-      activations_[id].row = num_entered_rows_++;
       for (int32_t i = 0; i < entry.num_arguments; ++i) {
         Store(id, i, {first + i, row});
       }
@@ -103,9 +103,17 @@ class LockStep {
     launch->block = choice.block;
     launch->activations = frontier_.Take(choice.block, choice.depth);
     const Stage& stage = StageOf(launch->activations.front());
+    const PlannedProcedure& procedure =
+        ProcedureOf(launch->activations.front());
     launch->inputs.clear();
+    launch->list_inputs.clear();
+    launch->list_outputs.clear();
     for (const StageInput& input : stage.inputs) {
       JoinedRows& joined = launch->inputs.emplace_back();
+      if (const PlannedList* list = procedure.ListAt(input.front())) {
+        AddItems(*list, launch);
+        continue;
+      }
       for (const Source& source : input) {
         Rows& rows = joined.emplace_back();
         rows.Reserve(launch->activations.size());
@@ -115,6 +123,9 @@ class LockStep {
       }
     }
     launch->first_value = readers_.AddValues(stage.num_outputs);
+    for (const PlannedList& list : procedure.lists) {
+      FindCounts(list, stage, launch);
+    }
     return true;
   }
 
@@ -123,8 +134,10 @@ class LockStep {
     const Stage& stage = StageOf(launch.activations.front());
     const Liveness& liveness = LivenessOf(launch.activations.front());
     read_outputs_.clear();
+    MakeLists(launch, stage);
     for (int32_t k = 0; k < stage.num_outputs; ++k) {
       if (!liveness.IsRead(stage.first_output + k)) continue;
+      if (launch.IsListOutput(k)) continue;
       readers_.Add(launch.first_value + k, launch.num_rows());
       read_outputs_.push_back(k);
     }
@@ -201,6 +214,7 @@ class LockStep {
   }
 
   const ActivationTable& activations() const { return activations_; }
+  const Lists& lists() const { return lists_; }
   int32_t num_values() const { return readers_.num_values(); }
 
  private:
@@ -208,9 +222,12 @@ class LockStep {
     return refused_call_.has_value() || refused_push_.has_value();
   }
 
+  const PlannedProcedure& ProcedureOf(int32_t id) const {
+    return plan_.procedures[activations_[id].procedure];
+  }
+
   const Stage& StageOf(int32_t id) const {
-    const BatchedActivation& activation = activations_[id];
-    return plan_.procedures[activation.procedure].stages[activation.stage];
+    return ProcedureOf(id).stages[activations_[id].stage];
   }
 
   const Liveness& LivenessOf(int32_t id) const {
@@ -238,14 +255,80 @@ class LockStep {
                ValueRow row) {
     if (!liveness_[procedure].IsRead(slot)) return;
     activations_.slot(id, offset + slot) = row;
+    Hold(row);
+  }
+
+  // Says that a slot holds a row, or a list.
+  void Hold(ValueRow row) {
+    if (Lists::IsList(row)) return lists_.Hold(row);
     readers_.Add(row);
+  }
+
+  void LetGoOfList(ValueRow list) {
+    lists_.LetGo(list, [this](ValueRow item) { readers_.Remove(item); });
   }
 
   void Clear(int32_t id, int32_t slot) {
     ValueRow& row = activations_.slot(id, slot);
     if (row.value == ValueRow::kNoValue) return;
-    readers_.Remove(row);
+    if (row.value > ValueRow::kNoValue) {
+      readers_.Remove(row);
+    } else if (Lists::IsList(row)) {
+      LetGoOfList(row);
+    }
     row = ValueRow();
+  }
+
+  // Adds the items of a list of each activation to the last input of a launch.
+  void AddItems(const PlannedList& list, Launch* launch) {
+    const auto input = static_cast<int32_t>(launch->inputs.size()) - 1;
+    Rows& rows = launch->inputs.back().emplace_back();
+    ListInput& added = launch->list_inputs.emplace_back();
+    added.input = input;
+    added.no_items = list.no_items;
+    for (const int32_t id : launch->activations) {
+      const std::vector<ValueRow>& items =
+          lists_.Items(Find(id, Source::Slot(list.slot)));
+      for (const ValueRow item : items) rows.Add(item);
+      added.counts.push_back(static_cast<int32_t>(items.size()));
+    }
+  }
+
+  // Says of a list, if the stage's block gives it, where its counts are.
+  void FindCounts(const PlannedList& list, const Stage& stage, Launch* launch) {
+    const auto output_at = [&stage](int32_t slot) {
+      const int32_t output = slot - stage.first_output;
+      return output >= 0 && output < stage.num_outputs ? output : -1;
+    };
+    const int32_t output = output_at(list.slot);
+    if (output < 0) return;
+    ListOutput& added = launch->list_outputs.emplace_back();
+    added.output = output;
+    const int32_t counts = output_at(list.count.slot);
+    for (int32_t i = 0; i < launch->num_rows(); ++i) {
+      added.counts.push_back(counts < 0
+                                 ? Find(launch->activations[i], list.count)
+                                 : ValueRow{launch->first_value + counts, i});
+    }
+  }
+
+  // Gives each activation its items of what a launch computed.
+  void MakeLists(const Launch& launch, const Stage& stage) {
+    for (const ListOutput& made : launch.list_outputs) {
+      const int32_t slot = stage.first_output + made.output;
+      if (!LivenessOf(launch.activations.front()).IsRead(slot)) continue;
+      int32_t row = 0;
+      for (int32_t i = 0; i < launch.num_rows(); ++i) {
+        const int32_t count = host_->ReadCount(made.counts[i]);
+        const ValueRow list = lists_.Add(count);
+        for (int32_t item = 0; item < count; ++item) {
+          lists_.Set(list, item, {launch.first_value + made.output, row++});
+        }
+        readers_.Add(launch.first_value + made.output, count);
+        lists_.Hold(list);
+        activations_.slot(launch.activations[i], slot) = list;
+      }
+    }
   }
 
   // The blocks of the lowest rank that somebody waits for, in order.
@@ -271,7 +354,7 @@ class LockStep {
 
   // Makes an activation, which Settle sets off. Returns its id, or none if a
   // limit is reached.
-  int32_t Enter(int32_t procedure, int32_t parent, int32_t site) {
+  int32_t Enter(int32_t procedure, int32_t parent, int32_t site, int32_t row) {
     const bool is_branch = plan_.procedures[procedure].is_branch;
     const int32_t depth =
         (parent == kNoActivation ? 0 : activations_[parent].call_depth) +
@@ -279,9 +362,7 @@ class LockStep {
     const ActivationTree::Verdict verdict =
         is_branch ? ActivationTree::Verdict::kEntered : Judge(depth);
     if (verdict != ActivationTree::Verdict::kEntered) {
-      const bool is_root = parent == kNoActivation;
-      refused_call_ = Refusal{verdict, parent, site, procedure,
-                              is_root ? num_entered_rows_ : 0};
+      refused_call_ = Refusal{verdict, parent, site, procedure, row};
       return kNoActivation;
     }
     if (!is_branch) ++num_invocations_;
@@ -289,6 +370,7 @@ class LockStep {
     BatchedActivation& activation = activations_[id];
     activation.parent = parent;
     activation.site = site;
+    activation.row = row;
     activation.call_depth = depth;
     if (parent != kNoActivation) {
       activation.progress = activations_[parent].progress;
@@ -355,10 +437,12 @@ class LockStep {
       if (call.key.has_value()) return Share(call, id);
       if (frames_.RunsInPlace(branch.procedure)) return GoTo(branch, id);
     }
-    for (const CallSite& call : stage.calls) Make(call, id);
+    int32_t num_made = 0;
+    for (const CallSite& call : stage.calls) num_made += Make(call, id);
+    if (is_refused()) return;
     EndReads(id, stage_index);
-    activations_[id].num_pending = static_cast<int32_t>(stage.calls.size());
-    if (stage.calls.empty()) EndStage(id);
+    activations_[id].num_pending = num_made;
+    if (num_made == 0) EndStage(id);
   }
 
   // Takes an activation to a branch that runs in place.
@@ -455,16 +539,57 @@ class LockStep {
     for (const int32_t slot : LivenessOf(id).DyingAfter(stage)) Clear(id, slot);
   }
 
-  void Make(const CallSite& call, int32_t caller) {
-    if (is_refused()) return;
+  // Makes a call, or those of a map. Returns how many are to return, unless one
+  // is refused.
+  int32_t Make(const CallSite& call, int32_t caller) {
+    if (is_refused()) return 0;
     const Branch& branch = call.branches[BranchOf(call, caller)];
-    const int32_t id = Enter(branch.procedure, caller, call.site);
-    if (id == kNoActivation) return;
+    if (call.num_mapped > 0) return MakeForItems(call, branch, caller);
+    const int32_t id = Enter(branch.procedure, caller, call.site, /*row=*/0);
+    if (id == kNoActivation) return 0;
     activations_[id].first_result = call.first_result;
-    activations_[id].row = call.ordinal;
     for (size_t i = 0; i < branch.arguments.size(); ++i) {
       Store(id, static_cast<int32_t>(i), Find(caller, branch.arguments[i]));
     }
+    return 1;
+  }
+
+  int32_t MakeForItems(const CallSite& call, const Branch& branch,
+                       int32_t caller) {
+    const int32_t count = lists_.Count(Find(caller, branch.arguments.front()));
+    const size_t num_results =
+        plan_.procedures[branch.procedure].outputs.size();
+    for (size_t i = 0; i < num_results; ++i) {
+      const int32_t slot = call.first_result + static_cast<int32_t>(i);
+      if (LivenessOf(caller).IsRead(slot)) {
+        Store(caller, slot, lists_.Add(count));
+      }
+    }
+    for (int32_t row = 0; row < count; ++row) {
+      const int32_t id = Enter(branch.procedure, caller, call.site, row);
+      if (id == kNoActivation) return row;
+      activations_[id].first_result = call.first_result;
+      for (size_t i = 0; i < branch.arguments.size(); ++i) {
+        const ValueRow argument = Find(caller, branch.arguments[i]);
+        const bool is_mapped = static_cast<int32_t>(i) < call.num_mapped;
+        Store(id, static_cast<int32_t>(i),
+              is_mapped ? lists_.Items(argument)[row] : argument);
+      }
+    }
+    return count;
+  }
+
+  // Stores a result of a call, or of that for item `row` of a map, whose list
+  // is there since the calls were made.
+  void StoreResult(int32_t caller, int32_t slot, int32_t row, ValueRow result) {
+    if (!LivenessOf(caller).IsRead(slot)) return;
+    ValueRow& there = activations_.slot(caller, slot);
+    if (Lists::IsList(there)) {
+      lists_.Set(there, row, result);
+      return readers_.Add(result);
+    }
+    there = result;
+    Hold(result);
   }
 
   size_t BranchOf(const CallSite& call, int32_t caller) {
@@ -516,9 +641,9 @@ class LockStep {
       }
     } else {
       for (size_t i = 0; i < procedure.outputs.size(); ++i) {
-        Store(activation.parent,
-              activation.first_result + static_cast<int32_t>(i),
-              Find(id, procedure.outputs[i]));
+        StoreResult(activation.parent,
+                    activation.first_result + static_cast<int32_t>(i),
+                    activation.row, Find(id, procedure.outputs[i]));
       }
       Progress& progress = activations_[activation.parent].progress;
       progress = std::max(progress, activation.progress);
@@ -540,6 +665,7 @@ class LockStep {
   ActivationTable activations_;
   Frontier frontier_;
   ValueReaders readers_;
+  Lists lists_;
   // Activations that have yet to be taken to their next block.
   std::vector<int32_t> entered_;
   // Fronts that have got what they waited for.
@@ -552,7 +678,6 @@ class LockStep {
   std::optional<Refusal> refused_call_;
   std::optional<int32_t> refused_push_;
   int64_t num_invocations_ = 0;
-  int32_t num_entered_rows_ = 0;
 };
 
 }  // namespace recursive_tf

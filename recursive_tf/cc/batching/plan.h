@@ -36,11 +36,23 @@ struct CallSite {
   std::vector<Branch> branches;
   // The slot of the first result; the others follow.
   int32_t first_result = 0;
-  // The row of a map that it is for, for paths.
-  int32_t ordinal = 0;
+  // Of a map: how many of the first arguments are lists. There is a call for
+  // each of their items, and each result is a list. 0 for a single call.
+  int32_t num_mapped = 0;
   // Of the call of a memoised SubGraph's body by its front: all that have the
   // same key share one run of it.
   std::optional<Source> key = std::nullopt;
+};
+
+// A slot that holds a list: any number of rows, which may be others for each
+// activation. A block takes and gives the items of all of its activations, one
+// activation after the other.
+struct PlannedList {
+  int32_t slot = 0;
+  // The output of the prologue that stands for no items at all.
+  int32_t no_items = 0;
+  // Its first number says how many items there are.
+  Source count;
 };
 
 // A row that a procedure adds to a table of the root call.
@@ -53,7 +65,7 @@ struct PlannedPush {
 constexpr int32_t kNoBlock = -1;
 
 // What a block takes as one input: the rows of a value or, where there are
-// several, their rows joined, each with the next behind it.
+// several, their rows joined, each with the next behind it; or items of lists.
 using StageInput = std::vector<Source>;
 
 // What a procedure does between two waits: runs a block, perhaps, with all the
@@ -80,6 +92,15 @@ struct PlannedProcedure {
   // Where it goes on at its end instead of returning: a turn of a loop begins
   // the loop, whose branch it is, again.
   std::optional<Branch> goes_on;
+  std::vector<PlannedList> lists;
+
+  // Returns what list `source` is, or null.
+  const PlannedList* ListAt(Source source) const {
+    for (const PlannedList& list : lists) {
+      if (list.slot == source.slot) return &list;
+    }
+    return nullptr;
+  }
 };
 
 // A program as the batched executor runs it. The root call invokes the first

@@ -10,6 +10,7 @@
 
 #include "recursive_tf/cc/batching/code_reader.h"
 #include "recursive_tf/cc/batching/frames.h"
+#include "recursive_tf/cc/batching/list_checker.h"
 #include "recursive_tf/cc/batching/plan.h"
 
 namespace recursive_tf {
@@ -58,6 +59,12 @@ class PlanDecoder {
     if (reader_.Number() != 0) procedure->goes_on = ReadBranch();
     procedure->stages.resize(reader_.Count());
     for (Stage& stage : procedure->stages) Read(&stage);
+    procedure->lists.resize(reader_.Count());
+    for (PlannedList& list : procedure->lists) {
+      list.slot = reader_.Index();
+      list.no_items = reader_.Index();
+      list.count = ReadSource();
+    }
   }
 
   void Read(Stage* stage) {
@@ -81,7 +88,7 @@ class PlanDecoder {
 
   void Read(CallSite* call) {
     call->site = reader_.Index();
-    call->ordinal = reader_.Index();
+    call->num_mapped = reader_.Count();
     const int64_t decides = reader_.Number();
     const Source source = ReadSource();
     if (decides == kSelector) call->selector = source;
@@ -113,6 +120,7 @@ class PlanDecoder {
     if (reader_.ok()) CheckBranches(plan);
     if (reader_.ok()) CheckLoops(plan);
     if (reader_.ok()) CheckShared(plan);
+    if (reader_.ok()) ListChecker(&plan, &reader_).Check();
   }
 
   // What is shared runs in place, and is all that its front waits for.

@@ -30,11 +30,15 @@ using Column = std::vector<int64_t>;
 // A program whose blocks compute with columns of integers, row by row.
 struct IntegerProgram {
   using Block = std::function<std::vector<int64_t>(const Column& row)>;
+  using LaunchBlock =
+      std::function<std::vector<Column>(const std::vector<Column>& inputs)>;
 
   Plan plan;
   // Takes the inputs of one activation, returns its outputs.
   std::vector<Block> blocks;
   Column prologue;
+  // Blocks that take or give items of lists: for all activations of a launch.
+  std::map<int32_t, LaunchBlock> launch_blocks;
 };
 
 // Runs such a program in lock step, and watches the run: a value that is read
@@ -80,6 +84,10 @@ class IntegerRun : public Host {
 
   int64_t ReadKey(ValueRow row) override { return At(row); }
 
+  int32_t ReadCount(ValueRow row) override {
+    return static_cast<int32_t>(At(row));
+  }
+
   // Refuses a second row for the same index.
   bool Push(int32_t table, ValueRow index, ValueRow value) override {
     if (!tables_[table].emplace(At(index), At(value)).second) return false;
@@ -122,16 +130,11 @@ class IntegerRun : public Host {
     for (const JoinedRows& input : launch.inputs) {
       for (const Rows& rows : input) inputs.push_back(Gather(rows));
     }
-    std::vector<Column> outputs;
-    for (size_t row = 0; row < num_rows; ++row) {
-      Column of_row;
-      for (const Column& input : inputs) of_row.push_back(input.at(row));
-      const Column computed = program_.blocks[launch.block](of_row);
-      outputs.resize(computed.size());
-      for (size_t i = 0; i < computed.size(); ++i) {
-        outputs[i].push_back(computed[i]);
-      }
-    }
+    const auto of_launch = program_.launch_blocks.find(launch.block);
+    std::vector<Column> outputs =
+        of_launch == program_.launch_blocks.end()
+            ? RowByRow(program_.blocks[launch.block], inputs, num_rows)
+            : of_launch->second(inputs);
     TapedLaunch<Column> taped{launch.block, launch.first_value,
                               launch.num_rows(), launch.inputs,
                               std::move(inputs)};
@@ -141,6 +144,22 @@ class IntegerRun : public Host {
     if (static_cast<int32_t>(values_.size()) != steps_.num_values()) {
       throw std::logic_error("the values are numbered in another way");
     }
+  }
+
+  static std::vector<Column> RowByRow(const IntegerProgram::Block& block,
+                                      const std::vector<Column>& inputs,
+                                      size_t num_rows) {
+    std::vector<Column> outputs;
+    for (size_t row = 0; row < num_rows; ++row) {
+      Column of_row;
+      for (const Column& input : inputs) of_row.push_back(input.at(row));
+      const Column computed = block(of_row);
+      outputs.resize(computed.size());
+      for (size_t i = 0; i < computed.size(); ++i) {
+        outputs[i].push_back(computed[i]);
+      }
+    }
+    return outputs;
   }
 
   void AddValue(Column rows) {

@@ -107,9 +107,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   report_.rows[launch->block] +=
       static_cast<int64_t>(launch->activations.size());
   std::vector<tf::Tensor> inputs(launch->inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    TF_RETURN_IF_ERROR(values_.Gather(launch->inputs[i], &inputs[i]));
-  }
+  TF_RETURN_IF_ERROR(GatherInputs(*launch, &inputs));
   watch_.Lap(&report_.seconds_gather);
   const int32_t num_values = steps_.num_values() - launch->first_value;
   if (bound_.has_value()) bound_->Add(*launch, num_values);
@@ -128,8 +126,41 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   for (int32_t i = 0; i < num_values; ++i) {
     AddValue(std::move(outputs[i]));
   }
+  TF_RETURN_IF_ERROR(CheckItems(*launch));
   report_.peak_bytes =
       std::max(report_.peak_bytes, values_.bytes_alive() + bytes_kept_);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::GatherInputs(const Launch& launch,
+                                          std::vector<tf::Tensor>* inputs) {
+  for (const ListInput& list : launch.list_inputs) {
+    if (launch.inputs[list.input].front().num_rows() > 0) continue;
+    (*inputs)[list.input] = record_->prologue[list.no_items];
+  }
+  for (size_t i = 0; i < inputs->size(); ++i) {
+    if (launch.inputs[i].front().num_rows() == 0) continue;
+    TF_RETURN_IF_ERROR(values_.Gather(launch.inputs[i], &(*inputs)[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::CheckItems(const Launch& launch) {
+  for (const ListOutput& list : launch.list_outputs) {
+    std::vector<int32_t> counts;
+    int64_t total = 0;
+    for (const ValueRow row : list.counts) {
+      counts.push_back(ReadCount(row));
+      total += counts.back();
+    }
+    const int32_t value = launch.first_value + list.output;
+    if (values_[value].dim_size(0) != total) {
+      return absl::InternalError(absl::StrCat(
+          "output ", list.output, " has ", values_[value].dim_size(0),
+          " items where ", total, " are counted"));
+    }
+    if (bound_.has_value()) bound_->Spread(value, counts);
+  }
   return absl::OkStatus();
 }
 
@@ -138,7 +169,8 @@ absl::Status BatchedForward::CheckRows(
   const size_t num_values = steps_.num_values() - launch.first_value;
   for (size_t i = 0; i < num_values; ++i) {
     if (i < outputs.size() && outputs[i].dims() > 0 &&
-        outputs[i].dim_size(0) == launch.num_rows()) {
+        (outputs[i].dim_size(0) == launch.num_rows() ||
+         launch.IsListOutput(static_cast<int32_t>(i)))) {
       continue;
     }
     return absl::InternalError(absl::StrCat("output ", i,
@@ -215,6 +247,13 @@ int64_t BatchedForward::ReadKey(ValueRow row) {
     return static_cast<const int32_t*>(value.data)[row.row];
   }
   return static_cast<const int64_t*>(value.data)[row.row];
+}
+
+int32_t BatchedForward::ReadCount(ValueRow row) {
+  const RowView& value = values_.view(row.value);
+  if (value.dtype != tf::DT_INT32 || value.num_elements == 0) return 0;
+  const auto* counts = static_cast<const int32_t*>(value.data);
+  return std::max(counts[row.row * value.num_elements], 0);
 }
 
 // Takes the row, so that an error is this activation's. Rows are copied many at

@@ -63,12 +63,17 @@ class BatchedForward : public Host {
 
   int32_t ReadSelector(ValueRow row) override;
   int64_t ReadKey(ValueRow row) override;
+  int32_t ReadCount(ValueRow row) override;
   bool Push(int32_t table, ValueRow index, ValueRow value) override;
 
  private:
   absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures);
   absl::Status RunAll();
   absl::Status RunLaunch(Launch* launch);
+  absl::Status GatherInputs(const Launch& launch,
+                            std::vector<tensorflow::Tensor>* inputs);
+  // Checks that there are as many items as are counted.
+  absl::Status CheckItems(const Launch& launch);
   absl::Status CheckRows(const Launch& launch,
                          const std::vector<tensorflow::Tensor>& outputs) const;
   void AddValue(tensorflow::Tensor rows);

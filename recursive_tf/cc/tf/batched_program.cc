@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -106,8 +107,11 @@ absl::Status Block::Create(const BlockSpec& spec,
 }
 
 bool Block::IsWide(const std::vector<tf::Tensor>& rows) const {
-  return wide_function_ != nullptr && !rows.empty() &&
-         rows.front().dim_size(0) >= spec_.num_rows_to_transpose;
+  // Of lists there may be other numbers of items.
+  return wide_function_ != nullptr &&
+         std::any_of(rows.begin(), rows.end(), [this](const tf::Tensor& each) {
+           return each.dim_size(0) >= spec_.num_rows_to_transpose;
+         });
 }
 
 absl::Status Block::Run(const tf::Executor::Args& step,

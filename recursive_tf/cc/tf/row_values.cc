@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/row_values.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -132,18 +133,22 @@ absl::Status RowValues::Gather(const JoinedRows& joined, tf::Tensor* gathered) {
 
 absl::Status JoinRows(const std::vector<tf::Tensor>& parts,
                       tf::Tensor* joined) {
-  if (parts.size() == 1) {
+  // Where there are no rows, e.g. no items of lists, a row has no size.
+  const auto first =
+      std::find_if(parts.begin(), parts.end(),
+                   [](const tf::Tensor& part) { return part.dim_size(0) > 0; });
+  if (parts.size() == 1 || first == parts.end()) {
     *joined = parts.front();
     return absl::OkStatus();
   }
   int64_t num_rows = 0;
   for (const tf::Tensor& part : parts) {
-    if (!HaveSameRows(RowView(parts.front()), RowView(part))) {
-      return UnlikeRows(parts.front(), part);
+    if (part.dim_size(0) > 0 && !HaveSameRows(RowView(*first), RowView(part))) {
+      return UnlikeRows(*first, part);
     }
     num_rows += part.dim_size(0);
   }
-  *joined = AllocateRows(parts.front(), num_rows);
+  *joined = AllocateRows(*first, num_rows);
   int64_t to_row = 0;
   for (const tf::Tensor& part : parts) {
     CopyRows(RowView(part), 0, part.dim_size(0), RowView(*joined), to_row);

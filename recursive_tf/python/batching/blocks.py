@@ -67,7 +67,7 @@ def cut(program: FlatProgram, stages: Stages) -> list[Block]:
 def _inputs(program: FlatProgram, ops: list[tf.Operation]) -> list[tf.Tensor]:
     """Returns the rows that ops read and do not compute."""
     own = {id(output) for op in ops for output in op.outputs}
-    read = (t for op in ops for t in program.inputs_of(op) if program.is_row(t))
+    read = (t for op in ops for t in program.reads_of(op) if program.is_row(t))
     return list({id(t): t for t in read if id(t) not in own}.values())
 
 
@@ -119,7 +119,7 @@ def _needed_ops(program: FlatProgram, stages: Stages) -> set[tf.Operation]:
         if op in needed or op not in stages.place:
             continue
         needed.add(op)
-        todo += [t.op for t in program.inputs_of(op)]
+        todo += [t.op for t in program.reads_of(op)]
     return needed
 
 
@@ -129,7 +129,7 @@ def _read_outside(
     """Returns the ids of the tensors that something outside of their block reads."""
     read = {id(t) for t in roots_of(program)}
     for op in needed:
-        for tensor in program.inputs_of(op):
+        for tensor in program.reads_of(op):
             if stages.place.get(tensor.op) != stages.place[op]:
                 read.add(id(tensor))
     return read

@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.counts import Counts
 from recursive_tf.python.batching.rebuild import Rebuild
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.static import static_value
@@ -17,37 +18,42 @@ _OF_COUNTS = (tf.int32, tf.int64)
 _SHAPES = {"Reshape": 1, "Slice": 2}
 
 
-def emit(graph: FuncGraph, num_rows: int) -> FuncGraph:
-    """Returns a graph like one that was built for `num_rows` rows, for any number.
+def emit(graph: FuncGraph, primes: Sequence[int]) -> FuncGraph:
+    """Returns a graph like one that was built for some counts, for any.
 
     Args:
         graph: Its shapes are static, and it was simplified.
-        num_rows: A large prime: wherever it divides a number, that counts rows.
+        primes: What stands for the counts: see counts.py.
     """
-    return Emitter(graph.name, num_rows).run(graph.inputs, graph.outputs)
+    return Emitter(graph.name, primes).run(graph.inputs, graph.outputs)
 
 
 class Emitter(Rebuild):
     """See `emit`."""
 
-    def __init__(self, name: str, num_rows: int) -> None:
+    def __init__(self, name: str, primes: Sequence[int]) -> None:
         super().__init__(name)
-        self._prime = num_rows
-        self._rows: tf.Tensor | None = None
-        self._num_rows: tf.Tensor | None = None
+        self._counts = Counts(primes)
+        # By prime: what has so many rows in the new graph, and that number.
+        self._counted: dict[int, tf.Tensor] = {}
+        self._numbers: dict[int, tf.Tensor] = {}
 
     def add_input(self, tensor: tf.Tensor) -> tf.Tensor:
         """Adds an input, for any number of rows if it has rows."""
         shape = tensor.shape
         if tensor.dtype != tf.resource and shape.rank:
-            shape = [None if self._counts_rows(n) else n for n in shape.as_list()]
+            shape = [None if self._counts.prime_in(n) else n for n in shape.as_list()]
         spec = tf.TensorSpec(shape, tensor.dtype)
         copy = tf_compat.placeholder_like(self.graph, spec)
         tf_compat.copy_handle_data(tensor, copy)
         self.graph.inputs.append(copy)
-        if tensor.shape.rank and tensor.shape[0] == self._prime:
-            self._rows = copy
         return copy
+
+    def _bind(self, old: tf.Tensor, new: tf.Tensor) -> None:
+        super()._bind(old, new)
+        is_value = old.dtype != tf.resource and old.shape.rank
+        if is_value and old.shape[0] in self._counts.primes:
+            self._counted.setdefault(old.shape[0], new)
 
     def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
         """Adds an op, which must mean the same for one row as for many."""
@@ -77,13 +83,11 @@ class Emitter(Rebuild):
     def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
         """Adds a constant, or what it is for the rows that there are."""
         value = static_value(tensor) if tensor.dtype in _OF_COUNTS else None
-        hits = self._counts_rows(value)
+        hits = self._counts.are_in(value)
         if value is None or not hits.any():
             return super().add_leaf(tensor)
         parts = [
-            self._times_rows(tensor, int(n) // self._prime)
-            if hit
-            else tf.constant(n, tensor.dtype)
+            self._number(tensor, int(n)) if hit else tf.constant(n, tensor.dtype)
             for n, hit in zip(value.ravel(), hits.ravel(), strict=True)
         ]
         return tf.stack(parts) if value.ndim == 1 else tf.reshape(parts, value.shape)
@@ -94,7 +98,7 @@ class Emitter(Rebuild):
         None if there is no such number, or if it does not follow from the others.
         """
         shape = static_value(op.inputs[_SHAPES[op.type]])
-        hits = self._counts_rows(shape)
+        hits = self._counts.are_in(shape)
         if shape is None or hits.sum() != 1:
             return None
         if op.type == "Slice":
@@ -103,16 +107,13 @@ class Emitter(Rebuild):
             follows = shape.all()
         return np.where(hits, -1, shape) if follows else None
 
-    def _times_rows(self, like: tf.Tensor, times: int) -> tf.Tensor:
-        if self._num_rows is None:
-            if self._rows is None:
+    def _number(self, like: tf.Tensor, number: int) -> tf.Tensor:
+        """Returns what a multiple of a count stands for."""
+        prime = self._counts.prime_in(number)
+        assert prime is not None
+        if prime not in self._numbers:
+            if prime not in self._counted:
                 raise CannotBatchError(like.op, "it takes no rows.")
-            self._num_rows = tf.shape(self._rows)[0]
-        number = tf.cast(self._num_rows, like.dtype)
-        return number if times == 1 else number * times
-
-    def _counts_rows(self, number: object) -> np.ndarray:
-        """Says of each number whether it is a multiple of the number of rows."""
-        numbers = np.asarray(0 if number is None else number)
-        counted: np.ndarray = np.logical_and(numbers != 0, numbers % self._prime == 0)
-        return counted
+            self._numbers[prime] = tf.shape(self._counted[prime])[0]
+        count = tf.cast(self._numbers[prime], like.dtype)
+        return count if number == prime else count * (number // prime)

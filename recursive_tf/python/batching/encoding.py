@@ -61,6 +61,9 @@ def _procedure(procedure: Procedure) -> Iterator[int]:
     yield len(procedure.stages)
     for stage in procedure.stages:
         yield from _stage(stage)
+    yield len(procedure.lists)
+    for items in procedure.lists:
+        yield from (items.slot, items.no_items, _source(items.count))
 
 
 def _stage(stage: Stage) -> Iterator[int]:
@@ -80,7 +83,7 @@ def _stage(stage: Stage) -> Iterator[int]:
 
 def _call(call: CallSite) -> Iterator[int]:
     yield call.site
-    yield call.ordinal
+    yield call.num_mapped
     if call.selector is not None:
         yield from (_BY_SELECTOR, _source(call.selector))
     elif call.key is not None:

@@ -9,15 +9,16 @@ it again.
 """
 
 import dataclasses
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.branch_names import branch_names, unique_among
+from recursive_tf.python.batching.item_lists import ItemLists, may_be_list
 from recursive_tf.python.batching.made_ops import MadeOps
 from recursive_tf.python.batching.own_gradient import OwnGradient, trace_own_gradient
-from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.refusal import CannotBatchError, varying
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
     LOOPS,
@@ -32,9 +33,6 @@ from recursive_tf.python.program.effects import (
 from recursive_tf.python.signature import count_of_rows
 from recursive_tf.python.tf_compat import FuncGraph
 
-# A map is a call for each row: what has more would make a plan that is slow to follow.
-_MOST_ROWS = 64
-
 
 @dataclasses.dataclass(eq=False)
 class Wait:
@@ -48,7 +46,9 @@ class Wait:
         arguments: What it gets, beside what it uses of the procedure around it.
         results: What it returns.
         site: Of a call of a SubGraph, within its body.
-        ordinal: The row of a map that the call is for.
+        num_mapped: Of a map, how many of the first arguments are lists: it calls once
+            for each item.
+        count: By what these are counted.
         key: Of a front, which waits for what it shares: who has the same one shares it.
     """
 
@@ -58,7 +58,8 @@ class Wait:
     arguments: list[tf.Tensor] = dataclasses.field(default_factory=list)
     results: list[tf.Tensor] = dataclasses.field(default_factory=list)
     site: int | None = None
-    ordinal: int = 0
+    num_mapped: int = 0
+    count: tf.Tensor | None = None
     key: tf.Tensor | None = None
 
     @property
@@ -69,8 +70,8 @@ class Wait:
     @property
     def inputs(self) -> list[tf.Tensor]:
         """What the procedure must have for it, beside what its branches use."""
-        decides = [t for t in (self.selector, self.key) if t is not None]
-        return decides + self.arguments
+        decides = [self.selector, self.key, self.count]
+        return [tensor for tensor in decides if tensor is not None] + self.arguments
 
 
 @dataclasses.dataclass(eq=False)
@@ -116,7 +117,7 @@ class FlatProgram:
         waiting_loops: Loops without a call that are procedures all the same.
 
     Raises:
-        CannotBatchError: If it is not known how many rows a map has.
+        CannotBatchError: If a list is where none can be.
     """
 
     def __init__(
@@ -129,6 +130,8 @@ class FlatProgram:
         self.graphs = list(graphs)
         self._waiting_loops = waiting_loops
         self._made = MadeOps()
+        self._lists = ItemLists()
+        self._no_items: dict[object, tf.Tensor] = {}
         self.captures: dict[int, int] = {}
         self.procedures: list[FlatProcedure] = []
         self._aliases: dict[int, tf.Tensor] = {}
@@ -149,6 +152,8 @@ class FlatProgram:
         self._name_shared_bodies()
         for graph, body in zip(graphs, list(self.procedures), strict=True):
             body.outputs = self._flatten(graph, body)
+        for procedure in self.procedures:
+            self._check_lists(procedure)
 
     def resolve(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns the tensor that computes what `tensor` is, through any nesting."""
@@ -223,6 +228,34 @@ class FlatProgram:
     def has(self, tensor: tf.Tensor) -> bool:
         """Says whether a tensor is of one of the procedures."""
         return tensor.op in self._order
+
+    def reads_of(self, op: tf.Operation) -> list[tf.Tensor]:
+        """Returns the same, and by what the lists that `op` is about are counted."""
+        inputs = self.inputs_of(op)
+        return inputs + self._lists.of_op(op, inputs)
+
+    def is_list(self, tensor: tf.Tensor) -> bool:
+        """Says whether a resolved tensor has any number of items: see item_lists.py."""
+        return self._lists.is_list(tensor)
+
+    def origin_of(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns the list with which the axis of a list came to be."""
+        return self._lists.origin_of(tensor)
+
+    def count_of(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns a vector that begins with the number of items of a list."""
+        return self._lists.count_of(tensor)
+
+    def origin_for(self, op: tf.Operation) -> tf.Tensor | None:
+        """Returns the axis of what `op` makes of a size, if that counts items."""
+        return self._lists.origin_for(op, self.inputs_of(op))
+
+    def no_items_of(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns a constant that is like a list, but has no items."""
+        key = (tensor.dtype, tuple(tensor.shape))
+        if key not in self._no_items:
+            self._no_items[key] = self._made.no_rows(tensor)
+        return self._no_items[key]
 
     def order_of(self, op: tf.Operation) -> int:
         """Returns where `op` stands in the program; an op comes after its inputs."""
@@ -323,48 +356,103 @@ class FlatProgram:
             branch.outputs = self._flatten(graph, branch)
 
     def _add_map(self, op: tf.Operation, procedure: FlatProcedure) -> None:
-        """Adds a call for each row of a map, if it is known how many there are."""
+        """Adds a call for each item of lists."""
         first_shared = len(op.inputs) - op.get_attr("num_shared")
-        inputs = list(op.inputs)
-        mapped, shared = inputs[1:first_shared], inputs[first_shared:]
-        count = _count_of_rows(op, mapped)
-        rows = [self._unstacked(tensor, count, op, procedure) for tensor in mapped]
-        callee = self.procedures[op.get_attr("callee")]
+        mapped = [self.resolve(tensor) for tensor in op.inputs[1:first_shared]]
+        shared = [self.resolve(tensor) for tensor in op.inputs[first_shared:]]
         outputs = list(op.outputs)[:-1]
-        row_specs = [tf.TensorSpec(t.shape[1:], t.dtype) for t in outputs]
-        waits = []
-        for row in range(count):
-            made = self._order_last(self._made.values_like(row_specs))
-            arguments = [*(parts[row] for parts in rows), *map(self.resolve, shared)]
-            results = list(made.outputs)
-            site = op.get_attr("site")
-            waits.append(Wait(made, [callee], None, arguments, results, site, row))
-            self._wait(procedure, waits[-1])
-        for index, output in enumerate(outputs):
-            parts = [wait.results[index] for wait in waits]
-            self._bind([output], [self._stacked(parts, output, procedure)])
-
-    def _unstacked(
-        self, rows: tf.Tensor, count: int, op: tf.Operation, procedure: FlatProcedure
-    ) -> list[tf.Tensor]:
+        callee = self.procedures[op.get_attr("callee")]
+        site = op.get_attr("site")
+        if self._are_of_one_axis(mapped):
+            arguments = [*mapped, *shared]
+            wait = Wait(op, [callee], None, arguments, outputs, site, len(mapped))
+            self._wait_for_items(procedure, wait)
+            return
+        count = self._count_of_rows(op, mapped)
         if not count:
-            return []
-        made = self._order_last(self._made.unstack(rows, count))
+            self._bind(outputs, list(map(self._made.no_rows, outputs)))
+            return
+        lists = [self._as_list(tensor, count, op, procedure) for tensor in mapped]
+        specs = [tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in outputs]
+        made = self._order_last(self._made.values_like(specs))
         tf_compat.set_origin(made, op)
-        self._bind(made.inputs, [rows])
-        self._add_computation(made, procedure)
-        return list(map(self.resolve, made.outputs))
+        results = list(made.outputs)
+        arguments = [*lists, *shared]
+        wait = Wait(made, [callee], None, arguments, results, site, len(mapped))
+        self._wait_for_items(procedure, wait)
+        for output, items in zip(outputs, results, strict=True):
+            rows = self._made.from_list(items, count)
+            self._add_made(rows, [items], output.op, procedure)
+            self._bind([output], rows.outputs)
 
-    def _stacked(
-        self, parts: list[tf.Tensor], output: tf.Tensor, procedure: FlatProcedure
+    def _wait_for_items(self, procedure: FlatProcedure, wait: Wait) -> None:
+        wait.count = self.count_of(wait.arguments[0])
+        for result in wait.results:
+            if not result.shape[1:].is_fully_defined():
+                raise varying(result)
+            self._lists.add_like(result, wait.arguments[0])
+        self._wait(procedure, wait)
+
+    def _are_of_one_axis(self, tensors: Sequence[tf.Tensor]) -> bool:
+        if not all(map(self.is_list, tensors)):
+            return False
+        return len({id(self.origin_of(tensor)) for tensor in tensors}) == 1
+
+    def _count_of_rows(self, op: tf.Operation, arguments: Sequence[tf.Tensor]) -> int:
+        count = count_of_rows(arguments)
+        if any(map(self.is_list, arguments)):
+            raise CannotBatchError(
+                op,
+                "it is not known whether its arguments have as many rows as each "
+                "other. Compute them from one list of rows, item by item, or use the "
+                "dataflow executor.",
+            )
+        if count is None:
+            raise CannotBatchError(
+                op,
+                "how many rows this map has may differ between activations, and what "
+                "says so is not computed in this body. Give its argument a static "
+                "shape, or use the dataflow executor.",
+            )
+        return count
+
+    def _as_list(
+        self, rows: tf.Tensor, count: int, op: tf.Operation, procedure: FlatProcedure
     ) -> tf.Tensor:
-        if not parts:
-            return self._made.no_rows(output)
-        made = self._order_last(self._made.stack(parts))
-        tf_compat.set_origin(made, output.op)
-        self._bind(made.inputs, parts)
+        """Returns rows, of which it is known how many there are, as a list."""
+        of_activation = self._any_row(rows, op, procedure)
+        made = self._made.as_list(rows, of_activation)
+        self._add_made(made, [rows, of_activation], op, procedure)
+        items = self.resolve(made.outputs[0])
+        if self.origin_of(items) is items:
+            self._lists.set_count(items, self._made.constant([count]))
+        return items
+
+    def _any_row(
+        self, tensor: tf.Tensor, op: tf.Operation, procedure: FlatProcedure
+    ) -> tf.Tensor:
+        """Returns `tensor`, if activations have their own, or else what they do."""
+        candidates = [tensor, *(t for at in _around(procedure) for t in at.inputs)]
+        found = next(filter(self.is_row, candidates), None)
+        if found is None:
+            raise CannotBatchError(
+                op,
+                "it is in a SubGraph without inputs. Give it one, or use the dataflow "
+                "executor.",
+            )
+        return found
+
+    def _add_made(
+        self,
+        made: tf.Operation,
+        inputs: Sequence[tf.Tensor],
+        source: tf.Operation,
+        procedure: FlatProcedure,
+    ) -> None:
+        self._order_last(made)
+        tf_compat.set_origin(made, source)
+        self._bind(made.inputs, inputs)
         self._add_computation(made, procedure)
-        return self.resolve(made.outputs[0])
 
     def _order_last(self, op: tf.Operation) -> tf.Operation:
         self._order[op] = len(self._order)
@@ -414,6 +502,26 @@ class FlatProgram:
             self._bind(op.outputs, same.outputs)
         elif not op.outputs or any(self.is_row(output) for output in op.outputs):
             procedure.ops.append(op)
+            self._find_lists(op, procedure)
+
+    def _find_lists(self, op: tf.Operation, procedure: FlatProcedure) -> None:
+        inputs, scopes = self.inputs_of(op), list(_around(procedure))
+        self._lists.add_sizes(op, inputs)
+        for output in op.outputs:
+            if not may_be_list(output) or not self._lists.add(output, inputs, scopes):
+                continue
+            made = self._made.shape_of(output)
+            self._add_made(made, [output], op, procedure)
+            self._lists.set_count(output, self.resolve(made.outputs[0]))
+
+    def _check_lists(self, procedure: FlatProcedure) -> None:
+        """Refuses lists that are given to other activations, or pushed."""
+        given = [*procedure.outputs, *procedure.next_turn]
+        given += [t for push in procedure.pushes for t in self.inputs_of(push)]
+        for wait in procedure.waits:
+            given += wait.arguments[wait.num_mapped :]
+        for tensor in filter(self.is_list, given):
+            raise varying(tensor)
 
     def _same_op(
         self, op: tf.Operation, procedure: FlatProcedure
@@ -421,12 +529,10 @@ class FlatProgram:
         if not op.outputs or has_effect(op) or self.has_own_gradient(op):
             return None
         key = self._signature_of(op)
-        at: FlatProcedure | None = procedure
-        while at is not None:
+        for at in _around(procedure):
             same = self._known.get(at, {}).get(key)
             if same is not None:
                 return same
-            at = at.around
         self._known.setdefault(procedure, {})[key] = op
         return None
 
@@ -440,26 +546,17 @@ class FlatProgram:
         return op.type, tuple(attrs), inputs
 
 
+def _around(procedure: FlatProcedure) -> Iterator[FlatProcedure]:
+    """Yields a procedure, what it is in, and so on."""
+    at: FlatProcedure | None = procedure
+    while at is not None:
+        yield at
+        at = at.around
+
+
 def _is_kept(body: FuncGraph, index: int) -> bool:
     """Says whether a loop's body returns a variable as it got it."""
     tensor = body.outputs[index]
     while tensor.op.type == "Identity":
         tensor = tensor.op.inputs[0]
     return tensor is body.inputs[index]
-
-
-def _count_of_rows(op: tf.Operation, arguments: Sequence[tf.Tensor]) -> int:
-    count = count_of_rows(arguments)
-    if count is None:
-        raise CannotBatchError(
-            op,
-            "how many rows this map has may differ between activations. Give its "
-            "argument a static shape, or use the dataflow executor.",
-        )
-    if count > _MOST_ROWS:
-        raise CannotBatchError(
-            op,
-            f"this map has {count} rows, and more than {_MOST_ROWS} in a body are not "
-            "batched. Use the dataflow executor.",
-        )
-    return count

@@ -91,7 +91,8 @@ def _is_branched(call: CallSite, plan: Plan) -> bool:
 
 
 def _callees(call: CallSite, plan: Plan) -> list[str]:
-    return [plan.procedures[branch.procedure].name for branch in call.branches]
+    names = [plan.procedures[branch.procedure].name for branch in call.branches]
+    return [f"{name} for each item" for name in names] if call.num_mapped else names
 
 
 def _counted(types: Iterable[str]) -> str:

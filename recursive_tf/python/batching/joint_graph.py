@@ -10,6 +10,7 @@ from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.reverse_mode import (
     Gradient,
     add_gradients,
+    dense_sum,
 )
 from recursive_tf.python.batching.simplify import Simplifier
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
@@ -18,10 +19,10 @@ from recursive_tf.python.program.trainable import is_trainable
 
 @dataclasses.dataclass(frozen=True)
 class JointGraph:
-    """The graph, simplified, with a prime for the number of rows.
+    """The graph, simplified, with primes for counts.
 
     Attributes:
-        num_rows: The prime.
+        primes: What stands for counts: of rows, and of items.
         rows: What the block takes of other launches.
         invariants: What else it takes.
         outputs: Of the block.
@@ -32,7 +33,7 @@ class JointGraph:
             what is there adds up.
     """
 
-    num_rows: int
+    primes: list[int]
     rows: list[tf.Tensor]
     invariants: list[tf.Tensor]
     outputs: list[tf.Tensor]
@@ -66,7 +67,7 @@ def differentiate(block: VectorisedBlock) -> JointGraph:
 
     num_rows = _num_row_inputs(block)
     return JointGraph(
-        block.num_rows,
+        block.primes,
         copies(graph.inputs[:num_rows]),
         copies(graph.inputs[num_rows:]),
         copies(graph.outputs),
@@ -94,12 +95,15 @@ def _gradients(
     first = _num_row_inputs(block)
     of_inputs, of_invariants = {}, []
     for index, gradients in zip(xs, found, strict=True):
+        if index < first:
+            with block.graph.as_default():
+                total = dense_sum(gradients, inputs[index])
+            if total is not None:
+                of_inputs[index] = total
+            continue
         for gradient in gradients:
-            if index < first:
-                of_inputs[index] = gradient
-            else:
-                parts = _parts(block, inputs[index], gradient)
-                of_invariants.append((index - first, parts))
+            parts = _parts(block, inputs[index], gradient)
+            of_invariants.append((index - first, parts))
     return of_inputs, of_invariants
 
 

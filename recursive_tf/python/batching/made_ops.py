@@ -24,25 +24,36 @@ class MadeOps:
             op: tf.Operation = tf.raw_ops.IdentityN(input=like)[0].op
         return op
 
-    def unstack(self, rows: tf.Tensor, count: int) -> tf.Operation:
-        """Returns an op that takes a tensor like `rows` apart."""
-        shape = tf.TensorShape([count]).concatenate(rows.shape[1:])
-        value = self._placeholder(tf.TensorSpec(shape, rows.dtype))
+    def as_list(self, rows: tf.Tensor, of_activation: tf.Tensor) -> tf.Operation:
+        """Returns an op whose first output is a tensor like `rows`, as a list.
+
+        It takes a value of the activation too: its list is one, if `rows` is not.
+        """
+        spec = tf.TensorSpec([None, *rows.shape[1:]], rows.dtype)
+        return self.values_like([spec, of_activation])
+
+    def from_list(self, items: tf.Tensor, count: int) -> tf.Operation:
+        """Returns an op that takes a list like `items` for rows: that many."""
+        value = self._placeholder(items)
         with self._graph.as_default():
-            op: tf.Operation = tf.raw_ops.Unpack(value=value, num=count, axis=0)[0].op
+            op: tf.Operation = tf.ensure_shape(value, [count, *items.shape[1:]]).op
         return op
 
-    def stack(self, parts: Sequence[tf.Tensor]) -> tf.Operation:
-        """Returns an op that puts tensors like `parts` together."""
-        values = [self._placeholder(part) for part in parts]
+    def shape_of(self, items: tf.Tensor) -> tf.Operation:
+        """Returns an op that gives the shape of a tensor like `items`."""
         with self._graph.as_default():
-            op: tf.Operation = tf.raw_ops.Pack(values=values, axis=0).op
+            op: tf.Operation = tf.raw_ops.Shape(input=self._placeholder(items)).op
         return op
 
-    def no_rows(self, spec: tf.TensorSpec) -> tf.Tensor:
+    def no_rows(self, spec: tf.Tensor | tf.TensorSpec) -> tf.Tensor:
         """Returns a constant of no rows."""
         with self._graph.as_default():
             return tf.zeros([0, *spec.shape[1:]], spec.dtype)
+
+    def constant(self, value: Sequence[int]) -> tf.Tensor:
+        """Returns a constant of integers."""
+        with self._graph.as_default():
+            return tf.constant(value, tf.int32)
 
     def _placeholder(self, like: tf.Tensor | tf.TensorSpec) -> tf.Tensor:
         return tf_compat.placeholder_like(self._graph, like)

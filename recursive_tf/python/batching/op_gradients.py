@@ -57,6 +57,18 @@ def _sum(op: tf.Operation, gradient: tf.Tensor) -> list[tf.Tensor | None]:
     return [tf.broadcast_to(tf.reshape(gradient, kept), shape), None]
 
 
+@_gradient_of("UnsortedSegmentSum")
+def _segment_sum(op: tf.Operation, gradient: tf.Tensor) -> Sequence[Any]:
+    """Looks up; TensorFlow's also looks for segments below zero."""
+    _, segments, _ = op.inputs
+    found = segments.op.inputs[0] if segments.op.type == "Reshape" else segments
+    if found.op.type == "UpperBound":  # Owners of items: see item_axis.py.
+        return [tf.gather(gradient, segments), None, None]
+    function = tf_compat.gradient_function(op)
+    assert function is not None
+    return list(function(op, gradient))
+
+
 @_gradient_of("StridedSlice")
 def _strided_slice(op: tf.Operation, gradient: tf.Tensor) -> Sequence[Any]:
     """Pads; TensorFlow's is an op that takes the shape."""

@@ -4,6 +4,8 @@ import dataclasses
 
 import tensorflow as tf
 
+from recursive_tf.python.batching.item_axis import ItemAxis
+
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
@@ -13,10 +15,13 @@ class Operand:
         tensor: With `is_row` it is of the block's graph, with rows in front; else of
             the prologue's graph, the same for all rows.
         is_row: Whether each row has its own.
+        axis: If each row has any number of items, theirs. Then there is an item
+            in the place of a row, which is seen as a list of one.
     """
 
     tensor: tf.Tensor
     is_row: bool
+    axis: ItemAxis | None = None
 
     @property
     def shape(self) -> list[int]:

@@ -24,7 +24,7 @@ class Part(Emitter):
     """
 
     def __init__(self, name: str, block: VectorisedBlock, joint: JointGraph) -> None:
-        super().__init__(f"{block.graph.name}_{name}", joint.num_rows)
+        super().__init__(f"{block.graph.name}_{name}", joint.primes)
         self.invariants: list[tf.Tensor] = []
         self._shapes: dict[int, tf.Tensor] = {}
         self._in_prologue = dict(

@@ -33,14 +33,23 @@ class Branch:
 
 @dataclasses.dataclass(frozen=True)
 class CallSite:
-    """A call, or a conditional with a selector."""
+    """A call, a map over its first arguments, or a conditional with a selector."""
 
     site: int
     selector: Source | None
     branches: tuple[Branch, ...]
     first_result: int
-    ordinal: int = 0
+    num_mapped: int = 0
     key: Source | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class List:
+    """A slot that holds any number of items, what no items are, what counts them."""
+
+    slot: int
+    no_items: int
+    count: Source
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +87,7 @@ class Procedure:
     stages: tuple[Stage, ...]
     outputs: tuple[Source, ...]
     goes_on: Branch | None = None
+    lists: tuple[List, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,9 +147,9 @@ class _Planner:
         self._block_at = {(b.procedure, b.stage): i for i, b in enumerate(blocks)}
         self._indices = {p: i for i, p in enumerate(program.procedures)}
         self._used: dict[FlatProcedure, list[tf.Tensor]] = {}
-        self._prologue = list(
-            {id(t): t for t in roots_of(program) if not program.is_row(t)}.values()
-        )
+        shared = [t for t in roots_of(program) if not program.is_row(t)]
+        shared += [program.no_items_of(t) for t in _lists(program, blocks)]
+        self._prologue = list({id(t): t for t in shared}.values())
 
     def plan(self) -> Plan:
         return Plan(
@@ -163,7 +173,13 @@ class _Planner:
             tuple(s for s in stages if s.block != NO_BLOCK or s.pushes or s.calls),
             slots.sources(procedure.outputs),
             self._next_turn(procedure, slots),
+            tuple(self._plan_list(t, slots) for t in own if self._program.is_list(t)),
         )
+
+    def _plan_list(self, items: tf.Tensor, slots: _Slots) -> List:
+        no_items = slots.source(self._program.no_items_of(items)).index
+        count = slots.source(self._program.count_of(items))
+        return List(slots.source(items).index, no_items, count)
 
     def _next_turn(self, procedure: FlatProcedure, slots: _Slots) -> Branch | None:
         loop = procedure.turns
@@ -202,7 +218,7 @@ class _Planner:
             branches.append(Branch(self._indices[branch], slots.sources(arguments)))
         return CallSite(
             site=0 if wait.site is None else wait.site,
-            ordinal=wait.ordinal,
+            num_mapped=wait.num_mapped,
             selector=None if wait.selector is None else slots.source(wait.selector),
             branches=tuple(branches),
             first_result=slots.first_of(wait.results),
@@ -260,3 +276,14 @@ class _Planner:
             if not wait.is_call:
                 for branch in wait.branches:
                     yield from self._used_within(branch)
+
+
+def _lists(program: FlatProgram, blocks: Sequence[Block]) -> Iterator[tf.Tensor]:
+    """Yields the lists that stand in slots."""
+    for block in blocks:
+        yield from filter(program.is_list, [*block.sources(), *block.outputs])
+    for procedure in program.procedures:
+        for wait in procedure.waits:
+            if wait.num_mapped:
+                yield from wait.arguments[: wait.num_mapped]
+                yield from wait.results

@@ -30,6 +30,15 @@ def refused(what: str, error: CannotBatchError) -> SubGraphError:
     return found
 
 
+def varying(tensor: tf.Tensor) -> CannotBatchError:
+    """Returns the refusal of a value whose shape is not known."""
+    return CannotBatchError(
+        tensor.op,
+        f"its shape, {tensor.shape}, may differ between activations. Say what it is, "
+        "e.g. with tf.ensure_shape or in the signature, or use the dataflow executor.",
+    )
+
+
 class RuleError(ValueError):
     """A rule of `rtf.register_vectorization` does not return what it should."""
 

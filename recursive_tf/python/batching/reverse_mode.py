@@ -39,7 +39,9 @@ def add_gradients(
         for op in reversed(graph.get_operations()):
             if not op.inputs or not any(id(t) in dependent for t in op.outputs):
                 continue
-            arrived = [_sum(found.get(id(output), []), output) for output in op.outputs]
+            arrived = [
+                dense_sum(found.get(id(output), []), output) for output in op.outputs
+            ]
             if all(gradient is None for gradient in arrived):
                 continue
             gradients = _differentiated(op, arrived)
@@ -104,18 +106,22 @@ def _check_shapes(op: tf.Operation, gradients: list[Gradient | None]) -> None:
 
 def _collected(gradients: list[Gradient], like: tf.Tensor) -> list[Gradient]:
     slices = [g for g in gradients if isinstance(g, tf.IndexedSlices)]
-    dense = _sum([g for g in gradients if isinstance(g, tf.Tensor)], like)
+    dense = dense_sum([g for g in gradients if isinstance(g, tf.Tensor)], like)
     return slices if dense is None else [dense, *slices]
 
 
-def _sum(gradients: list[Gradient], like: tf.Tensor) -> tf.Tensor | None:
+def dense_sum(gradients: Sequence[Gradient], like: tf.Tensor) -> tf.Tensor | None:
+    """Returns the sum of gradients of `like` as one tensor; None if there are none."""
     total = None
     for gradient in gradients:
-        if isinstance(gradient, tf.IndexedSlices):
-            gradient = _dense(gradient, like)
-        total = gradient if total is None else total + gradient
+        part = _dense(gradient, like)
+        total = part if total is None else total + part
     return total
 
 
-def _dense(slices: tf.IndexedSlices, like: tf.Tensor) -> tf.Tensor:
-    return tf.math.unsorted_segment_sum(slices.values, slices.indices, like.shape[0])
+def _dense(gradient: Gradient, like: tf.Tensor) -> tf.Tensor:
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    return tf.math.unsorted_segment_sum(
+        gradient.values, gradient.indices, like.shape[0]
+    )

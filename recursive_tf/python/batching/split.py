@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from recursive_tf.python.batching.counts import Counts
 from recursive_tf.python.batching.joint_graph import JointGraph
 from recursive_tf.python.batching.rebuild import needed_ops
 from recursive_tf.python.program.trainable import is_trainable
@@ -23,6 +24,8 @@ _VIEWS = frozenset(
         *("Tile", "Unpack"),
     )
 )
+# Integers of these number rows, or items of all rows.
+_NUMBERING = frozenset(("Cumsum", "Range"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +64,7 @@ class _Cutter:
     """Chooses rows from which something can be computed."""
 
     def __init__(self, joint: JointGraph) -> None:
-        self._prime = joint.num_rows
+        self._counts = Counts(joint.primes)
         self._there = [*joint.rows, *joint.outputs]
         self._numbered = self._find_numbered(joint)
 
@@ -153,7 +156,7 @@ class _Cutter:
         """
         numbered: set[int] = set()
         for op in joint.rows[0].graph.get_operations() if joint.rows else ():
-            if op.type == "Range" or any(id(t) in numbered for t in op.inputs):
+            if op.type in _NUMBERING or any(id(t) in numbered for t in op.inputs):
                 numbered |= {
                     id(t)
                     for t in op.outputs
@@ -164,11 +167,11 @@ class _Cutter:
     def _as_rows(
         self, tensor: tf.Tensor, available: set[tf.Operation]
     ) -> tf.Tensor | None:
-        """Returns a shape of the same value that has the number of rows in front."""
+        """Returns a shape of the same value that has a number of rows in front."""
         if id(tensor) in self._numbered:
             return None
         candidates = [tensor, _value_of(tensor)]
-        if tensor.shape[0] % self._prime == 0 and tensor.shape.num_elements():
+        if self._counts.prime_in(tensor.shape[0]) and tensor.shape.num_elements():
             uses = [op for op in tensor.consumers() if op in available]
             candidates += [op.outputs[0] for op in uses if op.type == "Reshape"]
         return next(filter(self._is_row_wise, candidates), None)
@@ -178,12 +181,13 @@ class _Cutter:
 
     def _is_row_wise(self, tensor: tf.Tensor) -> bool:
         shape = tensor.shape
-        return bool(shape.is_fully_defined() and shape.rank and shape[0] == self._prime)
+        known = shape.is_fully_defined() and shape.rank
+        return bool(known and shape[0] in self._counts.primes)
 
     def _has_rows(self, tensor: tf.Tensor) -> bool:
         """Says whether the number of rows, or a multiple, is somewhere in the shape."""
         sizes = tensor.shape.as_list() if tensor.shape.rank else []
-        return any(size is not None and size % self._prime == 0 for size in sizes)
+        return any(size == 0 or self._counts.prime_in(size) for size in sizes)
 
     def _is_outer(self, op: tf.Operation) -> bool:
         """Says whether an op gives all products of two vectors in each row."""
@@ -194,9 +198,9 @@ class _Cutter:
         return bool(op.inputs[0].shape[-2 if op.get_attr("adj_x") else -1] == 1)
 
     def _bytes(self, cut: dict[int, tf.Tensor]) -> int:
-        """Returns the size of a cut in bytes a row."""
+        """Returns the size of a cut in bytes a row, or an item."""
         return sum(
-            tensor.shape.num_elements() // self._prime * tensor.dtype.size
+            tensor.shape.num_elements() // tensor.shape[0] * tensor.dtype.size
             for tensor in cut.values()
         )
 

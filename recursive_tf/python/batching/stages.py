@@ -64,7 +64,7 @@ class Stages:
 
     def _used_within(self, procedure: FlatProcedure) -> list[tf.Tensor]:
         ops = [*procedure.ops, *procedure.pushes]
-        used = [i for op in ops for i in self._program.inputs_of(op)]
+        used = [i for op in ops for i in self._program.reads_of(op)]
         used += [t for wait in procedure.waits for t in self._uses_of(wait)]
         return used + procedure.outputs + procedure.next_turn
 
@@ -73,7 +73,7 @@ class Stages:
     ) -> list[tf.Tensor]:
         """Returns what must be there before an op, or a wait, of a procedure."""
         if op not in waits:
-            return self._program.inputs_of(op)
+            return self._program.reads_of(op)
         used = self._uses_of(waits[op])
         if any(branch.turns for branch in waits[op].branches):
             # A loop begins again when nothing of the turn before is waited for.
@@ -127,7 +127,7 @@ class Stages:
                 self.speculated.add(op)
 
     def _may_speculate(self, op: tf.Operation, procedure: FlatProcedure) -> bool:
-        inputs = self._program.inputs_of(op)
+        inputs = self._program.reads_of(op)
         if op.type not in _TOTAL and not self._is_total_lookup(op):
             return False
         return all(

@@ -100,7 +100,7 @@ def make_training_block(
     prologue: Prologue,
     block: Block,
     speculated: Collection[tf.Operation],
-    rule_for: Callable[[tf.Operation], Rule] = rule_of,
+    rule_for: Callable[..., Rule] = rule_of,
 ) -> TrainingBlock:
     """Returns a block with its gradient, for any number of rows.
 
@@ -143,12 +143,12 @@ def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
 
 
 def _with_origins(
-    rule_for: Callable[[tf.Operation], Rule],
-) -> Callable[[tf.Operation], Rule]:
+    rule_for: Callable[..., Rule],
+) -> Callable[..., Rule]:
     """Returns rules that say of each op that they add what it was made for."""
 
-    def rule_of_origin(origin: tf.Operation) -> Rule:
-        rule = rule_for(origin)
+    def rule_of_origin(origin: tf.Operation, **of_lists: bool) -> Rule:
+        rule = rule_for(origin, **of_lists)
 
         def add(
             block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]

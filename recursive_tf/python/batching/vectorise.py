@@ -6,6 +6,7 @@ from typing import TypeVar
 import tensorflow as tf
 
 from recursive_tf.python.batching.blocks import Block
+from recursive_tf.python.batching.counts import NUMBERS_OF_ROWS
 from recursive_tf.python.batching.emit import emit
 from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.prologue import Prologue
@@ -15,17 +16,13 @@ from recursive_tf.python.batching.simplify import simplify
 from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
 from recursive_tf.python.tf_compat import FuncGraph
 
-# Each stands for the number of rows once: shapes then are static, so that nothing
-# computes with shapes, and a prime is seen wherever it goes.
-_PRIMES = (65519, 65521)
-
 
 def vectorise(
     program: FlatProgram,
     prologue: Prologue,
     block: Block,
     speculated: Collection[tf.Operation],
-    rule_for: Callable[[tf.Operation], Rule] = rule_of,
+    rule_for: Callable[..., Rule] = rule_of,
 ) -> tuple[FuncGraph, list[tf.Tensor]]:
     """Returns a graph of a block for any number of rows, and what else it takes.
 
@@ -39,7 +36,7 @@ def vectorise(
 
     def make(num_rows: int) -> tuple[FuncGraph, list[tf.Tensor]]:
         rows = VectorisedBlock(program, prologue, block, rule_for, speculated, num_rows)
-        return emit(simplify(rows.graph), num_rows), rows.invariants
+        return emit(simplify(rows.graph), rows.primes), rows.invariants
 
     return for_any_number(block, make, lambda made: structure(made[0]))
 
@@ -55,7 +52,7 @@ def for_any_number(
     Raises:
         CannotBatchError: If what it makes of two numbers is described differently.
     """
-    first, second = map(make, _PRIMES)
+    first, second = map(make, NUMBERS_OF_ROWS)
     if describe(first) != describe(second):
         raise CannotBatchError(
             block.ops[-1], "what it computes depends on how many rows there are."

@@ -1,5 +1,6 @@
 """A block for many activations at once."""
 
+import copy
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
@@ -7,7 +8,9 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.blocks import Block
+from recursive_tf.python.batching.counts import number_of_items
 from recursive_tf.python.batching.flat_program import FlatProgram
+from recursive_tf.python.batching.item_axis import ItemAxis
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.own_gradient import is_read
 from recursive_tf.python.batching.prologue import Prologue
@@ -15,6 +18,7 @@ from recursive_tf.python.batching.refusal import (
     CannotBatchError,
     LoopMustWaitError,
     RuleError,
+    varying,
 )
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.graph_copy import LOOPS
@@ -34,7 +38,8 @@ class VectorisedBlock:
     """The graph of a block, for so many activations.
 
     Attributes:
-        num_rows: How many. It stands for any number: see emit.py.
+        num_rows: How many. It stands for any number: see counts.py.
+        primes: That, and what stands for numbers of items of lists.
         graph: Its inputs are the block's, with rows in front, then `invariants`. Its
             outputs are the block's, with rows in front.
         invariants: The tensors of the prologue that it takes.
@@ -45,25 +50,27 @@ class VectorisedBlock:
         program: FlatProgram,
         prologue: Prologue,
         block: Block,
-        rule_of: Callable[[tf.Operation], Rule],
+        rule_of: Callable[..., Rule],
         speculated: Collection[tf.Operation],
         num_rows: int,
     ) -> None:
         self.num_rows = num_rows
+        self.primes = [num_rows]
         self._program = program
         self._prologue = prologue
         self._rule_of = rule_of
         self._speculated = speculated
         self._values: dict[int, Operand] = {}
         self._imported: dict[int, tf.Tensor] = {}
+        self._axes: dict[int, ItemAxis] = {}
         # Then only gradients are added.
         self._is_complete = False
         self.graph = FuncGraph(tf_compat.unique_name(block.name))
         self.invariants: list[tf.Tensor] = []
-        for tensor in block.inputs:
-            self._add_input(tensor)
-        rows = list(self.graph.inputs)
         with self.graph.as_default():
+            for tensor in block.inputs:
+                self._add_input(tensor)
+            rows = list(self.graph.inputs)
             for op in block.ops:
                 used = [self._operand(t) for t in program.inputs_of(op)]
                 inputs = used[: len(op.inputs)]
@@ -139,18 +146,93 @@ class VectorisedBlock:
             self._bind(op, operands, self._results_of(op, operands), values)
         return [values[id(output)] for output in graph.outputs]
 
+    # --- What rules of lists build with
+
+    def of_items(self, axis: ItemAxis) -> "VectorisedBlock":
+        """Returns this block, for rules that shall take each item for a row."""
+        view = copy.copy(self)
+        view.num_rows = axis.num_items
+        return view
+
+    def items_of(self, operand: Operand, axis: ItemAxis) -> Operand:
+        """Returns what each item sees of an operand, as rows of such a block."""
+        if operand.axis is not None:
+            return Operand(operand.tensor, is_row=True)
+        if not operand.is_row:
+            return operand
+        return Operand(axis.of_owners(operand.tensor), is_row=True)
+
+    def axis_of(
+        self, op: tf.Operation, lengths: Callable[[], tf.Tensor], count: int | None
+    ) -> ItemAxis:
+        """Returns the axis of a list that `op` makes of what are no lists.
+
+        Args:
+            op: The op.
+            lengths: Returns how many items each activation has.
+            count: The same for all of them, if it is.
+        """
+        origin = self._program.origin_of(op.outputs[0])
+        if origin is op.outputs[0]:
+            self._axes[id(origin)] = self._new_axis(lengths, count)
+        return self._axis(origin)
+
+    def axis_of_size(self, op: tf.Operation) -> ItemAxis | None:
+        """Returns the axis of what `op` makes of a size, if that counts items."""
+        origin = self._program.origin_for(op)
+        return None if origin is None else self._axis(origin)
+
     # ---
+
+    def _new_axis(
+        self, lengths: Callable[[], tf.Tensor], count: int | None
+    ) -> ItemAxis:
+        if count is not None:
+            return ItemAxis(self.num_rows, self.num_rows * count, lengths)
+        num_items = number_of_items(self.num_rows, len(self.primes) - 1)
+        self.primes.append(num_items)
+        return ItemAxis(self.num_rows, num_items, lengths)
+
+    def _axis(self, origin: tf.Tensor) -> ItemAxis:
+        if id(origin) not in self._axes:
+            count = self._program.count_of(origin)
+            known = None if self._program.is_row(count) else static_value(count)
+
+            def lengths() -> tf.Tensor:
+                return self.all_rows(self._operand(count))[:, 0]
+
+            self._axes[id(origin)] = self._new_axis(
+                lengths, None if known is None else int(known[0])
+            )
+        return self._axes[id(origin)]
 
     def _add_input(self, tensor: tf.Tensor) -> None:
         _check_is_value(tensor)
-        spec = tf.TensorSpec([self.num_rows, *_shape_of(tensor)], tensor.dtype)
-        rows = tf_compat.placeholder_like(self.graph, spec)
-        self.graph.inputs.append(rows)
-        self._values[id(tensor)] = Operand(rows, is_row=True)
+        if self._program.is_list(tensor):
+            axis = self._axis(self._program.origin_of(tensor))
+            items = self._placeholder([axis.num_items, *tensor.shape[1:]], tensor.dtype)
+            seen = tf.reshape(items, [axis.num_items, 1, *tensor.shape[1:]])
+            self._values[id(tensor)] = Operand(seen, is_row=True, axis=axis)
+        else:
+            rows = self._placeholder([self.num_rows, *_shape_of(tensor)], tensor.dtype)
+            self._values[id(tensor)] = Operand(rows, is_row=True)
+
+    def _placeholder(self, shape: list[int], dtype: tf.DType) -> tf.Tensor:
+        added = tf_compat.placeholder_like(self.graph, tf.TensorSpec(shape, dtype))
+        self.graph.inputs.append(added)
+        return added
 
     def _output(self, tensor: tf.Tensor) -> tf.Tensor:
         _check_is_value(tensor)
-        return self.all_rows(self._values[id(tensor)])
+        operand = self._values[id(tensor)]
+        axis = None
+        if self._program.is_list(tensor):
+            axis = self._axis(self._program.origin_of(tensor))
+        if operand.axis is not axis:
+            raise varying(tensor)
+        if axis is None:
+            return self.all_rows(operand)
+        return tf.reshape(operand.tensor, [axis.num_items, *tensor.shape[1:]])
 
     def _operand(self, tensor: tf.Tensor) -> Operand:
         known = self._values.get(id(tensor))
@@ -171,6 +253,9 @@ class VectorisedBlock:
     def _results_of(
         self, op: tf.Operation, inputs: list[Operand]
     ) -> Sequence[tf.Tensor | Operand]:
+        lists = [operand for operand in inputs if operand.axis is not None]
+        if lists or (op.outputs and self._program.is_list(op.outputs[0])):
+            return self._lists_of(op, inputs, makes_list=not lists)
         # A rule may have found that an op of rows is the same for all of them.
         if not any(i.is_row for i in inputs) and not self._is_of_each_row(op):
             added = self._prologue.add(op, [i.tensor for i in inputs])
@@ -181,6 +266,15 @@ class VectorisedBlock:
         results = rule(self, op, inputs)
         self._check_results(op, shapes, results)
         return results
+
+    def _lists_of(
+        self, op: tf.Operation, inputs: list[Operand], *, makes_list: bool
+    ) -> Sequence[tf.Tensor | Operand]:
+        if self._program.differs_in_gradient(op):
+            raise _own_gradient_of_lists(op)
+        _check_ranks(op, inputs)
+        rule = self._rule_of(op, of_lists=True, makes_list=makes_list)
+        return rule(self, op, inputs)
 
     def _is_of_each_row(self, op: tf.Operation) -> bool:
         """Says whether rows may differ in an op although they give it the same."""
@@ -259,6 +353,8 @@ class VectorisedBlock:
         for known in (values, self._values):
             for candidate in (tensor, resolved):
                 if id(candidate) in known:
+                    if known[id(candidate)].axis is not None:
+                        raise _own_gradient_of_lists(op)
                     return known[id(candidate)]
         if not self._program.has(resolved) or self._program.is_row(resolved):
             raise CannotBatchError(
@@ -325,6 +421,14 @@ class VectorisedBlock:
         return format_spec(spec_of(like)).replace(str(self.num_rows), "N")
 
 
+def _own_gradient_of_lists(op: tf.Operation) -> CannotBatchError:
+    return CannotBatchError(
+        op,
+        "it has a gradient of its own, e.g. of tf.custom_gradient, and takes rows "
+        "of which activations have other numbers. Use the dataflow executor.",
+    )
+
+
 def _describe(found: object) -> str:
     """Says what a rule returned that is no tensor of the right graph."""
     if isinstance(found, tf.Tensor):
@@ -366,11 +470,7 @@ def _shape_of(tensor: tf.Tensor) -> list[int]:
     for candidate in (tensor, *stated):
         if candidate.shape.is_fully_defined():
             return list(candidate.shape.as_list())
-    raise CannotBatchError(
-        tensor.op,
-        f"its shape, {tensor.shape}, may differ between activations. Say what it is, "
-        "e.g. with tf.ensure_shape or in the signature, or use the dataflow executor.",
-    )
+    raise varying(tensor)
 
 
 def _needed_within(graph: FuncGraph) -> list[tf.Operation]:

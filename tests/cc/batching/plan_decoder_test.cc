@@ -26,12 +26,15 @@ Code Chain() {
       0,                      //     no pushes
       1,  0, 0, 1,  1, 3,     //     a call by slot 1, to slot 3:
       2,  1, 1, -1, 2, 1, 2,  //       procedures 1 and 2
+      0,                      //   no lists
       1,  1, 1, 1,  0, 0, 0,  // the base: returns its argument
+      0,                      //   no lists
       1,  1, 3, 1,  2, 0,     // more: an argument, 3 slots
       2,                      //   two stages:
       -1, 0, 0, 0,  0,        //     no block, no pushes,
       1,  7, 0, 0,  0, 1, 1, 0, 1, 0,  //     f at call site 7, to slot 1
       1,  1, 1, 1,  2, 1, 0, 0,        //     block 1 of slot 1, to slot 2
+      0,                               //   no lists
   };
 }
 
@@ -42,14 +45,16 @@ Code Loop() {
       0, 1,  3, 1, 2, 0,  // f: an argument, 3 slots, returns slot 2
       1, -1, 0, 0, 0, 0,  //   one stage, of no block:
       1, 0,  0, 0, 0, 1, 1, 1, 2, 0, -1,  //     the loop, to slot 1, of 0 and 7
+      0,                                  //   no lists
       1, 2,  5, 2, 3, 4, 0,               // the loop: n, sum, goes on, n, sum
       1, 0,  1, 1, 0, 2, 1, 0,            //   block 0 of slot 0, to slot 2
       1, 0,  0, 1, 2, 3,                  //   a choice by slot 2, to slot 3:
-      2, 2,  2, 0, 1, 3, 2, 0, 1,         //     procedures 2 and 3
-      1, 2,  2, 2, 0, 1, 0, 0,            // the end: returns both
+      2, 2,  2, 0, 1, 3, 2, 0, 1, 0,      //     procedures 2 and 3
+      1, 2,  2, 2, 0, 1, 0, 0, 0,         // the end: returns both
       1, 2,  4, 0,                        // the turn: returns nothing
       1, 1,  2, 2, 3,                     //   but begins the loop again
       1, 1,  2, 1, 0, 1, 1, 2, 2, 0, 0,   //   block 1 of both, to slot 2
+      0,                                  //   no lists
   };
 }
 
@@ -60,8 +65,10 @@ Code Shared() {
       0, 1,  2, 1, 1, 0,              // the front: returns slot 1
       1, -1, 0, 0, 0, 0,              //   one stage, of no block:
       1, 0,  0, 2, 0, 1, 1, 1, 1, 0,  //     the body by the key in slot 0
+      0,                              //   no lists
       1, 1,  2, 1, 1, 0,              // the body: returns slot 1
       1, 0,  1, 1, 0, 1, 1, 0, 0,     //   block 0 of slot 0, to slot 1
+      0,                              //   no lists
   };
 }
 
@@ -113,7 +120,7 @@ TEST(PlanDecoderTest, WhatIsSharedAndWasReadRunsOnce) {
 
 TEST(PlanDecoderTest, WhatIsSharedRunsInPlace) {
   Code code = Shared();
-  code[26] = 0;  // The body is no branch, but a SubGraph.
+  code[27] = 0;  // The body is no branch, but a SubGraph.
   EXPECT_EQ(ErrorOf(code),
             "The plan is damaged: it has a key of what does not run in place.");
 }
@@ -144,7 +151,7 @@ TEST(PlanDecoderTest, WhateverNumberOfASharedCallIsChangedItIsReadOrRefused) {
 TEST(PlanDecoderTest, ATurnBeginsTheLoopThatItIsIn) {
   // The turn goes on in its caller's caller, which takes one argument.
   Code code = Loop();
-  const auto turn = std::find(code.end() - 16, code.end(), 1);
+  const auto turn = std::find(code.end() - 17, code.end(), 1);
   ASSERT_EQ(*(turn + 1), 1);
   code.erase(turn + 1, turn + 5);
   code.insert(turn + 1, {0, 1, 2});
@@ -231,15 +238,15 @@ TEST(PlanDecoderTest, WhateverNumberIsChangedAPlanThatIsReadCanBeRun) {
 
 TEST(PlanDecoderTest, ABlockBelongsToOneStage) {
   Code code = Chain();
-  code[code.size() - 8] = 0;
+  code[code.size() - 9] = 0;
   EXPECT_EQ(ErrorOf(code), "The plan is damaged: it runs a block twice.");
 }
 
 TEST(PlanDecoderTest, ATableIsNotBeyondAllThatThePlanSays) {
   // f pushes its argument, at row 0 of the prologue, to some table.
   const auto pushes_to = [](int64_t table) {
-    return Code{3, 1,  0, 1, 0, 1, 1,     1,  0, 0,
-                1, -1, 0, 0, 0, 1, table, -1, 0, 0};
+    return Code{3,  1, 0, 1, 0, 1,     1,  1, 0, 0, 1,
+                -1, 0, 0, 0, 1, table, -1, 0, 0, 0};
   };
   Plan plan;
   const Code code = pushes_to(1);

@@ -15,7 +15,7 @@ from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
 # Element by element, beside what TensorFlow says is.
-_ELEMENTWISE = (
+ELEMENTWISE = (
     *("Cast", "Equal", "LeakyRelu", "NextAfter", "NotEqual", "PopulationCount"),
     *("PreventGradient", "SelectV2", "StopGradient", "FakeQuantWithMinMaxArgs"),
     *("AsString", "DecodeBase64", "EncodeBase64", "StaticRegexFullMatch"),
@@ -23,10 +23,10 @@ _ELEMENTWISE = (
     *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong"),
     *("StringToNumber", "StringUpper", "UnicodeScript", "Bitcast", "Bucketize"),
 )
-register_vectorization(*_ELEMENTWISE)(elementwise)
+register_vectorization(*ELEMENTWISE)(elementwise)
 
 # The same, but inputs do not broadcast.
-_ALIKE = (
+ALIKE = (
     *("ApproximateEqual", "Betainc", "CheckNumerics", "CheckNumericsV2", "StringJoin"),
     *("Substr", "EluGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad"),
     *("RsqrtGrad", "SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad"),
@@ -76,7 +76,7 @@ _ALONG_AXES = {
 }
 
 
-@register_vectorization(*_ALIKE)
+@register_vectorization(*ALIKE)
 def alike(
     block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[tf.Tensor]:

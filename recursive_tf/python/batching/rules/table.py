@@ -11,6 +11,10 @@ from recursive_tf.python.batching.vectorised_block import Rule, VectorisedBlock
 from recursive_tf.python.graph_copy import LOOPS
 
 _RULES: dict[str, Rule] = {}
+_LIST_RULES: dict[str, Rule] = {}
+_LIST_MAKERS: dict[str, Rule] = {}
+# In place of a type: the rule of lists for those that have none.
+ANY_OTHER = "any other"
 # Whose converters keep something between ops, or make another value of all rows.
 _NOT_CONVERTED = (
     "Optional",
@@ -76,12 +80,43 @@ def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
     return register
 
 
-def rule_of(op: tf.Operation) -> Rule:
+def register_list_rule(*op_types: str) -> Callable[[Rule], Rule]:
+    """Returns a decorator that makes a function the rule for ops that take lists."""
+
+    def register(rule: Rule) -> Rule:
+        _LIST_RULES.update(dict.fromkeys(op_types, rule))
+        return rule
+
+    return register
+
+
+def register_list_maker(*op_types: str) -> Callable[[Rule], Rule]:
+    """Returns the same for ops that make a list of what are no lists."""
+
+    def register(rule: Rule) -> Rule:
+        _LIST_MAKERS.update(dict.fromkeys(op_types, rule))
+        return rule
+
+    return register
+
+
+def rule_of(
+    op: tf.Operation, *, of_lists: bool = False, makes_list: bool = False
+) -> Rule:
     """Returns the rule for an op; it refuses the op if nothing is known about that.
+
+    Args:
+        op: The op.
+        of_lists: Whether it takes or makes lists.
+        makes_list: Whether it makes one of what are no lists.
 
     Raises:
         CannotBatchError: If there can be none.
     """
+    if makes_list:
+        return _LIST_MAKERS[op.type]
+    if of_lists:
+        return _LIST_RULES.get(op.type, _LIST_RULES[ANY_OTHER])
     if op.type in _RULES:
         return _RULES[op.type]
     if tf_compat.is_stateful(op):
