@@ -13,8 +13,8 @@ class Host {
   virtual ~Host() = default;
 
   // Returns the number of the branch that the scalar at `row` stands for: with
-  // keys, counts and pushed indices the only values that anyone but a block looks
-  // at.
+  // keys, counts and pushed indices the only values that anyone but a block
+  // looks at.
   virtual int32_t ReadSelector(ValueRow row) = 0;
 
   // Returns the key that the scalar at `row` is.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python.batching.operand import Operand
@@ -118,9 +119,11 @@ def look_up(
             what is there. Only of shared values.
     """
     if not values.is_row:
-        policy = "IGNORE" if total else ""
+        if not total:
+            return tf.gather_nd(block.tensor(values), indices)
+        table = _not_empty(block, values, indices.shape[-1])
         return tf.raw_ops.GatherNd(
-            params=block.tensor(values), indices=indices, bad_indices_policy=policy
+            params=table, indices=indices, bad_indices_policy="IGNORE"
         )
     # One axis after the other: with an index of the row in front, as TensorFlow does
     # it, what is kept for the gradient would only be right within one launch.
@@ -129,6 +132,18 @@ def look_up(
         found = tf.gather(found, index, axis=batch_dims, batch_dims=batch_dims)
         batch_dims = indices.shape.rank - 1
     return found
+
+
+def _not_empty(block: VectorisedBlock, values: Operand, num_axes: int) -> tf.Tensor:
+    """Returns values with a place along each of the first axes: nothing has no index.
+
+    That is so whatever the index, and though it may be of no use.
+    """
+    paddings = [[0, int(not size)] for size in values.shape[:num_axes]]
+    paddings += [[0, 0]] * (values.rank - num_axes)
+    if not np.any(paddings):
+        return block.tensor(values)
+    return block.tensor(block.once(lambda tensor: tf.pad(tensor, paddings), values))
 
 
 @register_vectorization("ScatterNd")
