@@ -394,6 +394,18 @@ def test_a_custom_gradient_that_is_not_linear_is_refused(w, x):
     check_refused(f, x, r"SubGraph 'clipping' .*IdentityN .* is not linear")
 
 
+def test_max_pooling_is_refused():
+    image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    with rtf.SubGraph("pooled") as pooled:
+        n, x = pooled.input(tf.int32), pooled.input(tf.float32)
+        pool = lambda: tf.nn.max_pool2d(tf.sin(x * image), 3, 1, "SAME")  # noqa: E731
+        more = lambda: pooled(n - 1, tf.reduce_sum(pool()))  # noqa: E731
+        pooled.output(tf.cond(n < 1, lambda: x**2, more))
+    check_refused(
+        lambda x: pooled(2, x), tf.constant(0.5), "'pooled' .*MaxPool .*wrong"
+    )
+
+
 def test_a_recomputed_gradient_is_refused(w, x):
     recomputed = tf.recompute_grad(lambda y: tf.sin(y) * tf.cos(y))
     with rtf.SubGraph("frugal") as f:

@@ -35,6 +35,13 @@ _LINEAR: dict[str, slice | tuple[int, ...]] = {
 }
 # Ops that are linear in each of two inputs.
 _PRODUCTS = frozenset(("BatchMatMulV2", "MatMul", "Mul"))
+# TensorFlow's kernel for the tangent of these reads what it has written over, where
+# nobody else holds the tangent that it takes.
+_OVERWRITTEN = frozenset(("MaxPool", "MaxPool3D", "MaxPoolV2"))
+_OVERWRITES = (
+    "TensorFlow computes it wrongly. Do that outside of the SubGraph, or take "
+    "tf.reduce_max of slices."
+)
 _OF_LISTS_ALONE = frozenset(("EmptyTensorList", "TensorListReserve"))
 
 
@@ -57,6 +64,8 @@ def tangents_of(op: tf.Operation, tangents: Sequence[Tangent]) -> Sequence[Tange
     unknown = next((t for t in tangents if isinstance(t, NoTangent)), None)
     if unknown is not None:
         return _of_unknown(op, unknown)
+    if op.type in _OVERWRITTEN:
+        return [NoTangent(op, _OVERWRITES)]
     if tf_compat.has_custom_gradient(op):
         return tangents_by_gradient(op, tangents)
     rule = _RULES.get(op.type)
