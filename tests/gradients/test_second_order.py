@@ -402,7 +402,7 @@ def test_max_pooling_is_refused():
         more = lambda: pooled(n - 1, tf.reduce_sum(pool()))  # noqa: E731
         pooled.output(tf.cond(n < 1, lambda: x**2, more))
     check_refused(
-        lambda x: pooled(2, x), tf.constant(0.5), "'pooled' .*MaxPool .*wrong"
+        lambda x, n: pooled(n, x), tf.constant(0.5), "'pooled' .*MaxPool .*wrong"
     )
 
 
