@@ -238,9 +238,7 @@ def test_rows_of_a_captured_ragged_tensor():
 # --- Captures
 
 
-@feature(
-    "rows of a captured `RaggedTensor` as tensors", gradients=True, refused=SHAPE_VARIES
-)
+@feature("rows of a captured `RaggedTensor` as tensors", gradients=True)
 def test_a_captured_ragged_tensor():
     rows, x = tf.ragged.constant(ROWS), tf.constant(0.5)
 
