@@ -9,18 +9,16 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.decorator import SubGraphFunction
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.explained_program import (
-    BATCHED,
-    DATAFLOW,
     ExplainedProgram,
     program_of_op,
     program_of_root_call,
 )
 from recursive_tf.python.explanation import Explanation, Explanations
+from recursive_tf.python.root_op import ROOT_OPS
 from recursive_tf.python.subgraph import SubGraph, root_call_of
 
-_ROOT_CALLS = (BATCHED, DATAFLOW)
 # These carry procedures, in which there is no root call.
-_CARRIERS = (*_ROOT_CALLS, f"{BATCHED}Gradient", f"{DATAFLOW}Gradient")
+_CARRIERS = (*ROOT_OPS, *(f"{op_type}Gradient" for op_type in ROOT_OPS))
 
 
 def explain(what: Any) -> Explanation | Explanations:
@@ -114,7 +112,7 @@ def _name_of(function: Any) -> str:
 def _root_calls(graph: tf.Graph, seen: set[str]) -> Iterator[tf.Operation]:
     """Yields the root ops of a graph and of the functions that its ops name, once."""
     for op in graph.get_operations():
-        if op.type in _ROOT_CALLS:
+        if op.type in ROOT_OPS:
             yield op
         if op.type in _CARRIERS:
             continue

@@ -12,11 +12,13 @@ from recursive_tf.python.batching.in_words import call_sites_in_words, plan_in_w
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.gradient.batched import compilation_of
 from recursive_tf.python.root_call import RootCall
-from recursive_tf.python.root_op import REASONS_ATTRIBUTE, graphs_of
+from recursive_tf.python.root_op import (
+    BATCHED,
+    REASONS_ATTRIBUTE,
+    graphs_of,
+    texts_of,
+)
 from recursive_tf.python.tf_compat import FuncGraph
-
-BATCHED = "RecursiveInvokeBatched"
-DATAFLOW = "RecursiveInvoke"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,16 +81,12 @@ def program_of_op(op: tf.Operation) -> ExplainedProgram:
     is_batched = op.type == BATCHED
     return ExplainedProgram(
         key=op.get_attr("procedures")[0].name,
-        names=_texts(op, "names"),
+        names=texts_of(op, "names"),
         executor="batched" if is_batched else "dataflow",
         reasons=tf_compat.get_strings(op, REASONS_ATTRIBUTE),
         policy=op.get_attr("policy").decode() if is_batched else "",
-        block_names=_texts(op, "block_names") if is_batched else [],
-        _tables=_texts(op, "push_names"),
+        block_names=texts_of(op, "block_names") if is_batched else [],
+        _tables=texts_of(op, "push_names"),
         _graphs=graphs_of(op),
         _compilation=functools.partial(compilation_of, op),
     )
-
-
-def _texts(op: tf.Operation, attribute: str) -> list[str]:
-    return [text.decode() for text in op.get_attr(attribute)]

@@ -11,6 +11,10 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation
 from recursive_tf.python.tf_compat import AtomicFunction, FuncGraph
 
+# The types of root ops, by executor.
+DATAFLOW = "RecursiveInvoke"
+BATCHED = "RecursiveInvokeBatched"
+ROOT_OPS = (DATAFLOW, BATCHED)
 # Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
 REASONS_ATTRIBUTE = "_not_batched"
 
@@ -46,10 +50,10 @@ class Carried:
         """Returns what an op carries."""
         return cls(
             procedures=procedures_of(op),
-            names=_texts(op, "names"),
+            names=texts_of(op, "names"),
             captures=capture_indices(op),
             outputs=_specs(op, "output_shapes", "Toutputs"),
-            pushes=_texts(op, "push_names"),
+            pushes=texts_of(op, "push_names"),
             rows=_specs(op, "pushed_shapes", "Tpushed"),
             **{
                 name: op.get_attr(name)
@@ -160,7 +164,8 @@ def capture_indices(op: tf.Operation) -> list[list[int]]:
     ]
 
 
-def _texts(op: tf.Operation, attribute: str) -> list[str]:
+def texts_of(op: tf.Operation, attribute: str) -> list[str]:
+    """Returns an attribute that is a list of texts."""
     return [text.decode() for text in op.get_attr(attribute)]
 
 

@@ -6,13 +6,12 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
-
-_ROOT_CALLS = ("RecursiveInvoke", "RecursiveInvokeBatched")
+from recursive_tf.python.root_op import ROOT_OPS
 
 
 def register() -> None:
     """Tells TensorFlow, which refuses a second time."""
-    for op_type in _ROOT_CALLS:
+    for op_type in ROOT_OPS:
         tf_compat.register_converter(op_type, _map_rows)
 
 

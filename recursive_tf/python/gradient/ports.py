@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.root_op import Carried
+from recursive_tf.python.root_op import BATCHED, Carried
 
 
 def tied(
@@ -50,7 +50,7 @@ def _add_ports(
 ) -> list[tf.Tensor]:
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     inputs = [tf_compat.without_function(tensor) for tensor in op.inputs]
-    is_batched = op.type == "RecursiveInvokeBatched"
+    is_batched = op.type == BATCHED
     ports = library.recursive_ports(
         args=inputs[:num_args],
         captures=inputs[num_args : num_args + num_captures],

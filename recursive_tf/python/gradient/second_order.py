@@ -21,7 +21,7 @@ from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.gradient.root import gradient_of_invoke
 from recursive_tf.python.gradient.sinks import shape_of
 from recursive_tf.python.program.trainable import is_trainable
-from recursive_tf.python.root_op import Carried, Chosen, add_root_op
+from recursive_tf.python.root_op import DATAFLOW, Carried, Chosen, add_root_op
 from recursive_tf.python.tangent import (
     TangentProgram,
     slots_with_tangents,
@@ -83,7 +83,7 @@ class _SecondGradient:
             upstream[tangents[i]] = gradient
         differentiate = (
             gradient_of_invoke
-            if root.op.type == "RecursiveInvoke"
+            if root.op.type == DATAFLOW
             else gradient_of_invoke_batched
         )
         found = iter(differentiate(root.op, *upstream, None))
