@@ -47,26 +47,22 @@ inputs_of_ports: Of args and captures: what the gradient at each port is by.
 )doc");
 
 REGISTER_OP("RecursiveTie")
-    .Input("gradient: T")
-    .Input("port: T")
-    .Output("tied: T")
-    .Attr("T: type")
-    .SetShapeFn(FirstInputShape)
-    .Doc(R"doc(
-Returns a gradient, whose own gradient then goes to a port.
-)doc");
-
-REGISTER_OP("RecursiveTieSlices")
-    .Input("values: T")
+    .Input("gradients: T")
+    .Input("ports: T")
     .Input("indices: Tindices")
-    .Input("dense_shape: int64")
-    .Input("port: T")
+    .Input("dense_shapes: num_sliced * int64")
     .Output("tied: T")
-    .Attr("T: type")
-    .Attr("Tindices: {int32, int64}")
-    .SetShapeFn(FirstInputShape)
+    .Attr("T: list(type) >= 1")
+    .Attr("Tindices: list({int32, int64}) >= 0")
+    .Attr("num_sliced: int >= 0")
+    .Attr("sliced: list(int) >= 0")
+    .SetShapeFn(SameShapes)
     .Doc(R"doc(
-The same of a gradient that is slices: returns their values.
+Returns gradients, whose own gradients then go to ports.
+
+sliced: Which of the gradients are the values of slices, in order; the others
+  are dense.
+indices: Of these slices.
 )doc");
 
 }  // namespace recursive_tf

@@ -10,9 +10,8 @@ namespace recursive_tf {
 // goes; outputs after these are scalars (handles).
 absl::Status CallShapes(tensorflow::shape_inference::InferenceContext* ctx);
 
-// The output has the shape of the first input.
-absl::Status FirstInputShape(
-    tensorflow::shape_inference::InferenceContext* ctx);
+// Each output has the shape of the input with its number.
+absl::Status SameShapes(tensorflow::shape_inference::InferenceContext* ctx);
 
 // The row index (input 1) is a scalar.
 absl::Status PushShapes(tensorflow::shape_inference::InferenceContext* ctx);

@@ -41,14 +41,14 @@ class TieOp : public CheapKernel {
   using CheapKernel::CheapKernel;
 
   void Compute(tf::OpKernelContext* ctx) override {
-    ctx->set_output(0, ctx->input(0));
+    for (int i = 0; i < ctx->num_outputs(); ++i) {
+      ctx->set_output(i, ctx->input(i));
+    }
   }
 };
 
 REGISTER_KERNEL_BUILDER(Name("RecursivePorts").Device(tf::DEVICE_CPU), PortsOp);
 REGISTER_KERNEL_BUILDER(Name("RecursiveTie").Device(tf::DEVICE_CPU), TieOp);
-REGISTER_KERNEL_BUILDER(Name("RecursiveTieSlices").Device(tf::DEVICE_CPU),
-                        TieOp);
 
 }  // namespace
 }  // namespace recursive_tf

@@ -63,7 +63,7 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
             part.set_shape(spec.shape)
         of_prologue.add(tensor, own)
     found = by_args + of_prologue.of_captures()
-    tied_ones = tied(op, Carried.by(op), given, found)
+    tied_ones = tied(op, Carried.by(op), given, results, found)
     return tied_ones + [None] * (len(op.inputs) - len(found))
 
 

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
+from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.root_op import BATCHED, Carried
 
 
@@ -19,6 +20,7 @@ def tied(
     op: tf.Operation,
     carried: Carried,
     given: Mapping[int, tf.Tensor],
+    results: Any,
     gradients: Sequence[Any],
 ) -> list[Any]:
     """Returns the gradients of a root op, tied to ports.
@@ -27,6 +29,7 @@ def tied(
         op: The root op.
         carried: What it carries, not in training form.
         given: The gradients of its outputs and tables, by their index.
+        results: What the backward root op gives.
         gradients: A gradient or None for each argument and capture.
     """
     found = {
@@ -34,12 +37,33 @@ def tied(
     }
     if not found:
         return list(gradients)
-    ports = _add_ports(op, carried, given, found)
-    tensors = iter(ports)
-    return [
-        None if gradient is None else _tie(gradient, next(tensors))
-        for gradient in gradients
-    ]
+    # After that op: TensorFlow's executor goes on with what is cheap, and gives
+    # what is not to another thread, which takes as long as a small launch.
+    with tf.control_dependencies(tf.nest.flatten(results)[:1]):
+        ports = _add_ports(op, carried, given, found)
+    of_inputs = dict(zip(found, ports, strict=True))
+    result = list(gradients)
+    for together in _by_source(found):
+        ties = _tie([found[i] for i in together], [of_inputs[i] for i in together])
+        for i, gradient in zip(together, ties, strict=True):
+            result[i] = gradient
+    return result
+
+
+def _by_source(gradients: Mapping[int, Any]) -> list[list[int]]:
+    """Returns which gradients one op gives: these have one tie.
+
+    So a gradient that nobody wants is left out of the graph with what computes it, and
+    a step does not run a kernel for each capture.
+    """
+    sources: dict[tf.Operation, list[int]] = {}
+    for i, gradient in gradients.items():
+        sources.setdefault(_values_of(gradient).op, []).append(i)
+    return list(sources.values())
+
+
+def _values_of(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
+    return gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
 
 
 def _add_ports(
@@ -67,33 +91,46 @@ def _add_ports(
     return list(ports)
 
 
-def _tie(
-    gradient: tf.Tensor | tf.IndexedSlices, port: tf.Tensor
-) -> tf.Tensor | tf.IndexedSlices:
-    if isinstance(gradient, tf.Tensor):
-        return library.recursive_tie(gradient=gradient, port=port)
-    values = library.recursive_tie_slices(
-        values=gradient.values,
-        indices=gradient.indices,
-        dense_shape=tf.cast(gradient.dense_shape, tf.int64),
-        port=port,
+def _tie(gradients: Sequence[Any], ports: Sequence[tf.Tensor]) -> list[Any]:
+    sliced = {
+        i: gradient
+        for i, gradient in enumerate(gradients)
+        if isinstance(gradient, tf.IndexedSlices)
+    }
+    results: list[Any] = library.recursive_tie(
+        gradients=[_values_of(gradient) for gradient in gradients],
+        ports=ports,
+        indices=[slices.indices for slices in sliced.values()],
+        dense_shapes=[tf.cast(s.dense_shape, tf.int64) for s in sliced.values()],
+        sliced=list(sliced),
     )
-    return tf.IndexedSlices(values, gradient.indices, gradient.dense_shape)
+    for i, slices in sliced.items():
+        results[i] = tf.IndexedSlices(results[i], slices.indices, slices.dense_shape)
+    return results
 
 
-def gradient_of_tie(op: tf.Operation, gradient: Any) -> list[Any]:
-    """Hands the gradient of a gradient to its port, and to nothing else."""
-    del op
-    return [None, gradient]
+def gradient_of_tie(op: tf.Operation, *gradients: Any) -> list[Any]:
+    """Hands the gradients of gradients to their ports, and to nothing else."""
+    outputs = op.outputs[0].op.outputs  # Under a tape, `op` was a stand-in.
+    by_ports: list[Any] = [
+        None if is_zero(gradient, output) else gradient
+        for gradient, output in zip(gradients, outputs, strict=True)
+    ]
+    others = iter(op.inputs[2 * len(gradients) :])
+    sliced = op.get_attr("sliced")
+    all_indices = [next(others) for _ in sliced]
+    for i, indices, shape in zip(sliced, all_indices, others, strict=True):
+        if by_ports[i] is not None:
+            by_ports[i] = _by_rows(by_ports[i], indices, shape)
+    return [*[None] * len(gradients), *by_ports, *[None] * (2 * len(sliced))]
 
 
-def gradient_of_tied_slices(op: tf.Operation, gradient: Any) -> list[Any]:
-    """The same. The port gets the gradient by the slices as one dense tensor.
+def _by_rows(gradient: Any, indices: tf.Tensor, shape: tf.Tensor) -> tf.Tensor:
+    """Returns the gradient by slices as one dense tensor.
 
     Slices of one row of a table are one gradient, of which they are parts. Where they
     are used as such, they all have the same gradient, that of the row.
     """
-    _, indices, shape, _ = op.inputs
     slices = tf.convert_to_tensor(gradient)
     rows = tf.math.unsorted_segment_mean(slices, indices, shape[0])
     rows.set_shape(tf.TensorShape([None]).concatenate(slices.shape[1:]))
@@ -103,7 +140,7 @@ def gradient_of_tied_slices(op: tf.Operation, gradient: Any) -> list[Any]:
     with tf.control_dependencies(
         [_check_alike(part, indices, shape) for part in parts]
     ):
-        return [None, None, None, tf.identity(rows)]
+        return tf.identity(rows)
 
 
 def _check_alike(slices: tf.Tensor, indices: tf.Tensor, shape: tf.Tensor) -> Any:

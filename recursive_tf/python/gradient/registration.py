@@ -24,7 +24,6 @@ _GRADIENTS = {
     "StatelessRecursiveSharedCall": inner.gradient_of_shared_call,
     "RecursivePorts": second_order.gradient_of_ports,
     "RecursiveTie": ports.gradient_of_tie,
-    "RecursiveTieSlices": ports.gradient_of_tied_slices,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
     PRODUCT_GRADIENT: inner.gradient_of_product,
     PYTHON_GRADIENT: inner.gradient_of_python_function,

@@ -56,7 +56,7 @@ def gradient_of_invoke(op: tf.Operation, *gradients: Any) -> list[Any]:
         if gradient is not None:
             gradient.set_shape(tensor.shape)
     given = {i: dy for i, dy in enumerate(dense) if is_trainable(dy.dtype)}
-    found = tied(op, carried, given, by_args + by_captures)
+    found = tied(op, carried, given, results, by_args + by_captures)
     return found + [None] * (len(inputs) - len(found))
 
 
