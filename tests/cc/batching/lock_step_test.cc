@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/calls.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
@@ -446,7 +447,7 @@ TEST(LockStepTest, ABranchInPlaceIsNotOnThePath) {
   const IntegerProgram program = Beside();
   IntegerRun run(&program, "agenda", ActivationLimits{/*max_depth=*/2});
   EXPECT_TRUE(run.Run({{3}}, 1).empty());
-  const std::optional<LockStep::Refusal>& refused = run.steps().refused_call();
+  const std::optional<Calls::Refusal>& refused = run.steps().refused_call();
   ASSERT_TRUE(refused.has_value());
   const std::vector<std::string> names(7, "f");
   EXPECT_EQ(run.steps().PathOf(*refused, false, names), "f → call#0 → call#0");
