@@ -16,14 +16,13 @@
 #include "recursive_tf/cc/batching/plan_decoder.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
+#include "recursive_tf/cc/testing/plans.h"
 
 namespace recursive_tf {
 namespace {
 
 using Children = std::vector<std::vector<int64_t>>;
 using Launches = std::vector<std::pair<int32_t, size_t>>;
-
-Source S(int32_t slot) { return Source::Slot(slot); }
 
 // f(node) = node + 3 * the sum of f(child), with the blocks
 //   0: nodes -> how many children each has, children
@@ -32,20 +31,11 @@ PlannedProcedure SumOfChildren() {
   PlannedProcedure f;
   f.num_arguments = 1;
   f.num_slots = 5;  // node, count, children, their values, value
-  Stage look;
-  look.block = 0;
-  look.inputs = {{S(0)}};
-  look.first_output = 1;
-  look.num_outputs = 2;
+  Stage look = Compute(0, {S(0)}, 1, 2);
   CallSite map{0, {}, {Branch{0, {S(2)}}}, 3};
   map.num_mapped = 1;
   look.calls = {map};
-  Stage add;
-  add.block = 1;
-  add.inputs = {{S(0)}, {S(1)}, {S(3)}};
-  add.first_output = 4;
-  add.num_outputs = 1;
-  f.stages = {look, add};
+  f.stages = {look, Compute(1, {S(0), S(1), S(3)}, 4, 1)};
   f.outputs = {S(4)};
   f.lists = {PlannedList{2, 0, S(1)}, PlannedList{3, 0, S(1)}};
   return f;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -12,6 +13,7 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/testing/integer_program.h"
+#include "recursive_tf/cc/testing/plans.h"
 
 namespace recursive_tf {
 namespace {
@@ -142,17 +144,11 @@ constexpr int64_t kWeight = 2;
 // and its procedures
 enum : uint8_t { kTree, kLeaf, kInner };
 
-Source S(int32_t slot) { return Source::Slot(slot); }
-
 PlannedProcedure TreeProcedure() {
   PlannedProcedure tree;
   tree.num_arguments = 1;
   tree.num_slots = 6;  // node, is inner, left, right, word, value
-  Stage look;
-  look.block = 0;
-  look.inputs = {{S(0)}};
-  look.first_output = 1;
-  look.num_outputs = 4;
+  Stage look = Compute(0, {S(0)}, 1, 4);
   look.calls = {CallSite{
       0, S(1), {Branch{kLeaf, {S(4)}}, Branch{kInner, {S(2), S(3)}}}, 5}};
   Stage push;
@@ -162,44 +158,11 @@ PlannedProcedure TreeProcedure() {
   return tree;
 }
 
-PlannedProcedure LeafProcedure() {
-  PlannedProcedure leaf;
-  leaf.is_branch = true;
-  leaf.num_arguments = 1;
-  leaf.num_slots = 2;  // word, value
-  Stage weigh;
-  weigh.block = 1;
-  weigh.inputs = {{S(0)}};
-  weigh.first_output = 1;
-  weigh.num_outputs = 1;
-  leaf.stages = {weigh};
-  leaf.outputs = {S(1)};
-  return leaf;
-}
-
-PlannedProcedure InnerProcedure() {
-  PlannedProcedure inner;
-  inner.is_branch = true;
-  inner.num_arguments = 2;
-  inner.num_slots = 5;  // left, right, their values, value
-  Stage descend;
-  descend.calls = {CallSite{0, {}, {Branch{kTree, {S(0)}}}, 2},
-                   CallSite{1, {}, {Branch{kTree, {S(1)}}}, 3}};
-  Stage combine;
-  combine.block = 2;
-  combine.inputs = {{S(2)}, {S(3)}};
-  combine.first_output = 4;
-  combine.num_outputs = 1;
-  inner.stages = {descend, combine};
-  inner.outputs = {S(4)};
-  return inner;
-}
-
 IntegerProgram Program(const Tree* tree) {
   IntegerProgram program;
   program.plan.num_blocks = 3;
-  program.plan.procedures = {TreeProcedure(), LeafProcedure(),
-                             InnerProcedure()};
+  program.plan.procedures = {TreeProcedure(), LeafOfTree(/*block=*/1),
+                             InnerOfTree(/*block=*/2, kTree)};
   program.blocks = {
       [tree](const Column& in) {
         const int64_t left = tree->left[in[0]];
@@ -225,15 +188,36 @@ GradientPlan Gradients() {
   return plan;
 }
 
-IntegerBackend MakeBackend(const IntegerRun& run) {
-  IntegerBackend backend;
-  backend.num_rows = &run.tape().num_rows;
-  backend.backward[2] = [](const Column& in) {
-    return Column{in[2] * in[1], in[2] * (in[0] + 3)};
-  };
-  backend.deferred[1] = [](const Column& in) { return in[0] * in[1]; };
-  return backend;
-}
+// A run of the program on the roots of random trees.
+class RunOfTrees {
+ public:
+  RunOfTrees(int num_trees, int num_leaves, uint32_t seed,
+             const std::string& policy = "agenda")
+      : tree_(MakeTrees(num_trees, num_leaves, seed)),
+        program_(Program(&tree_)),
+        run_(&program_, policy) {
+    run_.Run({tree_.roots}, num_trees);
+  }
+
+  const Tree& tree() const { return tree_; }
+  const Tape<Column>& tape() const { return run_.tape(); }
+
+  // Returns what differentiates its blocks.
+  IntegerBackend Backend() const {
+    IntegerBackend backend;
+    backend.num_rows = &run_.tape().num_rows;
+    backend.backward[2] = [](const Column& in) {
+      return Column{in[2] * in[1], in[2] * (in[0] + 3)};
+    };
+    backend.deferred[1] = [](const Column& in) { return in[0] * in[1]; };
+    return backend;
+  }
+
+ private:
+  const Tree tree_;
+  const IntegerProgram program_;
+  IntegerRun run_;
+};
 
 int64_t ValueOf(const Tree& tree, int64_t node) {
   if (tree.left[node] < 0) return kWeight * tree.word[node];
@@ -257,13 +241,11 @@ TEST(ReverseReplayTest, DifferentiatesThousandsOfRandomForests) {
   const GradientPlan gradients = Gradients();
   for (uint32_t seed = 0; seed < 2000; ++seed) {
     const auto size = static_cast<int>(seed);
-    const Tree tree = MakeTrees(1 + size % 9, 1 + size % 11, seed);
-    const IntegerProgram program = Program(&tree);
-    IntegerRun run(&program, seed % 2 == 0 ? "agenda" : "depth");
-    const auto num_rows = static_cast<int32_t>(tree.roots.size());
-    run.Run({tree.roots}, num_rows);
-
-    IntegerBackend backend = MakeBackend(run);
+    const int num_rows = 1 + size % 9;
+    const RunOfTrees run(num_rows, 1 + size % 11, seed,
+                         seed % 2 == 0 ? "agenda" : "depth");
+    const Tree& tree = run.tree();
+    IntegerBackend backend = run.Backend();
     Replay replay(&gradients, &run.tape(), &backend);
     Column dy;
     Column pushed;
@@ -286,10 +268,7 @@ TEST(ReverseReplayTest, DifferentiatesThousandsOfRandomForests) {
 
 TEST(ReverseReplayTest,
      WhatIsDeferredRunsBeforeItTakesMoreThanAShareOfTheTape) {
-  const Tree tree = MakeTrees(40, 30, /*seed=*/5);
-  const IntegerProgram program = Program(&tree);
-  IntegerRun run(&program, "depth");
-  run.Run({tree.roots}, 40);
+  const RunOfTrees run(40, 30, /*seed=*/5, "depth");
   // Inner nodes are launched level by level.
   GradientPlan gradients = Gradients();
   gradients[2].has_deferred = true;
@@ -297,12 +276,12 @@ TEST(ReverseReplayTest,
   std::vector<int64_t> sums;
   std::vector<size_t> runs;
   for (const int64_t bytes : {8, 1'000'000}) {
-    IntegerBackend backend = MakeBackend(run);
+    IntegerBackend backend = run.Backend();
     backend.bytes_of_a_row = bytes;
     backend.deferred[2] = [](const Column& in) { return in[0]; };
     Replay replay(&gradients, &run.tape(), &backend);
     replay.AddResult(0, Column(40, 1));
-    replay.AddPushed(0, Column(tree.word.size(), 2));
+    replay.AddPushed(0, Column(run.tree().word.size(), 2));
     ASSERT_TRUE(replay.Run());
     sums.push_back(backend.sums[2]);
     runs.push_back(backend.num_deferred);
@@ -313,11 +292,8 @@ TEST(ReverseReplayTest,
 }
 
 TEST(ReverseReplayTest, HoldsTheTapeAndWhatWaits) {
-  const Tree tree = MakeTrees(4, 30, /*seed=*/5);
-  const IntegerProgram program = Program(&tree);
-  IntegerRun run(&program);
-  run.Run({tree.roots}, 4);
-  IntegerBackend backend = MakeBackend(run);
+  const RunOfTrees run(4, 30, /*seed=*/5);
+  IntegerBackend backend = run.Backend();
   const GradientPlan gradients = Gradients();
   int64_t kept = 0;
   for (const TapedLaunch<Column>& launch : run.tape().launches) {
@@ -334,11 +310,8 @@ TEST(ReverseReplayTest, HoldsTheTapeAndWhatWaits) {
 }
 
 TEST(ReverseReplayTest, LeavesOutWhatNoGradientReaches) {
-  const Tree tree = MakeTrees(3, 4, /*seed=*/1);
-  const IntegerProgram program = Program(&tree);
-  IntegerRun run(&program);
-  run.Run({tree.roots}, 3);
-  IntegerBackend backend = MakeBackend(run);
+  const RunOfTrees run(3, 4, /*seed=*/1);
+  IntegerBackend backend = run.Backend();
   const GradientPlan gradients = Gradients();
   Replay replay(&gradients, &run.tape(), &backend);
   ASSERT_TRUE(replay.Run());
@@ -347,14 +320,11 @@ TEST(ReverseReplayTest, LeavesOutWhatNoGradientReaches) {
 }
 
 TEST(ReverseReplayTest, ARunMayBeReplayedTwice) {
-  const Tree tree = MakeTrees(2, 5, /*seed=*/3);
-  const IntegerProgram program = Program(&tree);
-  IntegerRun run(&program);
-  run.Run({tree.roots}, 2);
+  const RunOfTrees run(2, 5, /*seed=*/3);
   const GradientPlan gradients = Gradients();
   std::vector<int64_t> found;
   for (int i = 0; i < 2; ++i) {
-    IntegerBackend backend = MakeBackend(run);
+    IntegerBackend backend = run.Backend();
     Replay replay(&gradients, &run.tape(), &backend);
     replay.AddResult(0, {1, 1});
     ASSERT_TRUE(replay.Run());
@@ -365,11 +335,8 @@ TEST(ReverseReplayTest, ARunMayBeReplayedTwice) {
 }
 
 TEST(ReverseReplayTest, AFailureEndsTheReplay) {
-  const Tree tree = MakeTrees(1, 5, /*seed=*/3);
-  const IntegerProgram program = Program(&tree);
-  IntegerRun run(&program);
-  run.Run({tree.roots}, 1);
-  IntegerBackend backend = MakeBackend(run);
+  const RunOfTrees run(1, 5, /*seed=*/3);
+  IntegerBackend backend = run.Backend();
   backend.fails = true;
   const GradientPlan gradients = Gradients();
   Replay replay(&gradients, &run.tape(), &backend);
