@@ -98,6 +98,18 @@ def unique_name(base: str) -> str:
     return f"{_PREFIX}{op_name(base)}_{ops.uid()}"
 
 
+def scope_of(op: tf.Operation) -> AbstractContextManager[Any]:
+    """Returns a context in which ops get names beside that of `op`."""
+    scope = op.name.rpartition("/")[0]
+    return named(scope) if scope else contextlib.nullcontext()
+
+
+def named(scope: str) -> AbstractContextManager[Any]:
+    """Returns a context in which names of ops begin with a scope, and no other."""
+    context: AbstractContextManager[Any] = tf.name_scope(f"{scope}/")
+    return context
+
+
 def op_name(text: str) -> str:
     """Returns `text` with only what TensorFlow allows in names of ops."""
     safe = "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
@@ -209,7 +221,10 @@ def create_op(
 
 
 def add_like(
-    graph: tf.Graph, source: tf.Operation, inputs: Sequence[tf.Tensor]
+    graph: tf.Graph,
+    source: tf.Operation,
+    inputs: Sequence[tf.Tensor],
+    name: str | None = None,
 ) -> tf.Operation:
     """Adds to `graph` an op of the kind of `source`, for inputs of other shapes."""
     _add_functions_of(graph, source)
@@ -218,7 +233,8 @@ def add_like(
         source.type,
         list(inputs),
         [output.dtype for output in source.outputs],
-        attrs={name: value for name, value in attrs if not name.startswith("_")},
+        name=name,
+        attrs={key: value for key, value in attrs if not key.startswith("_")},
     )
     set_origin(op, source)
     return op
