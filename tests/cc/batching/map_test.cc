@@ -243,13 +243,17 @@ TEST(MapPlanTest, APlanThatWasReadRuns) {
   EXPECT_EQ(run.Run({{6}}, 1), (std::vector<Column>{{Sum(children, 6)}}));
 }
 
+std::string ErrorOf(const std::vector<int64_t>& code) {
+  Plan plan;
+  PlanDecoder decoder(&code);
+  decoder.Decode(&plan);
+  return decoder.error();
+}
+
 std::string ErrorWith(size_t place, int64_t number) {
   std::vector<int64_t> code = Code();
   code[place] = number;
-  Plan plan;
-  PlanDecoder decoder(&code);
-  EXPECT_FALSE(decoder.Decode(&plan));
-  return decoder.error();
+  return ErrorOf(code);
 }
 
 TEST(MapPlanTest, AListIsNoRow) {
@@ -258,6 +262,26 @@ TEST(MapPlanTest, AListIsNoRow) {
   EXPECT_EQ(ErrorWith(8, 2), mistaken);   // f returns its children.
   EXPECT_EQ(ErrorWith(20, 0), mistaken);  // One call gets a list.
   EXPECT_EQ(ErrorWith(27, 0), mistaken);  // A map is over a row.
+}
+
+// A front that looks up items, and shares its body by the key in a slot.
+std::vector<int64_t> SharedBy(int64_t key_slot) {
+  return {
+      3, 1, 1, 2,                           // as above
+      0, 1, 4, 1, 3,        0,              // the front: returns slot 3
+      1,                                    //   one stage:
+      0, 1, 1, 0, 1,        2, 0,           //     block 0 of slot 0, to 1, 2
+      1, 0, 0, 2, key_slot, 3, 1, 1, 1, 0,  //     the body, to slot 3
+      1, 2, 0, 1,                           //   list 2, counted by slot 1
+      1, 1, 1, 1, 0,        0, 0, 0,        // the body returns its argument
+  };
+}
+
+TEST(MapPlanTest, AListIsNoKey) {
+  EXPECT_EQ(ErrorOf(SharedBy(1)), "");
+  EXPECT_EQ(
+      ErrorOf(SharedBy(2)),
+      "The plan is damaged: it mistakes a list for a row, or a row for one.");
 }
 
 TEST(MapPlanTest, ACountIsThere) {
