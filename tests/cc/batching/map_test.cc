@@ -1,7 +1,6 @@
 // Maps in lock step: a call for each item of a list, of which there may be any
 // number, and other ones for each activation.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -10,10 +9,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_bound.h"
 #include "recursive_tf/cc/batching/lists.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/plan_decoder.h"
+#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
 #include "recursive_tf/cc/testing/plans.h"

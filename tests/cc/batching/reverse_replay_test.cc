@@ -306,7 +306,7 @@ TEST(ReverseReplayTest, HoldsTheTapeAndWhatWaits) {
   // The first launch takes the cotangents of the roots at least.
   EXPECT_GE(backend.bytes_held.front(), kept + backend.bytes_of_a_row);
   // In the end nothing waits, but gradients of words, which nobody takes.
-  EXPECT_EQ(backend.bytes_held.back(), kept + 4 * 30 * backend.bytes_of_a_row);
+  EXPECT_EQ(backend.bytes_held.back(), kept + backend.bytes_of_a_row * 4 * 30);
 }
 
 TEST(ReverseReplayTest, LeavesOutWhatNoGradientReaches) {

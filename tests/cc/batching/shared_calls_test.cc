@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -138,7 +138,7 @@ class SharedCallsTest : public testing::TestWithParam<std::string> {
   Column Run(const Graph& graph, const Column& nodes,
              ActivationLimits limits = {}) {
     program_ = Program(&graph, every_call_pushes_);
-    run_.emplace(&program_, GetParam(), limits);
+    run_ = std::make_unique<IntegerRun>(&program_, GetParam(), limits);
     Column values;
     for (const Column& row :
          run_->Run({nodes}, static_cast<int32_t>(nodes.size()))) {
@@ -150,7 +150,7 @@ class SharedCallsTest : public testing::TestWithParam<std::string> {
   bool every_call_pushes_ = false;
   IntegerProgram program_;
   // The last one.
-  std::optional<IntegerRun> run_;
+  std::unique_ptr<IntegerRun> run_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Policies, SharedCallsTest,
