@@ -10,6 +10,7 @@
 
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
+from recursive_tf import data
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.rules import register_vectorization
@@ -36,6 +37,7 @@ __all__ = [
     "SubGraphFunction",
     "VectorisedBlock",
     "__version__",
+    "data",
     "explain",
     "register_vectorization",
     "subgraph",
