@@ -5,5 +5,28 @@ from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 from recursive_tf.data.joining import concat
 from recursive_tf.data.nested import from_nested
+from recursive_tf.data.readers import (
+    ReadError,
+    TreeReader,
+    from_nltk,
+    read_conllu,
+    read_json,
+    read_lattices,
+    read_ptb,
+    read_sst,
+)
 
-__all__ = ["Forest", "ForestError", "concat", "from_nested"]
+__all__ = [
+    "Forest",
+    "ForestError",
+    "ReadError",
+    "TreeReader",
+    "concat",
+    "from_nested",
+    "from_nltk",
+    "read_conllu",
+    "read_json",
+    "read_lattices",
+    "read_ptb",
+    "read_sst",
+]

@@ -1,22 +1,44 @@
 """Makes forests of trees in Python lists."""
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from recursive_tf.data.columns import Columns
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 from recursive_tf.data.rows import NO_CHILD
-from recursive_tf.data.tree import MISSING, Tree
+from recursive_tf.data.tree import Tree
 
 LEFT_AND_RIGHT = 2
 
 
-def forest_of(trees: Sequence[Tree], binary: bool | None = None) -> Forest:
-    """Returns a batch of trees.
+def forest_of(trees: Sequence[Tree], columns: Columns) -> Forest:
+    """Returns a batch of trees, at least one, with the columns that are named.
+
+    Raises:
+        ForestError: If a node cannot have a left and a right child, but should.
+    """
+    sizes = np.array([len(tree) for tree in trees], np.int32)
+    starts = np.cumsum(sizes, dtype=np.int32) - sizes
+    lists = list(chain.from_iterable(tree.children for tree in trees))
+    counts = np.fromiter(map(len, lists), np.int32, len(lists))
+    flat = np.fromiter(chain.from_iterable(lists), np.int32)
+    flat += np.repeat(np.repeat(starts, sizes), counts)
+    links = _left_right(flat, counts, sizes) if columns.binary else _lists(flat, counts)
+    return Forest(
+        roots=np.array([tree.root for tree in trees], np.int32) + starts,
+        sizes=sizes,
+        **columns.tensors(trees),
+        **links,
+    )
+
+
+def guessed_forest_of(trees: Sequence[Tree], binary: bool | None) -> Forest:
+    """Returns a batch of trees with all that they have.
 
     Args:
         trees: At least one.
@@ -25,67 +47,17 @@ def forest_of(trees: Sequence[Tree], binary: bool | None = None) -> Forest:
 
     Raises:
         ForestError: If there is no tree, if a node cannot have a left and a right
-            child, or if tokens, labels or features have several types.
+            child, or if tokens, labels or a feature have several types.
     """
     if not trees:
         raise ForestError("There is no tree: expected at least one.")
-    sizes = np.array([len(tree) for tree in trees], np.int32)
-    starts = np.cumsum(sizes, dtype=np.int32) - sizes
-    counts = np.fromiter(map(len, _all(tree.children for tree in trees)), np.int32)
-    flat = np.fromiter(_all(_all(tree.children for tree in trees)), np.int32)
-    flat += np.repeat(np.repeat(starts, sizes), counts)
     if binary is None:
-        binary = bool(np.isin(counts, (0, LEFT_AND_RIGHT)).all())
-    links = _left_right(flat, counts, sizes) if binary else _children(flat, counts)
-    labels = list(_all(tree.labels for tree in trees))
-    has_labels = any(label is not None for label in labels)
-    names = dict.fromkeys(_all(tree.features for tree in trees))
-    return Forest(
-        roots=np.array([tree.root for tree in trees], np.int32) + starts,
-        sizes=sizes,
-        tokens=column(_all(tree.tokens for tree in trees), "tokens"),
-        labels=column(labels, "labels") if has_labels else None,
-        features={
-            name: column(_all(_feature(tree, name) for tree in trees), name)
-            for name in names
-        },
-        **links,
-    )
+        lists = chain.from_iterable(tree.children for tree in trees)
+        binary = all(len(children) in (0, LEFT_AND_RIGHT) for children in lists)
+    return forest_of(trees, Columns.of(trees, binary))
 
 
-def column(values: Iterable[Any], name: str) -> tf.Tensor:
-    """Returns a tensor of values of one type; None becomes `""`, -1 or NaN.
-
-    Raises:
-        ForestError: If they are of several types.
-    """
-    values = list(values)
-    given = {type(value) for value in values} - {type(None)}
-    if not given:
-        given = {int}
-    if given == {int, float}:
-        given = {float}
-    if given == {str, bytes}:
-        given = {str}
-    if len(given) > 1:
-        types = ", ".join(sorted(type_.__name__ for type_ in given))
-        raise ForestError(f"{name} must be of one type in all nodes. Got {types}.")
-    missing = MISSING.get(given.pop())
-    try:
-        return tf.convert_to_tensor([missing if v is None else v for v in values])
-    except (TypeError, ValueError) as error:
-        raise ForestError(f"{name} cannot be a tensor: {error}") from None
-
-
-def _feature(tree: Tree, name: str) -> list[Any]:
-    return tree.features.get(name, [None] * len(tree))
-
-
-def _all(lists: Iterable[Iterable[Any]]) -> Iterable[Any]:
-    return itertools.chain.from_iterable(lists)
-
-
-def _children(flat: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
+def _lists(flat: np.ndarray, counts: np.ndarray) -> dict[str, Any]:
     lists = tf.RaggedTensor.from_row_lengths(flat, counts.astype(np.int64))
     return {"children": lists}
 

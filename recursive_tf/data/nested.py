@@ -13,7 +13,7 @@ import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from recursive_tf.data.building import forest_of
+from recursive_tf.data.building import guessed_forest_of
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 from recursive_tf.data.tree import Tree
@@ -25,6 +25,18 @@ EXPECTED = (
 _TOKENS = (str, bytes, numbers.Number)
 # Of deeper nodes an error names the depth alone.
 MAX_PLACES = 20
+
+
+class NestedError(ForestError):
+    """Something in a nested list is no node.
+
+    Attributes:
+        values: What it is, and what it is in, from the inside.
+    """
+
+    def __init__(self, text: str, values: Sequence[Any]) -> None:
+        super().__init__(text)
+        self.values = values
 
 
 def from_nested(trees: Iterable[Any], binary: bool | None = None) -> Forest:
@@ -49,16 +61,16 @@ def from_nested(trees: Iterable[Any], binary: bool | None = None) -> Forest:
     for number, nested in enumerate(trees):
         try:
             plain.append(tree_of_nested(nested))
-        except ForestError as error:
-            raise ForestError(f"tree {number}: {error}") from None
-    return forest_of(plain, binary)
+        except NestedError as error:
+            raise ForestError(f"tree {number}: {error} Expected: {EXPECTED}.") from None
+    return guessed_forest_of(plain, binary)
 
 
 def tree_of_nested(nested: Any) -> Tree:
     """Returns one tree.
 
     Raises:
-        ForestError: If something in it is no node, with its place, e.g. `[0][1]`.
+        NestedError: If something in it is no node, with its place, e.g. `[0][1]`.
     """
     tree = Tree()
     open_nodes = [_OpenNode.of(nested, ())]
@@ -68,7 +80,7 @@ def tree_of_nested(nested: Any) -> Tree:
         if len(node.done) < len(node.children):
             child = node.children[len(node.done)]
             if id(child) in inside and not isinstance(child, _TOKENS):
-                raise ForestError(f"{_place(open_nodes)} contains itself.")
+                raise NestedError(f"{_place(open_nodes)} contains itself.", [child])
             inside.add(id(child))
             open_nodes.append(_OpenNode.of(child, open_nodes))
         else:
@@ -108,7 +120,10 @@ class _OpenNode:
                 return cls(value, **known, features=features)
             case [_, *_]:
                 return cls(value, children=value)
-        raise ForestError(f"{_place(above)} is {value!r:.80}. Expected: {EXPECTED}.")
+        raise NestedError(
+            f"{_place(above)} is {value!r:.80}.",
+            [value, *(node.value for node in reversed(above))],
+        )
 
 
 def _place(above: Sequence[_OpenNode]) -> str:
