@@ -106,6 +106,10 @@ class Columns:
         }
 
 
+# Binary trees of integers.
+INTEGERS = Columns(tf.int32, tf.int32, {}, binary=True)
+
+
 def missing(dtype: tf.DType) -> Any:
     """Returns what stands where a node has no such value: `""`, -1, NaN or False."""
     if dtype == tf.string:

@@ -124,7 +124,7 @@ class _Checks:
         level = np.flatnonzero(waiting == 0)
         while level.size:
             waiting[level] = -1
-            below = children[order[_ranges(first[level], first[level + 1])]]
+            below = children[order[ranges(first[level], first[level + 1])]]
             np.subtract.at(waiting, below, 1)
             level = np.unique(below[waiting[below] == 0])
         for node in _where(waiting > 0):
@@ -157,7 +157,7 @@ class _Checks:
         raise ForestError(f"tree {self._tree_of(node)}, node {node} {what}.")
 
 
-def _ranges(begin: Ints, end: Ints) -> Ints:
+def ranges(begin: Ints, end: Ints) -> Ints:
     """Returns `begin[0], ..., end[0] - 1, begin[1], ...`."""
     lengths = end - begin
     shifts = np.repeat(begin - (np.cumsum(lengths) - lengths), lengths)

@@ -127,9 +127,7 @@ def test_a_cache_tells_formats_and_settings_apart(written, tmp_path):
 def test_a_file_that_is_not_there_or_empty_is_named(written, tmp_path):
     with pytest.raises(ReadError, match=r"no\.txt: there is no such file"):
         read_sst(tmp_path / "no.txt")
-    with pytest.raises(
-        ReadError, match=r"trees\.txt: there is no tree\. Expected"
-    ):
+    with pytest.raises(ReadError, match=r"trees\.txt: there is no tree\. Expected"):
         read_sst(written("\n\n")).load()
 
 

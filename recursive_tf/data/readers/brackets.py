@@ -18,7 +18,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.data.columns import Columns
-from recursive_tf.data.readers.constituents import add_constituent
+from recursive_tf.data.constituents import add_constituent
 from recursive_tf.data.readers.reader import Files, OnError, TreeReader
 from recursive_tf.data.readers.source import (
     Chunk,

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from recursive_tf.data.building import guessed_forest_of
+from recursive_tf.data.constituents import add_constituent
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
-from recursive_tf.data.readers.constituents import add_constituent
 from recursive_tf.data.tree import Tree
 
 
