@@ -2,6 +2,7 @@
 
 from recursive_tf.data import dispatch as _dispatch  # noqa: F401 (registers)
 from recursive_tf.data.batches import batches
+from recursive_tf.data.description import Description, describe
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 from recursive_tf.data.generated import generate, generate_from_grammar
@@ -17,10 +18,12 @@ from recursive_tf.data.readers import (
     read_ptb,
     read_sst,
 )
+from recursive_tf.data.spec import forest_spec
 from recursive_tf.data.vectors import Vectors, load_vectors
 from recursive_tf.data.vocabulary import encode, label_vocabulary, vocabulary
 
 __all__ = [
+    "Description",
     "Forest",
     "ForestError",
     "ReadError",
@@ -28,7 +31,9 @@ __all__ = [
     "Vectors",
     "batches",
     "concat",
+    "describe",
     "encode",
+    "forest_spec",
     "from_nested",
     "from_nltk",
     "generate",

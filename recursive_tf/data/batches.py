@@ -60,15 +60,17 @@ def batches(  # noqa: PLR0913 (one for each choice)
         return _plan(cut, keys, rng)
 
     def planned(seed: tf.Tensor) -> tf.data.Dataset:
-        trees, splits = tf.numpy_function(plan, [seed], [tf.int32, tf.int64])
-        trees.set_shape([None])
-        splits.set_shape([None])
-        ragged = tf.RaggedTensor.from_row_splits(trees, splits, validate=False)
-        return tf.data.Dataset.from_tensor_slices(ragged)
+        order, ends = tf.numpy_function(plan, [seed], [tf.int32, tf.int32])
+        order.set_shape([None])
+        spans = tf.ensure_shape(tf.stack([ends[:-1], ends[1:]], axis=1), [None, 2])
+        dataset = tf.data.Dataset.from_tensor_slices(spans)
+        return dataset.map(lambda span: order[span[0] : span[1]])
 
     # One number for each pass.
     seeds = tf.data.Dataset.random(seed, rerandomize_each_iteration=True).take(1)
-    dataset = seeds.flat_map(planned).map(lambda trees: forest[trees])
+    dataset = seeds.flat_map(planned).map(
+        lambda trees: forest[trees], tf.data.AUTOTUNE, deterministic=True
+    )
     if max_nodes is None:
         dataset = dataset.apply(
             tf.data.experimental.assert_cardinality(cut.num_batches)
@@ -170,4 +172,4 @@ def _plan(
         found = [found[i] for i in rng.permutation(len(found))]
     lengths = [len(batch) for batch in found]
     trees = np.concatenate([*found, np.zeros([0], np.int64)])
-    return trees.astype(np.int32), np.cumsum([0, *lengths], dtype=np.int64)
+    return trees.astype(np.int32), np.cumsum([0, *lengths], dtype=np.int32)

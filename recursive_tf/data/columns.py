@@ -10,8 +10,6 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.data.errors import ForestError
-from recursive_tf.data.forest_spec import CHILD_SPEC, CHILDREN_SPEC, make_spec
-from recursive_tf.data.rows import FEATURE
 from recursive_tf.data.tree import MISSING, Tree
 
 # What may stand in a tree for a dtype. Integers are floats too, bool is none of them.
@@ -62,20 +60,6 @@ class Columns:
             },
             binary,
         )
-
-    def spec(self, forest: Any) -> Any:
-        """Returns the `Forest.Spec` of a tree."""
-        arrays = {
-            "tokens": self.tokens,
-            **({"labels": self.labels} if self.labels else {}),
-        }
-        arrays |= {FEATURE + name: dtype for name, dtype in self.features.items()}
-        specs: dict[str, Any] = {k: tf.TensorSpec([None], v) for k, v in arrays.items()}
-        if self.binary:
-            specs |= {"left": CHILD_SPEC, "right": CHILD_SPEC}
-        else:
-            specs["children"] = CHILDREN_SPEC
-        return make_spec(forest.Spec, 0, specs)
 
     def check(self, tree: Tree) -> None:
         """Raises a ForestError unless a tree has what is said here."""

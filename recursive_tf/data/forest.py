@@ -11,6 +11,7 @@ from recursive_tf.data import conversion, rows
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest_spec import ForestSpec
 from recursive_tf.data.indexing import trees_at
+from recursive_tf.data.pictures import notebook, svg, terminal
 from recursive_tf.data.text import summary
 from recursive_tf.data.tree import trees_of
 from recursive_tf.data.tree_encoder import TreeEncoder
@@ -310,6 +311,50 @@ class Forest(tf.experimental.BatchableExtensionType):
     def __bool__(self) -> bool:
         """True: a forest is something, also if it is empty."""
         return True
+
+    def show(
+        self,
+        predictions: Any = None,
+        *,
+        max_trees: int = 3,
+        max_nodes: int = 200,
+        console: Any = None,
+    ) -> None:
+        """Prints trees in the terminal, coloured by label, or by prediction.
+
+        Args:
+            predictions: One a node of the forest, of the type of its labels, e.g.
+                `tf.argmax(logits, -1)`. Where they are wrong, labels stand beside them.
+            max_trees: The most trees that are shown.
+            max_nodes: The most nodes of each.
+            console: A `rich.console.Console`, if not the terminal's.
+
+        Raises:
+            ForestError: If there is not a prediction for each node.
+            ImportError: If rich is not installed.
+        """
+        terminal.show(self, predictions, max_trees, max_nodes, console)
+
+    def to_svg(self, predictions: Any = None) -> str:
+        """Returns a picture of a tree, coloured as `show` does.
+
+        Args:
+            predictions: As of `show`.
+
+        Raises:
+            ForestError: If this is a batch, or there is not a prediction for each node.
+        """
+        if self.shape.rank:
+            raise ForestError("A picture is of one tree, e.g. forest[0].to_svg().")
+        return svg.to_svg(self, predictions)
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows of a tree."""
+        return notebook.picture_of(self)
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows of a batch."""
+        return notebook.page_of(self)
 
     def __repr__(self) -> str:
         """Says what there is, and shows the first trees if they have values."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from recursive_tf.data.fused import fused
+
 if TYPE_CHECKING:
     from recursive_tf.data.forest import Forest
 
@@ -79,6 +81,16 @@ def starts(sizes: tf.Tensor) -> tf.Tensor:
     return tf.cumsum(sizes, exclusive=True)
 
 
+def repeat(values: tf.Tensor, sizes: tf.Tensor) -> tf.Tensor:
+    """Returns the value of each node's tree, in a few ops; `tf.repeat` has 20."""
+    rows = tf.range(tf.reduce_sum(sizes))
+    trees = tf.raw_ops.UpperBound(
+        sorted_inputs=tf.cumsum(sizes)[tf.newaxis], values=rows[tf.newaxis]
+    )
+    return tf.gather(values, trees[0])
+
+
+@fused
 def arrays_of_trees(forest: Forest, trees: tf.Tensor) -> Arrays:
     """Returns the arrays of a forest of some trees, in the order given.
 
@@ -90,7 +102,7 @@ def arrays_of_trees(forest: Forest, trees: tf.Tensor) -> Arrays:
     """
     sizes = tf.gather(forest.sizes, trees)
     shift = starts(sizes) - tf.gather(starts(forest.sizes), trees)
-    shift_of_rows = tf.repeat(shift, sizes)
+    shift_of_rows = repeat(shift, sizes)
     rows = tf.range(tf.size(shift_of_rows)) - shift_of_rows
     return {
         "roots": tf.gather(forest.roots, trees) + shift,
@@ -99,6 +111,7 @@ def arrays_of_trees(forest: Forest, trees: tf.Tensor) -> Arrays:
     }
 
 
+@fused
 def arrays_of_tree(forest: Forest, tree: tf.Tensor) -> Arrays:
     """Returns the arrays of one tree of a batch, `tree` a scalar."""
     size = forest.sizes[tree]

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 MISSING = {str: "", int: -1, float: float("nan")}
 
 
+def is_missing(value: Any) -> bool:
+    """Returns whether this stands where a node has no token or label."""
+    return value is None or value != value or value == MISSING.get(type(value))
+
+
 @dataclasses.dataclass
 class Tree:
     """One tree, or a graph whose nodes share children.

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import tensorflow as tf
 
 from recursive_tf.data.errors import ForestError
-from recursive_tf.data.rows import Arrays, as_arguments, map_rows, move, starts
+from recursive_tf.data.fused import fused
+from recursive_tf.data.rows import Arrays, as_arguments, map_rows, move, repeat, starts
 
 if TYPE_CHECKING:
     from recursive_tf.data.forest import Forest
 
 Components = tuple[Any, Any, Arrays]
+LINKS = ("left", "right", "children")
 
 
 class TreeEncoder(tf.experimental.ExtensionTypeBatchEncoder):
@@ -49,7 +51,7 @@ class TreeEncoder(tf.experimental.ExtensionTypeBatchEncoder):
                 map_rows(value, tf.identity, tf.constant(0)),
             )
         first = starts(value.sizes)
-        arrays = map_rows(value, tf.identity, -tf.repeat(first, value.sizes))
+        arrays = map_rows(value, tf.identity, -repeat(first, value.sizes))
         splits = value.row_splits
         ragged = {
             name: tf.RaggedTensor.from_row_splits(array, splits, validate=False)
@@ -61,12 +63,10 @@ class TreeEncoder(tf.experimental.ExtensionTypeBatchEncoder):
         """Puts together what `encode` gave, or rows of it."""
         roots, sizes, arrays = encoded_value
         if spec.shape.rank:
-            first = starts(sizes)
-            shift = tf.repeat(first, sizes)
-            roots = roots + first
             arrays = {name: array.values for name, array in arrays.items()}
-            for name in arrays.keys() & {"left", "right", "children"}:
-                arrays[name] = move(arrays[name], shift)
+            links = {name: arrays[name] for name in LINKS if name in arrays}
+            roots, links = _joined(roots, sizes, links)
+            arrays |= links
         forest: Forest = spec.value_type(
             roots=roots, sizes=sizes, **as_arguments(arrays)
         )
@@ -79,6 +79,16 @@ class TreeEncoder(tf.experimental.ExtensionTypeBatchEncoder):
             for name, array in spec.arrays.items()
         }
         return spec.roots, spec.sizes, arrays
+
+
+@fused
+def _joined(
+    roots: tf.Tensor, sizes: tf.Tensor, links: Arrays
+) -> tuple[tf.Tensor, Arrays]:
+    """Returns roots and links of trees that stand one after the other."""
+    first = starts(sizes)
+    shift = repeat(first, sizes)
+    return roots + first, {name: move(link, shift) for name, link in links.items()}
 
 
 def _with_dimensions(spec: Any, rank: int) -> tf.RaggedTensorSpec:

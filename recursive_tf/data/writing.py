@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from recursive_tf.data.tree import MISSING, Tree
+from recursive_tf.data.tree import Tree, is_missing
 
 
 def nested_of(tree: Tree) -> Any:
@@ -21,9 +21,9 @@ def nested_of(tree: Tree) -> Any:
 def _nested_node(tree: Tree, node: int, children: list[Any]) -> Any:
     features = {name: column[node] for name, column in tree.features.items()}
     known = features
-    if not _is_missing(tree.labels[node]):
+    if not is_missing(tree.labels[node]):
         known = {"label": tree.labels[node], **known}
-    has_token = not _is_missing(tree.tokens[node])
+    has_token = not is_missing(tree.tokens[node])
     if not known and children and not has_token:
         return children
     if not known and has_token and not children:
@@ -48,7 +48,7 @@ def brackets(tree: Tree) -> Iterator[str]:
         words = [
             str(value)
             for value in (tree.labels[item], tree.tokens[item])
-            if not _is_missing(value)
+            if not is_missing(value)
         ]
         children = tree.children[item]
         if len(words) == 1 and not children:
@@ -60,7 +60,3 @@ def brackets(tree: Tree) -> Iterator[str]:
             stack.append(child)
             if place or words:
                 stack.append(" ")
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == MISSING.get(type(value))

@@ -5,7 +5,7 @@ import logging
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import tensorflow as tf
 
@@ -24,6 +24,7 @@ from recursive_tf.data.readers.source import (
     paths_of,
     raw_lines,
 )
+from recursive_tf.data.spec import forest_spec
 from recursive_tf.data.tree import Tree
 
 Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -85,9 +86,8 @@ class TreeReader:
         Raises:
             ReadError: From the dataset, as an `InvalidArgumentError` with its text.
         """
-        spec = self._format.columns.spec(Forest)
         batches = tf.data.Dataset.from_generator(
-            self._forests, output_signature=spec.with_shape([None])
+            self._forests, output_signature=self._spec
         )
         return batches.unbatch()
 
@@ -103,10 +103,9 @@ class TreeReader:
         """
         if cache is None:
             return self._parse()
-        spec = self._format.columns.spec(Forest).with_shape([None])
         path = pathlib.Path(cache) / self._fingerprint()
         if path.is_dir():
-            stored = tf.data.Dataset.load(str(path), element_spec=spec)
+            stored = tf.data.Dataset.load(str(path), element_spec=self._spec)
             forest: Forest = next(iter(stored))
             return forest
         forest = self._parse()
@@ -120,6 +119,16 @@ class TreeReader:
                 self._paths[0], 0, 0, f"there is no tree. Expected {self._expected}."
             )
         return concat(forests)
+
+    @property
+    def _spec(self) -> Any:
+        columns = self._format.columns
+        return forest_spec(
+            columns.tokens,
+            labels=columns.labels,
+            features=columns.features,
+            binary=columns.binary,
+        )
 
     @property
     def _expected(self) -> str:
