@@ -66,7 +66,7 @@ def load_vectors(
         elif vector is not None:
             matrix[number] = vector
         elif word != vocabulary.oov_token:
-            missing.append(word)
+            missing.append(str(word))
     num_words = len(set(words) - {"", vocabulary.oov_token})
     coverage = 1 - len(missing) / max(1, num_words)
     print(  # noqa: T201 (what it is called for)
