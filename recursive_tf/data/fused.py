@@ -16,7 +16,8 @@ def fused(function: Callable[..., Result]) -> Callable[..., Result]:
     apart and put together by a dozen ops.
 
     Args:
-        function: Of tensors and forests.
+        function: Of tensors and forests, of one rank each: what it is traced for is
+            made more general when it is called with other shapes.
     """
     traced = tf.function(function, autograph=False, reduce_retracing=True)
 
