@@ -9,18 +9,16 @@ measured in turn in one process, because machines are shared and speeds drift.
 
 import functools
 import pathlib
-import random
 import statistics
 
 from absl import app, flags
 
 from benchmarks.timing import run_in_turn, seconds_of
-from benchmarks.treelstm_model import TREEBANK, Step, make_steps, random_tree
+from benchmarks.treelstm_model import Step, make_steps, random_trees
 from models.dataset import read_dataset
 from models.iterative import encode_iteratively
 from models.recursive import encode
-from models.training import batches
-from models.trees import Forest
+from recursive_tf.data import Forest, batches
 
 _DATA = flags.DEFINE_string("data", None, "Folder with train.txt and dev.txt.")
 _BATCH_SIZES = flags.DEFINE_list(
@@ -32,19 +30,18 @@ _TREES = flags.DEFINE_integer("trees", 256, "Trees a run.", lower_bound=1)
 WORDS = 19
 
 
-def load_trees() -> list[Forest]:
+def load_trees() -> Forest:
     """Returns as many trees as a run takes."""
     if _DATA.value is not None:
         folder = pathlib.Path(_DATA.value)
         return read_dataset(folder, _TREES.value).train
-    rng = random.Random(0)
-    return [random_tree(rng, WORDS, TREEBANK.vocabulary) for _ in range(_TREES.value)]
+    return random_trees(_TREES.value, WORDS)
 
 
 def trees_per_s(step: Step, forests: list[Forest]) -> float:
     """Runs `step` once over all `forests`."""
     seconds = seconds_of(lambda: [step(forest) for forest in forests])
-    return sum(len(f.roots) for f in forests) / seconds
+    return sum(map(len, forests)) / seconds
 
 
 def measure(steps: dict[str, Step], forests: list[Forest]) -> dict[str, float]:

@@ -1,15 +1,12 @@
 """The TreeLSTM of the models, of any size, with random trees for it."""
 
-import random
 from collections.abc import Callable
 from typing import NamedTuple
-
-import numpy as np
 
 from models.cells import TreeLSTMCell
 from models.classifier import Encoder, NodeClassifier
 from models.training import Settings, Trainer
-from models.trees import Forest, Tree
+from recursive_tf.data import Forest, generate
 
 Step = Callable[[Forest], object]
 
@@ -27,18 +24,18 @@ TREEBANK = Size(18_280, 300, 150)
 CLASSES = 5
 
 
-def random_tree(rng: random.Random, words: int, vocabulary: int) -> Forest:
-    """Returns a tree whose neighbours are joined in a random order."""
-    tree = Tree()
-    nodes = [tree.add_leaf("", rng.randrange(CLASSES)) for _ in range(words)]
-    while len(nodes) > 1:
-        i = rng.randrange(len(nodes) - 1)
-        nodes[i : i + 2] = [
-            tree.add_internal(nodes[i], nodes[i + 1], rng.randrange(CLASSES))
-        ]
-    tokens = [rng.randrange(vocabulary) for _ in tree.words]
-    arrays = (tokens, tree.left, tree.right, tree.labels, [len(tokens) - 1])
-    return Forest(*(np.array(a, np.int32) for a in arrays))
+def random_trees(
+    num_trees: int, words: int | range, size: Size = TREEBANK, seed: int = 0
+) -> Forest:
+    """Returns trees for a model of some size, whose words are split anywhere."""
+    return generate(
+        "random",
+        num_trees,
+        words=words,
+        vocabulary=size.vocabulary,
+        classes=CLASSES,
+        seed=seed,
+    )
 
 
 def make_steps(encoder: Encoder, size: Size = TREEBANK) -> dict[str, Step]:

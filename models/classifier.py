@@ -5,7 +5,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from models.cells import State, TreeLSTMCell
-from models.trees import Forest
+from recursive_tf.data import Forest
 
 # Runs a cell over a forest: root states, and `h` of every node.
 Encoder = Callable[[Forest, TreeLSTMCell], tuple[State, tf.Tensor]]

@@ -13,8 +13,9 @@ pairs, so that no value is common enough to guess.
 
 import operator
 import random
+from typing import Any
 
-from models.trees import Tree
+import recursive_tf as rtf
 
 OPERATORS = {
     "and": operator.and_,
@@ -28,7 +29,7 @@ NO_VALUE = 2
 NUM_CLASSES = 3
 
 
-def generate_trees(num_trees: int, depths: range, seed: int) -> list[Tree]:
+def generate_expressions(num_trees: int, depths: range, seed: int) -> rtf.data.Forest:
     """Returns random expressions, the same for the same arguments.
 
     Args:
@@ -39,27 +40,22 @@ def generate_trees(num_trees: int, depths: range, seed: int) -> list[Tree]:
         seed: For the random generator.
     """
     rng = random.Random(seed)
-    return [_generate_tree(rng.choice(depths), rng) for _ in range(num_trees)]
+    trees = [_expression(rng.choice(depths), rng) for _ in range(num_trees)]
+    return rtf.data.from_nested(trees)
 
 
-def _generate_tree(depth: int, rng: random.Random) -> Tree:
-    tree = Tree()
-    _add_expression(tree, depth, rng)
-    return tree
-
-
-def _add_expression(tree: Tree, depth: int, rng: random.Random) -> int:
-    """Adds an expression in which exactly `depth` operators are nested."""
+def _expression(depth: int, rng: random.Random) -> dict[str, Any]:
+    """Returns an expression in which exactly `depth` operators are nested."""
     if depth == 0:
         value = rng.randrange(len(LITERALS))
-        return tree.add_leaf(LITERALS[value], value)
+        return {"token": LITERALS[value], "label": value}
     name, function = rng.choice(list(OPERATORS.items()))
     depths = [depth - 1, rng.randrange(depth)]
     rng.shuffle(depths)
-    left_depth, right_depth = depths
-    head = tree.add_leaf(name, NO_VALUE)
-    left = _add_expression(tree, left_depth, rng)
-    right = _add_expression(tree, right_depth, rng)
-    pair = tree.add_internal(left, right, NO_VALUE)
-    value = int(function(tree.labels[left], tree.labels[right]))
-    return tree.add_internal(head, pair, value)
+    pair = [_expression(below, rng) for below in depths]
+    value = int(function(*(operand["label"] for operand in pair)))
+    children = [
+        {"token": name, "label": NO_VALUE},
+        {"label": NO_VALUE, "children": pair},
+    ]
+    return {"label": value, "children": children}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from models.cells import State, TreeLSTMCell
-from models.trees import Forest
+from recursive_tf.data import Forest
 
 
 def encode_iteratively(forest: Forest, cell: TreeLSTMCell) -> tuple[State, tf.Tensor]:

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from models.cells import State, TreeLSTMCell
-from models.trees import Forest
+from recursive_tf.data import Forest
 
 
 def encode(

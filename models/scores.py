@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from models.trees import Forest
+from recursive_tf.data import Forest
 
 
 class Scores(NamedTuple):

@@ -3,18 +3,19 @@
 import dataclasses
 import pathlib
 import time
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 from tqdm import tqdm
 
+import recursive_tf as rtf
 from models.adagrad import Adagrad
 from models.classifier import NodeClassifier
 from models.dataset import Dataset
 from models.scores import NO_SCORES, Scores, score, total
-from models.trees import FOREST_SPEC, Forest, join
+from recursive_tf.data import Forest
+
+FOREST_SPEC = rtf.data.forest_spec(tf.int32, labels=tf.int32)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,11 +66,10 @@ class Trainer:
         """Scores one batch, without dropout."""
         return score(forest, self._model(forest, training=False))
 
-    def evaluate(self, trees: Sequence[Forest]) -> Scores:
+    def evaluate(self, trees: Forest) -> Scores:
         """Scores any number of trees."""
-        parts = [NO_SCORES]
-        parts += map(self.held_out_step, batches(trees, self.settings.batch_size))
-        return total(parts)
+        batches = rtf.data.batches(trees, self.settings.batch_size)
+        return total([NO_SCORES, *map(self.held_out_step, batches)])
 
     def _penalty(self) -> tf.Tensor:
         weights = [
@@ -78,12 +78,6 @@ class Trainer:
             if variable is not self._model.cell.embedding
         ]
         return self.settings.l2 * tf.add_n([tf.nn.l2_loss(v) for v in weights])
-
-
-def batches(trees: Sequence[Forest], batch_size: int) -> Iterator[Forest]:
-    """Yields joins of `batch_size` trees, in order; the last may be smaller."""
-    for start in range(0, len(trees), batch_size):
-        yield join(trees[start : start + batch_size])
 
 
 class Fit(NamedTuple):
@@ -116,10 +110,15 @@ class Fit(NamedTuple):
 def fit(
     trainer: Trainer,
     data: Dataset,
-    rng: np.random.Generator,
+    seed: int,
     folder: pathlib.Path,
 ) -> Fit:
-    """Trains for all epochs; saves each that is the best so far at held-out roots."""
+    """Trains for all epochs; saves each that is the best so far at held-out roots.
+
+    The seed is that of the order of the trees.
+    """
+    batch_size = trainer.settings.batch_size
+    batches = rtf.data.batches(data.train, batch_size, shuffle=True, seed=seed)
     manager = tf.train.CheckpointManager(trainer.checkpoint, folder, max_to_keep=1)
     epochs: list[Epoch] = []
     best = -1.0
@@ -127,7 +126,7 @@ def fit(
     num_epochs = trainer.settings.epochs
     with tqdm(total=num_epochs * len(data.train), unit=" trees") as bar:
         for number in range(1, num_epochs + 1):
-            epoch = _run_epoch(trainer, data, rng, bar)
+            epoch = _run_epoch(trainer, batches, data.held_out, bar)
             epochs.append(epoch)
             better = epoch.held_out.root_accuracy > best
             if better:
@@ -139,23 +138,22 @@ def fit(
 
 def _run_epoch(
     trainer: Trainer,
-    data: Dataset,
-    rng: np.random.Generator,
+    batches: tf.data.Dataset,
+    held_out: Forest,
     bar: tqdm,
 ) -> Epoch:
     start = time.perf_counter()
     scores = NO_SCORES
-    shuffled = [data.train[i] for i in rng.permutation(len(data.train))]
-    for forest in batches(shuffled, trainer.settings.batch_size):
+    for forest in batches:
         scores = total([scores, trainer.train_step(forest)])
         bar.set_postfix_str(
             f"loss {scores.loss_per_tree:.3f}, nodes {scores.node_accuracy:.1%}, "
             f"roots {scores.root_accuracy:.1%}",
             refresh=False,
         )
-        bar.update(len(forest.roots))
+        bar.update(len(forest))
     seconds = time.perf_counter() - start
-    return Epoch(scores, trainer.evaluate(data.held_out), seconds)
+    return Epoch(scores, trainer.evaluate(held_out), seconds)
 
 
 def _describe(number: int, epoch: Epoch) -> str:

@@ -13,7 +13,6 @@ import pathlib
 import sys
 import time
 
-import numpy as np
 import tensorflow as tf
 from absl import app, flags, logging
 
@@ -24,7 +23,7 @@ from models.dataset import Dataset, generate_dataset, read_dataset
 from models.iterative import encode_iteratively
 from models.recursive import encode
 from models.training import Fit, Settings, Trainer, fit
-from models.treebank import TreebankError
+from recursive_tf.data import ReadError
 
 PROGRAMS = ("recursive", "iterative")
 
@@ -115,7 +114,9 @@ def build_model(
     data: Dataset, settings: TreeLSTMSettings, program: Encoder
 ) -> NodeClassifier:
     """Returns an untrained model for the words and classes of a dataset."""
-    cell = TreeLSTMCell(len(data.vocabulary), settings.embedding, settings.hidden)
+    cell = TreeLSTMCell(
+        data.vocabulary.vocabulary_size(), settings.embedding, settings.hidden
+    )
     return NodeClassifier(cell, program, data.num_classes, settings.dropout)
 
 
@@ -132,7 +133,7 @@ def load_data() -> Dataset:
         return generate_dataset(_SEED.value, _LIMIT_TREES.value)
     try:
         return read_dataset(pathlib.Path(_DATA.value), _LIMIT_TREES.value)
-    except TreebankError as error:
+    except ReadError as error:
         sys.exit(f"--data: {error}")
 
 
@@ -160,9 +161,10 @@ def main(argv: list[str]) -> None:
     folder = pathlib.Path(_OUTPUT_DIR.value or time.strftime("runs/%Y-%m-%d_%H-%M-%S"))
     checkpoint, picture = folder / "checkpoint", folder / "curve.png"
     checkpoint.mkdir(parents=True, exist_ok=True)
-    data.vocabulary.save(checkpoint / "vocabulary.txt")
+    words = "".join(f"{word}\n" for word in data.vocabulary.get_vocabulary())
+    (checkpoint / "vocabulary.txt").write_text(words, encoding="utf-8")
     trainer = Trainer(build_model(data, settings, chosen_program()), settings)
-    run = fit(trainer, data, np.random.default_rng(_SEED.value), checkpoint)
+    run = fit(trainer, data, _SEED.value, checkpoint)
     draw_curve(run.epochs, data.majority(), picture)
     report(run, data.majority(), picture)
 

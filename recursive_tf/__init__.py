@@ -13,6 +13,7 @@ from types import ModuleType
 
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
+from recursive_tf import data
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.rules import register_vectorization
@@ -39,6 +40,7 @@ __all__ = [
     "SubGraphFunction",
     "VectorisedBlock",
     "__version__",
+    "data",
     "explain",
     "optimizers",
     "register_vectorization",

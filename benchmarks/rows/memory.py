@@ -19,9 +19,8 @@ from benchmarks.figures import Figure, at_most
 from benchmarks.fresh import in_fresh_process
 from benchmarks.programs import make_linear
 from benchmarks.resident import in_use_bytes, resident_bytes
-from benchmarks.treelstm_model import Size, make_steps, random_tree
+from benchmarks.treelstm_model import Size, make_steps, random_trees
 from models.recursive import encode
-from models.trees import Forest, join
 
 SETTLED = 100
 # What an allocator may move by over a run; a leak of 1 KiB a step is 10 MiB.
@@ -80,19 +79,16 @@ def _figures(what: str, readings: list[Reading]) -> list[Figure]:
 
 def _train(steps: int) -> list[Reading]:
     rng = random.Random(0)
-    forests = [_random_forest(rng) for _ in range(SETTLED)]
+    forests = [
+        random_trees(rng.randint(1, 12), range(1, 41), SMALL, seed)
+        for seed in range(SETTLED)
+    ]
     step = make_steps(encode, SMALL)["training"]
 
     def work(i: int) -> None:
         step(forests[i] if i < SETTLED else rng.choice(forests))
 
     return _readings(work, steps, "memory, training")
-
-
-def _random_forest(rng: random.Random) -> Forest:
-    trees = rng.randint(1, 12)
-    words = [rng.randint(1, 40) for _ in range(trees)]
-    return join([random_tree(rng, n, SMALL.vocabulary) for n in words])
 
 
 def _call(calls: int) -> list[Reading]:

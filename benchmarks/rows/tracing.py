@@ -10,7 +10,6 @@ in one process, in turn, each time anew, after one that is not counted.
 
 import functools
 import gc
-import random
 import statistics
 from collections.abc import Callable
 
@@ -21,7 +20,7 @@ from benchmarks.figures import Figure, at_most
 from benchmarks.fresh import in_fresh_process
 from benchmarks.programs import Program, make_wide, with_gradient
 from benchmarks.timing import run_in_turn, seconds_of
-from benchmarks.treelstm_model import TREEBANK, make_steps, random_tree
+from benchmarks.treelstm_model import make_steps, random_trees
 from models.recursive import encode
 
 # The first, the middle and the last are those of the ratio.
@@ -54,7 +53,7 @@ def measure(effort: Effort) -> list[Figure]:
 
 def _first_step(kind: str) -> float:
     step = make_steps(encode)[kind]
-    tree = random_tree(random.Random(0), WORDS, TREEBANK.vocabulary)
+    tree = random_trees(1, WORDS)
     return seconds_of(lambda: step(tree))
 
 

@@ -6,28 +6,26 @@ That it computes what the dataflow executor does is tested with that: what is ma
 
 import concurrent.futures
 import functools
-import random
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from benchmarks.treelstm_model import random_tree
 from models.cells import TreeLSTMCell
 from models.recursive import encode
-from models.trees import FOREST_SPEC, Forest, join
+from models.training import FOREST_SPEC
 from recursive_tf.python import tf_compat
 from tests.helpers.failures import failure_of, message_of
 from tests.helpers.subgraphs import define_fib
 
 VOCABULARY, EMBEDDING, HIDDEN = 11, 5, 4
-NO_TREES = Forest(*(np.zeros([0], np.int32) for _ in Forest._fields))
 
 
 def trees(num_trees, words, seed=0):
-    rng = random.Random(seed)
-    return join([random_tree(rng, words, VOCABULARY) for _ in range(num_trees)])
+    return rtf.data.generate(
+        "random", num_trees, words=words, vocabulary=VOCABULARY, seed=seed
+    )
 
 
 @pytest.fixture
@@ -51,10 +49,12 @@ def make_step(cell, executor):
 
 FORESTS = {
     "one tree": trees(1, 9),
-    "unlike trees": join([trees(3, words, words) for words in (1, 2, 7, 20)]),
+    "unlike trees": rtf.data.concat(
+        [trees(3, words, words) for words in (1, 2, 7, 20)]
+    ),
     "a thousand trees": trees(1000, 4),
     "single leaves": trees(30, 1),
-    "no trees": NO_TREES,
+    "no trees": trees(1, 9)[:0],
 }
 
 

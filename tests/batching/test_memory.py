@@ -4,16 +4,13 @@ They count the values of a run and what is kept for the gradient, which may be v
 the same rows: then these count twice. What is within a block does not count.
 """
 
-import random
 from typing import NamedTuple
 
 import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from benchmarks.treelstm_model import random_tree
 from models.cells import TreeLSTMCell
-from models.trees import join
 from recursive_tf.python.batching.gradient_plan import gradient_of
 from recursive_tf.python.subgraph import root_call_of
 
@@ -27,14 +24,13 @@ FLOAT_BYTES = INTEGER_BYTES = 4
 
 
 def random_forest():
-    rng = random.Random(0)
-    sizes = [rng.randint(1, MAX_WORDS) for _ in range(NUM_TREES)]
-    return join([random_tree(rng, words, VOCABULARY) for words in sizes])
+    words = range(1, MAX_WORDS + 1)
+    return rtf.data.generate("random", NUM_TREES, words=words, vocabulary=VOCABULARY)
 
 
 def define_tree_lstm(forest, cell, policy):
     """Returns a SubGraph from a node to its state."""
-    tokens, left, right = map(tf.constant, (forest.tokens, forest.left, forest.right))
+    tokens, left, right = forest.tokens, forest.left, forest.right
     with rtf.SubGraph("tree", options=rtf.Options(policy=policy)) as tree:
         node = tree.input(tf.int32)
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from models.cells import TreeLSTMCell
 from models.recursive import encode
-from models.trees import FOREST_SPEC
+from models.training import FOREST_SPEC
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
 from recursive_tf.python.gradient.sinks import COLLECTED, SUMMED

@@ -4,22 +4,24 @@ import pytest
 
 from models import generated
 from models.dataset import generate_dataset
-from models.generated import NO_VALUE, OPERATORS, generate_trees
-from models.treebank import parse_tree
-from models.trees import Tree
+from models.generated import NO_VALUE, OPERATORS, generate_expressions
+from recursive_tf.data.measures import depths
 
 
-def values(tree: Tree) -> dict[int, bool]:
-    """Returns the value of every node that has one, found from the words alone."""
-    found: dict[int, bool] = {}
-    for node, word in enumerate(tree.words):
-        if word in generated.LITERALS:
-            found[node] = word == "true"
-        elif word == "" and tree.words[tree.left[node]] in OPERATORS:
-            head, pair = tree.left[node], tree.right[node]
-            left, right = found[tree.left[pair]], found[tree.right[pair]]
-            found[node] = TRUTH[tree.words[head]](left, right)
-    return found
+def pair(label, left, right):
+    return {"label": label, "children": [left, right]}
+
+
+def word(token, label):
+    return {"token": token, "label": label}
+
+
+def value(tree):
+    """Returns the value of an expression, found from its words alone."""
+    if tree.get("token") in generated.LITERALS:
+        return tree["token"] == "true"
+    head, operands = tree["children"]
+    return TRUTH[head["token"]](*map(value, operands["children"]))
 
 
 TRUTH = {
@@ -29,18 +31,39 @@ TRUTH = {
     "implies": lambda a, b: not a or b,
     "exceeds": lambda a, b: a and not b,
 }
+LEFT = pair(
+    0,
+    word("and", 2),
+    pair(
+        2,
+        pair(1, word("or", 2), pair(2, word("true", 1), word("false", 0))),
+        word("false", 0),
+    ),
+)
+RIGHT = pair(
+    1,
+    word("or", 2),
+    pair(
+        2,
+        word("true", 1),
+        pair(0, word("and", 2), pair(2, word("false", 0), word("false", 0))),
+    ),
+)
+
+
+def check(tree):
+    """Checks the labels of an expression and of all in it."""
+    assert tree["label"] == value(tree)
+    if "children" in tree:
+        head, operands = tree["children"]
+        assert head["label"] == operands["label"] == NO_VALUE
+        for operand in operands["children"]:
+            check(operand)
 
 
 def test_every_label_is_the_value_of_its_node():
-    for tree in generate_trees(100, depths=range(5), seed=1):
-        expected = values(tree)
-        for node, label in enumerate(tree.labels):
-            assert label == expected.get(node, NO_VALUE)
-
-
-def test_the_documented_example_is_an_expression():
-    tree = parse_tree("(1 (2 implies) (2 (0 false) (1 true)))")
-    assert values(tree)[len(tree.words) - 1]
+    for tree in generate_expressions(100, depths=range(5), seed=1).to_nested():
+        check(tree)
 
 
 def test_operators_are_true_for_half_of_all_pairs():
@@ -51,21 +74,25 @@ def test_operators_are_true_for_half_of_all_pairs():
 
 @pytest.mark.parametrize("depth", [0, 1, 4])
 def test_a_tree_has_twice_the_depth_of_its_expression(depth):
-    trees = generate_trees(20, depths=range(depth, depth + 1), seed=0)
-    assert {tree.depth() for tree in trees} == {2 * depth}
+    trees = generate_expressions(20, depths=range(depth, depth + 1), seed=0)
+    assert set(depths(trees)) == {2 * depth}
 
 
 def test_the_seed_decides():
-    first, again, other = (generate_trees(10, range(1, 4), s) for s in (7, 7, 8))
+    first, again, other = (generate_expressions(10, range(1, 4), s) for s in (7, 7, 8))
     assert first == again
-    assert first != other
+    assert first.to_nested() != other.to_nested()
 
 
 def test_grouping_decides_the_value():
-    left = parse_tree("(0 (2 and) (2 (1 (2 or) (2 (1 true) (0 false))) (0 false)))")
-    right = parse_tree("(1 (2 or) (2 (1 true) (0 (2 and) (2 (0 false) (0 false)))))")
-    assert sorted(left.words) == sorted(right.words)
-    assert values(left)[len(left.words) - 1] != values(right)[len(right.words) - 1]
+    def words(tree):
+        below = [w for child in tree.get("children", []) for w in words(child)]
+        return [tree["token"]] if "token" in tree else below
+
+    check(LEFT)
+    check(RIGHT)
+    assert sorted(words(LEFT)) == sorted(words(RIGHT))
+    assert value(LEFT) != value(RIGHT)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -74,12 +101,5 @@ def test_no_root_label_is_common_enough_to_guess(seed):
 
 
 def test_every_held_out_tree_is_deeper_than_all_training_trees():
-    def depth(forest):
-        nodes = zip(forest.left, forest.right, strict=True)
-        depths = []
-        for left, right in nodes:
-            depths.append(0 if left < 0 else 1 + max(depths[left], depths[right]))
-        return depths[-1]
-
     data = generate_dataset(seed=0)
-    assert min(map(depth, data.held_out)) > max(map(depth, data.train))
+    assert min(depths(data.held_out)) > max(depths(data.train))

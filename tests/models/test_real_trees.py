@@ -11,7 +11,6 @@ from models.cells import TreeLSTMCell
 from models.dataset import Dataset, read_dataset
 from models.iterative import encode_iteratively
 from models.recursive import encode
-from models.trees import join
 
 DATA = pathlib.Path(os.environ.get("RECURSIVE_TF_DATA", "../shared/data")) / "sst"
 
@@ -32,14 +31,16 @@ def test_the_splits_have_their_published_sizes(treebank):
 
 
 def test_every_node_but_the_leaves_has_two_children(treebank):
-    for tree in treebank.held_out:
-        assert len(tree.tokens) == 2 * np.count_nonzero(tree.left < 0) - 1
+    trees = treebank.held_out
+    leaves = np.count_nonzero(trees.is_leaf)
+    assert int(trees.num_nodes) == 2 * leaves - len(trees)
 
 
 def test_recursive_and_iterative_programs_agree_on_real_trees(treebank):
-    cell = TreeLSTMCell(len(treebank.vocabulary), embedding_size=12, hidden=8)
-    forest = join(treebank.held_out[:25])
-    forest = type(forest)(*map(tf.constant, forest))
+    cell = TreeLSTMCell(
+        treebank.vocabulary.vocabulary_size(), embedding_size=12, hidden=8
+    )
+    forest = treebank.held_out[:25]
 
     def gradients(encoder):
         @tf.function

@@ -1,0 +1,76 @@
+"""What is known of a forest before there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from recursive_tf.data import rows
+
+if TYPE_CHECKING:
+    from recursive_tf.data.forest import Forest
+
+
+class ForestSpec:
+    """The arrays of a forest and their dtypes; TensorFlow makes `Forest.Spec` of it.
+
+    Neither the number of nodes nor that of trees is part of it, so that a
+    `tf.function` is traced once for all batches of a dataset.
+    """
+
+    @classmethod
+    def from_value(cls, value: Forest) -> Any:
+        """Returns the spec of a forest."""
+        arrays = rows.arrays_of(value).items()
+        return make_spec(
+            cls,
+            value.shape.rank,
+            {name: _spec_of_rows(array) for name, array in arrays},
+        )
+
+    @property
+    def shape(self) -> tf.TensorShape:
+        """`[]` for a tree, `[None]` for a batch."""
+        return self.roots.shape  # type: ignore[attr-defined]
+
+    @property
+    def arrays(self) -> rows.Arrays:
+        """The spec of each array with a row a node, by name."""
+        fields = self.__dict__
+        names = ("tokens", "labels", "left", "right", "children")
+        given = {name: fields.get(name, fields.get("_" + name)) for name in names}
+        given |= {rows.FEATURE + k: spec for k, spec in fields["features"].items()}
+        return {name: spec for name, spec in given.items() if spec is not None}
+
+    def with_shape(self, shape: list[None]) -> Any:
+        """Returns the spec of a tree or a batch with the same arrays."""
+        return make_spec(type(self), len(shape), self.arrays)
+
+
+def make_spec(spec_type: Any, rank: int, specs: rows.Arrays) -> Any:
+    """Returns a spec of a tree, if `rank` is 0, or of a batch, from those of arrays."""
+    arguments = rows.as_arguments(specs)
+    one_per_tree = tf.TensorSpec([None] * rank, tf.int32)
+    return spec_type(
+        roots=one_per_tree,
+        sizes=one_per_tree,
+        tokens=arguments["tokens"],
+        labels=arguments.get("labels"),
+        features=arguments["features"],
+        _left=arguments.get("left"),
+        _right=arguments.get("right"),
+        _children=arguments.get("children"),
+    )
+
+
+def _spec_of_rows(array: Any) -> Any:
+    if isinstance(array, tf.RaggedTensor):
+        return CHILDREN_SPEC
+    return tf.TensorSpec(
+        tf.TensorShape([None]).concatenate(array.shape[1:]), array.dtype
+    )
+
+
+CHILD_SPEC = tf.TensorSpec([None], tf.int32)
+CHILDREN_SPEC = tf.RaggedTensorSpec([None, None], tf.int32, 1, tf.int64)

@@ -1,0 +1,1 @@
+"""Pictures of trees: in a terminal, as SVG, in a notebook."""

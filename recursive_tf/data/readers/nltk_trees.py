@@ -1,0 +1,55 @@
+"""Trees of nltk, without a need for nltk itself."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from recursive_tf.data.building import guessed_forest_of
+from recursive_tf.data.constituents import add_constituent
+from recursive_tf.data.errors import ForestError
+from recursive_tf.data.forest import Forest
+from recursive_tf.data.tree import Tree
+
+
+def from_nltk(trees: Iterable[Any], binary: bool | None = None) -> Forest:
+    """Returns a batch of `nltk.Tree`s, e.g. `nltk.corpus.treebank.parsed_sents()`.
+
+    A node with one word alone has it as its token, so parts of speech are labels of
+    words. Other words become leaves with the label `""`.
+
+    Args:
+        trees: At least one.
+        binary: Whether nodes get left and right children, or else lists of them. Not
+            given: left and right, if every node has no child or two.
+
+    Raises:
+        ForestError: If something is neither an `nltk.Tree` nor a word.
+    """
+    return guessed_forest_of([_tree_of(tree) for tree in trees], binary)
+
+
+def _tree_of(nltk_tree: Any) -> Tree:
+    tree = Tree()
+    # Each node that is not added yet, with those of its parts that are.
+    stack: list[tuple[Any, list[str | int]]] = [(_checked(nltk_tree), [])]
+    while stack:
+        node, parts = stack[-1]
+        if len(parts) < len(node):
+            child = node[len(parts)]
+            if isinstance(child, str):
+                parts.append(child)
+            else:
+                stack.append((_checked(child), []))
+        else:
+            stack.pop()
+            number = add_constituent(tree, node.label(), parts)
+            if stack:
+                stack[-1][1].append(number)
+    return tree
+
+
+def _checked(node: Any) -> Any:
+    if not callable(getattr(node, "label", None)) or not len(node):
+        raise ForestError(
+            f"Expected an nltk.Tree with at least one word. Got {node!r:.80}."
+        )
+    return node

@@ -1,0 +1,202 @@
+"""Reads the trees of files, whatever their format."""
+
+import hashlib
+import logging
+import os
+import pathlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, Protocol
+
+import tensorflow as tf
+
+from recursive_tf.data.building import forest_of
+from recursive_tf.data.columns import Columns
+from recursive_tf.data.errors import ForestError
+from recursive_tf.data.forest import Forest
+from recursive_tf.data.joining import concat
+from recursive_tf.data.readers.source import (
+    Chunk,
+    Line,
+    MalformedError,
+    RawLine,
+    ReadError,
+    decode,
+    paths_of,
+    raw_lines,
+)
+from recursive_tf.data.spec import forest_spec
+from recursive_tf.data.tree import Tree
+
+Files = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+OnError = Literal["raise", "skip"]
+# Trees that become one forest at a time: enough that Python's cost for each is small.
+TREES_AT_ONCE = 256
+LOG = logging.getLogger("recursive_tf.data")
+
+
+class Format(Protocol):
+    """How trees stand in a text. Its `repr` says all that parsing depends on."""
+
+    @property
+    def expected(self) -> str:
+        """What a file has, for errors."""
+
+    @property
+    def columns(self) -> Columns:
+        """What each tree has at its nodes."""
+
+    def chunks(self, lines: Iterable[RawLine]) -> Iterator[Chunk]:
+        """Cuts a text into trees; what is in them is not looked at."""
+
+    def parse(self, lines: list[Line]) -> Tree:
+        """Returns a tree.
+
+        Raises:
+            MalformedError: If the lines are none.
+        """
+
+
+class TreeReader:
+    """The trees of some files.
+
+    A pass over them is made whenever it is asked for, by `load` or by a dataset; it
+    needs no more memory than a few hundred trees do.
+
+    Attributes:
+        skipped: What was wrong with the trees that the last pass left out, as
+            `ReadError`s; only with `on_error="skip"`.
+    """
+
+    def __init__(
+        self, files: Files, format_: Format, on_error: OnError, encoding: str
+    ) -> None:
+        if on_error not in ("raise", "skip"):
+            raise ValueError(f'on_error must be "raise" or "skip". Got {on_error!r}.')
+        self._paths = paths_of(files)
+        self._format = format_
+        self._on_error = on_error
+        self._encoding = encoding
+        self.skipped: list[ReadError] = []
+
+    def dataset(self) -> tf.data.Dataset:
+        """Returns a dataset of trees, each a `Forest` of shape `[]`, in order.
+
+        It reads while it is iterated over. `dataset.batch(25)` has forests of 25.
+
+        Raises:
+            ReadError: From the dataset, as an `InvalidArgumentError` with its text.
+        """
+        batches = tf.data.Dataset.from_generator(
+            self._forests, output_signature=self._spec
+        )
+        return batches.unbatch()
+
+    def load(self, cache: str | os.PathLike[str] | None = None) -> Forest:
+        """Returns all trees as one batch in memory.
+
+        Args:
+            cache: A folder. What was parsed is kept there, and taken from there as
+                long as the files are what they were, by path, size and time.
+
+        Raises:
+            ReadError: If a file has no tree, or something in it is none.
+        """
+        if cache is None:
+            return self._parse()
+        path = pathlib.Path(cache) / self._fingerprint()
+        if path.is_dir():
+            stored = tf.data.Dataset.load(str(path), element_spec=self._spec)
+            forest: Forest = next(iter(stored))
+            return forest
+        forest = self._parse()
+        tf.data.Dataset.from_tensors(forest).save(str(path))
+        return forest
+
+    def _parse(self) -> Forest:
+        forests = list(self._forests())
+        if not forests:
+            raise ReadError(
+                self._paths[0], 0, 0, f"there is no tree. Expected {self._expected}."
+            )
+        return concat(forests)
+
+    @property
+    def _spec(self) -> Any:
+        columns = self._format.columns
+        return forest_spec(
+            columns.tokens,
+            labels=columns.labels,
+            features=columns.features,
+            binary=columns.binary,
+        )
+
+    @property
+    def _expected(self) -> str:
+        return self._format.expected
+
+    def _fingerprint(self) -> str:
+        stats = [(str(path.resolve()), path.stat()) for path in self._paths]
+        files = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+        settings = (repr(self._format), self._on_error, self._encoding)
+        return hashlib.sha256(repr((files, settings)).encode()).hexdigest()[:16]
+
+    def _forests(self) -> Iterator[Forest]:
+        """Yields batches; those before an error first, so that order is kept."""
+        some: list[Tree] = []
+        error: ReadError | None = None
+        try:
+            for tree in self._trees():
+                some.append(tree)
+                if len(some) == TREES_AT_ONCE:
+                    yield forest_of(some, self._format.columns)
+                    some = []
+        except ReadError as found:
+            error = found
+        if some:
+            yield forest_of(some, self._format.columns)
+        if error is not None:
+            raise error
+
+    def _trees(self) -> Iterator[Tree]:
+        self.skipped = []
+        num_trees = 0
+        for path in self._paths:
+            for tree in self._trees_of(path):
+                num_trees += 1
+                yield tree
+        if self.skipped:
+            LOG.warning(
+                "%d of %d trees are left out; the first: %s",
+                len(self.skipped),
+                len(self.skipped) + num_trees,
+                self.skipped[0],
+            )
+
+    def _trees_of(self, path: pathlib.Path) -> Iterator[Tree]:
+        for chunk in self._format.chunks(_readable(path)):
+            try:
+                tree = self._format.parse(decode(chunk, self._encoding))
+                self._format.columns.check(tree)
+                yield tree
+            except (MalformedError, ForestError) as error:
+                line = getattr(error, "line", chunk[0].number)
+                column = getattr(error, "column", 0)
+                self._fail(ReadError(path, line, column, self._explain(error)))
+
+    def _explain(self, error: Exception) -> str:
+        return f"{str(error).rstrip('.')}. Expected {self._expected}."
+
+    def _fail(self, error: ReadError) -> None:
+        if self._on_error == "raise":
+            raise error from None
+        self.skipped.append(error)
+
+
+def _readable(path: pathlib.Path) -> Iterator[RawLine]:
+    number = 0
+    try:
+        for line in raw_lines(path):
+            number = line.number
+            yield line
+    except (EOFError, OSError) as error:  # E.g. gzip that ends too early.
+        raise ReadError(path, number + 1, 0, f"it cannot be read: {error}") from None
