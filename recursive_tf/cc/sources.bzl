@@ -19,6 +19,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/row_results.cc",
     "recursive_tf/cc/kernels/second_order_kernels.cc",
     "recursive_tf/cc/kernels/shared_kernels.cc",
+    "recursive_tf/cc/kernels/xla_kernels.cc",
     "recursive_tf/cc/tf/batched_backward.cc",
     "recursive_tf/cc/tf/batched_forward.cc",
     "recursive_tf/cc/tf/batched_program.cc",

@@ -12,7 +12,11 @@ _TURN = tf.TensorSpec([], tf.uint64)
 
 
 def add_conditional(
-    selector: tf.Tensor, branches: Sequence[FuncGraph], *, by_index: bool
+    selector: tf.Tensor,
+    branches: Sequence[FuncGraph],
+    *,
+    by_index: bool,
+    name: str | None = None,
 ) -> tf.Operation:
     """Adds an If (or a Case) to the default graph.
 
@@ -21,6 +25,7 @@ def add_conditional(
             with `by_index`, an int32 scalar that is the branch's index.
         branches: Graphs that take nothing but captures, with like outputs.
         by_index: Whether to add a Case.
+        name: Of the op.
     """
     inputs = match_inputs(branches)
     names = [_name_of(branch) for branch in branches]
@@ -29,6 +34,7 @@ def add_conditional(
         "input": inputs,
         "Tout": [tensors[0].dtype for tensors in outputs],
         "output_shapes": [_join_shapes(tensors) for tensors in outputs],
+        "name": name,
     }
     # Without outputs it is there for its effects; a stateless one would be no op.
     stateful = not outputs or any(_has_effects(branch) for branch in branches)
@@ -57,7 +63,10 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         branches.append(branch.target)
     with copy.target.as_default():
         new = add_conditional(
-            copy.resolve(op.inputs[0]), branches, by_index="Case" in op.type
+            copy.resolve(op.inputs[0]),
+            branches,
+            by_index="Case" in op.type,
+            name=op.name,
         )
     copy.register(op, new)
     return list(new.outputs)
@@ -141,6 +150,7 @@ def add_loop(
             body=_name_of(body),
             output_shapes=[*shapes, *(tensor.shape for tensor in extra)],
             parallel_iterations=op.get_attr("parallel_iterations"),
+            name=op.name,
         )
     new = _op_of(results)
     tf_compat.set_loop_graphs(new, condition, body)

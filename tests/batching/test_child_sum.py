@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.derivatives import squares_of
 from tests.helpers.values import as_numpy
 
 SIZE = 3
@@ -56,8 +57,8 @@ def define(cell, children, executor, policy="agenda"):
     return encode
 
 
-def by_library(children, roots, executor, policy="agenda"):
-    cell = Cell(len(children))
+def by_library(children, roots, executor, policy="agenda", cell=None):
+    cell = cell or Cell(len(children))
     encode = define(cell, children, executor, policy)
     with tf.GradientTape() as tape:
         (h, c), pushed = encode.map(tf.constant(roots), with_pushed=True)
@@ -65,8 +66,8 @@ def by_library(children, roots, executor, policy="agenda"):
     return [h, c, pushed["h"], *gradients_of(tape, loss, cell)]
 
 
-def by_hand(children, roots):
-    cell = Cell(len(children))
+def by_hand(children, roots, cell=None):
+    cell = cell or Cell(len(children))
     none = tf.zeros([0, SIZE], tf.float64)
     states = {}
 
@@ -130,6 +131,24 @@ def test_a_forest_is_as_by_hand(forest, policy):
         found = as_numpy(by_library(children, roots, executor, policy))
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("executor", ["batched", "dataflow"])
+def test_gradients_of_gradients(executor):
+    children, roots = FORESTS["a forest"]
+    expected = second_gradients(by_hand, children, roots)
+    found = second_gradients(by_library, children, roots, executor)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def second_gradients(compute, *arguments):
+    """Returns the gradients, by all weights, of the squares of all gradients."""
+    cell = Cell(len(arguments[0]))
+    with tf.GradientTape() as tape:
+        _, _, _, *gradients = compute(*arguments, cell=cell)
+        total = squares_of(gradients)
+    return as_numpy(gradients_of(tape, total, cell))
 
 
 def test_all_children_of_all_nodes_are_taken_together():

@@ -8,6 +8,10 @@ from tests.batching.rows import SQUARE, VECTOR, assert_rows_are_alike, define_bo
 
 MATRIX = tf.random.stateless_normal([3, 4], [7, 7])
 CUBE = tf.random.stateless_normal([3, 3, 3], [9, 9])
+SPARSE = tf.sparse.from_dense([[0.0, 2, 0], [1, 0, 3], [0, 0, 0], [0.5, 0, 0]])
+COMPLEX_SPARSE = tf.sparse.from_dense(
+    tf.complex([[0.0, 2], [1, 3]], [[0.0, 1], [2, 0]])
+)
 COMPLEX = tf.complex(MATRIX[:, :3], MATRIX[:, 1:])
 COMPLEXES = tf.TensorSpec([3, 3], tf.complex64)
 
@@ -25,6 +29,24 @@ BODIES = {
     "a transposed matrix": (lambda m: tf.matmul(m, MATRIX, transpose_a=True), SQUARE),
     "a captured matrix by a matrix": (
         lambda m: tf.matmul(MATRIX, m, transpose_a=True),
+        SQUARE,
+    ),
+    "a captured sparse matrix by a matrix": (
+        lambda m: tf.sparse.sparse_dense_matmul(SPARSE, m),
+        SQUARE,
+    ),
+    "a captured sparse matrix by a vector": (
+        lambda x: tf.sparse.sparse_dense_matmul(SPARSE, x[:, tf.newaxis])[:, 0],
+        VECTOR,
+    ),
+    "the adjoint of a captured sparse matrix": (
+        lambda m: tf.sparse.sparse_dense_matmul(
+            COMPLEX_SPARSE, m, adjoint_a=True, adjoint_b=True
+        ),
+        tf.TensorSpec([3, 2], tf.complex64),
+    ),
+    "a matrix by a captured sparse matrix": (
+        lambda m: tf.sparse.sparse_dense_matmul(m, SPARSE, adjoint_b=True),
         SQUARE,
     ),
     "both of the row": (lambda x, m: tf.linalg.matvec(m, x), VECTOR, SQUARE),

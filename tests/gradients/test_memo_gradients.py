@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.derivatives import curvatures
 from tests.helpers.graphs import define_evaluation, lattice, random_graph
 
 pytestmark = pytest.mark.every_executor
@@ -78,6 +79,22 @@ def test_random_graphs_have_the_gradients_of_their_unrolled_programs(
         return tf.reduce_sum(upstream * tf.stack([values[root] for root in roots]))
 
     assert_same(lambda: tf.reduce_sum(upstream * value.map(roots)), unrolled, weights)
+
+
+def test_gradients_of_gradients(network, weights):
+    graph = random_graph(5)
+    value = define_evaluation(graph, *network)
+    x = tf.constant(1.0)
+    found = curvatures(lambda x: tf.sin(x * value(29)), x, weights)
+    unrolled = lambda x: tf.sin(x * graph.evaluate(*network)[29])  # noqa: E731
+    expected = curvatures(unrolled, x, weights)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(
+            tf.convert_to_tensor(ours),
+            tf.convert_to_tensor(theirs),
+            rtol=1e-4,
+            atol=1e-5,
+        )
 
 
 def test_a_gradient_is_that_of_finite_differences(network, weights):

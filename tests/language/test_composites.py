@@ -253,7 +253,6 @@ def test_a_captured_ragged_tensor():
 @feature(
     "products with a captured `SparseTensor`",
     gradients=True,
-    refused="SparseTensorDenseMatMul … there is no rule for it",
 )
 def test_a_captured_sparse_tensor():
     matrix = tf.sparse.from_dense([[1.0, 0, 2], [0, 0, -1], [0.5, 1, 0]])

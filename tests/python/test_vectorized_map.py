@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.graphs import define_evaluation, random_graph
 from tests.helpers.subgraphs import define_fib
 
 
@@ -19,6 +20,18 @@ def test_there_is_one_root_call(executor):
     graph = run.get_concrete_function(tf.TensorSpec([3], tf.int32)).graph
     calls = [op for op in graph.get_operations() if op.type.startswith("RecursiveInvo")]
     assert sum(op.get_attr("mapped") for op in calls) == 1
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "batched"])
+def test_rows_share_what_is_memoised(executor):
+    graph = random_graph(2)
+    value = define_evaluation(
+        graph, lambda node: tf.cast(node, tf.float32), tf.add, executor=executor
+    )
+    roots = tf.constant([29, 12, 29])
+    found = tf.vectorized_map(value, roots)
+    expected = graph.evaluate(float, lambda left, right: left + right)
+    assert found.numpy().tolist() == [expected[29], expected[12], expected[29]]
 
 
 def test_rows_that_captures_differ_in_are_refused():

@@ -9,6 +9,8 @@
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/tf/make_executor.h"
 #include "recursive_tf/cc/tf/narrow_graph.h"
 #include "recursive_tf/cc/tf/own_ops.h"
@@ -23,6 +25,19 @@ namespace recursive_tf {
 namespace {
 
 namespace tf = tensorflow;
+
+// Names the nodes after the procedure: a profile has no other sign of it.
+// TensorFlow takes a name with other characters for something else than an op.
+void AddScope(const std::string& procedure, tf::Graph* graph) {
+  std::string scope = procedure;
+  for (char& c : scope) {
+    if (!absl::ascii_isalnum(c) && c != '/') c = '_';
+  }
+  scope.erase(0, scope.find_first_not_of('_'));
+  for (tf::Node* node : graph->op_nodes()) {
+    node->set_name(absl::StrCat(scope, "/", node->name()));
+  }
+}
 
 bool HasForeignState(const tf::Graph& graph) {
   for (const tf::Node* node : graph.op_nodes()) {
@@ -86,6 +101,7 @@ absl::Status Procedures::Add(const std::string& function,
   std::unique_ptr<tf::Graph> graph;
   TF_RETURN_IF_ERROR(
       BuildProcedureGraph(function, runtime_, &library_, &graph));
+  AddScope((*names_)[procedures_.size()], graph.get());
   NarrowGraph(graph.get());
   std::unique_ptr<tf::Executor> executor;
   TF_RETURN_IF_ERROR(MakeExecutor(

@@ -27,7 +27,10 @@ class Rebuild:
             self._bind(tensor, self.add_input(tensor))
         with self.graph.as_default():
             for op in needed_ops(outputs, self._is_given):
-                for old, new in zip(op.outputs, self.add(op), strict=True):
+                # Names stay, so that a profile shows those of the user's code.
+                with tf_compat.scope_of(op):
+                    added = self.add(op)
+                for old, new in zip(op.outputs, added, strict=True):
                     self._bind(old, new)
             self.graph.outputs = [self.copy_of(tensor) for tensor in outputs]
         return self.graph
@@ -59,7 +62,7 @@ class Rebuild:
     def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
         """Adds a leaf when it is used."""
         assert tensor.op.type != "Placeholder", f"{tensor} is not an input."
-        return tf_compat.add_like(self.graph, tensor.op, []).outputs[0]
+        return self.add_like(tensor.op, []).outputs[0]
 
     def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
         """Returns what an op takes in the new graph."""
@@ -67,7 +70,14 @@ class Rebuild:
 
     def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
         """Adds what takes the place of an op, and returns its outputs."""
-        return list(tf_compat.add_like(self.graph, op, self.inputs_of(op)).outputs)
+        return list(self.add_like(op, self.inputs_of(op)).outputs)
+
+    # ---
+
+    def add_like(self, op: tf.Operation, inputs: Sequence[tf.Tensor]) -> tf.Operation:
+        """Adds an op with the name of `op`, for inputs of other shapes."""
+        name = op.name.rpartition("/")[-1]
+        return tf_compat.add_like(self.graph, op, inputs, name)
 
 
 def needed_ops(

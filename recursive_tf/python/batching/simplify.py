@@ -82,7 +82,7 @@ class Simplifier(Rebuild):
 
     def _like(self, op: tf.Operation, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
         def make() -> Sequence[tf.Tensor]:
-            outputs = list(tf_compat.add_like(self.graph, op, inputs).outputs)
+            outputs = list(self.add_like(op, inputs).outputs)
             for old, new in zip(op.outputs, outputs, strict=True):
                 tf_compat.copy_static_info(old, new)
             return outputs

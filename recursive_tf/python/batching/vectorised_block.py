@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 import tensorflow as tf
@@ -66,6 +67,7 @@ class VectorisedBlock:
         # Then only gradients are added.
         self._is_complete = False
         self.graph = FuncGraph(tf_compat.unique_name(block.name))
+        self._scope = "/".join(map(tf_compat.op_name, block.procedure.name.split("/")))
         self.invariants: list[tf.Tensor] = []
         with self.graph.as_default():
             for tensor in block.inputs:
@@ -263,7 +265,8 @@ class VectorisedBlock:
         rule = self._rule_of(op)
         _check_ranks(op, inputs)
         shapes = [_shape_of(t) if is_read(t) else None for t in op.outputs]
-        results = rule(self, op, inputs)
+        with self._scope_of(op):
+            results = rule(self, op, inputs)
         self._check_results(op, shapes, results)
         return results
 
@@ -274,7 +277,12 @@ class VectorisedBlock:
             raise _own_gradient_of_lists(op)
         _check_ranks(op, inputs)
         rule = self._rule_of(op, of_lists=True, makes_list=makes_list)
-        return rule(self, op, inputs)
+        with self._scope_of(op):
+            return rule(self, op, inputs)
+
+    def _scope_of(self, op: tf.Operation) -> AbstractContextManager[Any]:
+        """Returns a context in which ops are named after `op`, for profiles."""
+        return tf_compat.named(f"{self._scope}/{op.name}")
 
     def _is_of_each_row(self, op: tf.Operation) -> bool:
         """Says whether rows may differ in an op although they give it the same."""

@@ -171,6 +171,7 @@ class TrainingForm:
                 copy.resolve(op.inputs[0]),
                 [child.graph for child in children],
                 by_index="Case" in op.type,
+                name=op.name,
             )
         tf_compat.set_gradient(new, CONDITIONAL_GRADIENT)
         copy.register(op, new)

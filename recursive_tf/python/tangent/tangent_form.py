@@ -218,6 +218,7 @@ class TangentForm:
                 copy.resolve(op.inputs[0]),
                 [branch.target for branch in branches],
                 by_index="Case" in op.type,
+                name=op.name,
             )
         copy.register(op, new)
         return self._bind_results(op, new, changing)

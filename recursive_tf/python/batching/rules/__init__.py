@@ -14,6 +14,7 @@ from recursive_tf.python.batching.rules import (
     refused,
     shapes,
     slices,
+    sparse,
 )
 from recursive_tf.python.batching.rules.table import register_vectorization, rule_of
 
@@ -33,4 +34,5 @@ __all__ = [
     "rule_of",
     "shapes",
     "slices",
+    "sparse",
 ]

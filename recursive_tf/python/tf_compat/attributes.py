@@ -1,0 +1,55 @@
+"""Attributes of ops, which are set after the fact."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
+
+
+def set_attr(op: tf.Operation, name: str, value: AttrValue) -> None:
+    """Sets an attribute of `op` after it was made."""
+    op._set_attr(name, value)
+
+
+def set_attrs(op: tf.Operation, values: Mapping[str, Any]) -> None:
+    """Sets attributes of `op`, as the generated function that adds such ops would.
+
+    Args:
+        op: The op.
+        values: Bools, ints and strings, or lists of these; a string is the name of a
+            function where the op takes one.
+    """
+    types = {attr.name: attr.type for attr in op.op_def.attr}
+    for name, value in values.items():
+        set_attr(op, name, _attr_value(value, is_function="func" in types[name]))
+
+
+def set_strings(op: tf.Operation, name: str, values: Sequence[str]) -> None:
+    """Sets an attribute of `op` that its type need not know: a name with `_`."""
+    texts = [value.encode() for value in values]
+    set_attr(op, name, AttrValue(list=AttrValue.ListValue(s=texts)))
+
+
+def get_strings(op: tf.Operation, name: str) -> list[str]:
+    """Returns what `set_strings` set; nothing if it did not."""
+    return [text.decode() for text in op.node_def.attr[name].list.s]
+
+
+def _attr_value(value: Any, *, is_function: bool) -> AttrValue:
+    if isinstance(value, list):
+        items = [_attr_value(item, is_function=is_function) for item in value]
+        return AttrValue(
+            list=AttrValue.ListValue(
+                i=[item.i for item in items if item.HasField("i")],
+                s=[item.s for item in items if item.HasField("s")],
+                func=[item.func for item in items if item.HasField("func")],
+            )
+        )
+    if isinstance(value, bool):
+        return AttrValue(b=value)
+    if isinstance(value, int):
+        return AttrValue(i=value)
+    if is_function:
+        return AttrValue(func=NameAttrList(name=value))
+    return AttrValue(s=value.encode())

@@ -1,0 +1,83 @@
+"""AutoGraph, of functions that call themselves."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from tensorflow.python.autograph.core import ag_ctx as autograph_context
+from tensorflow.python.autograph.core import converter
+from tensorflow.python.autograph.impl import api as autograph_api
+from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
+from tensorflow.python.autograph.pyct import parser
+from tensorflow.python.util import tf_stack
+
+
+def is_autographs_branch(function: Callable[[], Any]) -> bool:
+    """Says whether AutoGraph made this branch of an `if` statement."""
+    module = getattr(function, "__module__", None)
+    return bool(module == autograph_control_flow.__name__)
+
+
+class _Transpiler(autograph_api.PyToTF):
+    """AutoGraph's, which evaluates annotations where their names may mean nothing."""
+
+    def transform_ast(self, node: Any, ctx: Any) -> Any:
+        """Makes texts of them first, as `from __future__ import annotations` does."""
+        for inner in parser.gast.walk(node):
+            if isinstance(inner, parser.gast.FunctionDef):
+                _make_text_of(inner, "returns")
+            if isinstance(inner, parser.gast.arguments):
+                for argument in parser.gast.iter_child_nodes(inner):
+                    _make_text_of(argument, "annotation")
+        return super().transform_ast(node, ctx)
+
+
+def _make_text_of(node: Any, field: str) -> None:
+    if getattr(node, field, None) is not None:
+        text = parser.unparse(getattr(node, field), include_encoding_marker=False)
+        setattr(node, field, parser.parse_expression(repr(text.strip())))
+
+
+_transpiler = _Transpiler()
+
+
+def convert_by_autograph(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns `function` as AutoGraph converts it, also where AutoGraph is off.
+
+    It is off in functions that are not to be converted, which may call back.
+    """
+    if autograph_api.is_autograph_artifact(function):
+        return function
+    if inspect.ismethod(function):
+        converted = convert_by_autograph(function.__func__)
+        return functools.partial(converted, function.__self__)
+    options = converter.ConversionOptions(
+        recursive=True, user_requested=True, optional_features=None
+    )
+    context = converter.ProgramContext(options=options)
+    try:
+        code, _, code.ag_source_map = _transpiler.transform(function, context)
+    except Exception:  # AutoGraph says why, and leaves it as it is.
+        return _convert_or_warn(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            with autograph_api.StackTraceMapper(code), tf_stack.CurrentModuleFilter():
+                return code(*args, **kwargs)
+        except Exception as error:
+            autograph_api._attach_error_metadata(error, code)
+            explained = getattr(error, "ag_error_metadata", None)
+            if explained is None:
+                raise
+            raise explained.to_exception(error) from error.__cause__
+
+    return call
+
+
+def _convert_or_warn(function: Callable[..., Any]) -> Callable[..., Any]:
+    on = autograph_context.ControlStatusCtx(autograph_context.Status.ENABLED)
+    converted: Callable[..., Any] = autograph_api.tf_convert(
+        function, on, user_requested=True
+    )
+    return converted

@@ -1,0 +1,82 @@
+"""Gradients that ops have, and those of one graph within another."""
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.python.framework import ops
+from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.framework.ops import RegisterGradient
+from tensorflow.python.ops import gradients_util
+
+from recursive_tf.python.tf_compat.attributes import set_attr
+
+
+def set_gradient(op: tf.Operation, name: str) -> None:
+    """Makes the gradient registered as `name` that of `op`.
+
+    An attribute would do it too, but what has it is differentiated when it is saved.
+    """
+    op._gradient_function = ops.gradient_registry.lookup(name)
+
+
+def set_gradient_function(op: tf.Operation, function: Callable[..., Any]) -> None:
+    """Makes `function` the gradient of `op`, as long as there is this object."""
+    op._gradient_function = function
+
+
+def custom_gradient_of(op: tf.Operation) -> Callable[..., Any] | None:
+    """Returns the gradient that `op`, other than the rest of its type, has."""
+    name = op.node_def.attr["_gradient_op_type"].s.decode()
+    try:
+        gradient: Callable[..., Any] = ops.gradient_registry.lookup(name)
+    except LookupError:
+        return None
+    return gradient
+
+
+def has_custom_gradient(op: tf.Operation) -> bool:
+    """Says whether `op` is meant to have another gradient than the rest of its type."""
+    return "_gradient_op_type" in op.node_def.attr
+
+
+def gradient_function(op: tf.Operation) -> Callable[..., Any] | None:
+    """Returns what differentiates `op`, or None if its gradient is zero.
+
+    Raises:
+        LookupError: If nothing does.
+    """
+    function: Callable[..., Any] | None = ops.get_gradient_function(op)
+    return function
+
+
+def set_custom_gradient(op: tf.Operation, gradient: Callable[..., Any]) -> None:
+    """Gives `op` a gradient of its own, which is saved with it."""
+    name = f"RecursiveCustomGradient-{ops.uid()}"
+    RegisterGradient(name)(gradient)
+    set_attr(op, "_gradient_op_type", AttrValue(s=name.encode()))
+
+
+def map_gradients(function: Callable[[tf.Tensor], tf.Tensor], gradients: Any) -> Any:
+    """Applies `function` to the tensors of what a gradient function returned."""
+    return tf.nest.map_structure(
+        lambda g: function(g) if isinstance(g, tf.Tensor) else g,
+        gradients,
+        expand_composites=True,
+    )
+
+
+def gradients_between(
+    ys: list[tf.Tensor],
+    xs: list[tf.Tensor],
+    dys: list[tf.Tensor],
+    source: FuncGraph,
+) -> list[Any]:
+    """Adds the gradient of `ys` by `xs`, which are in `source`, to the default graph.
+
+    Returns:
+        For each of `xs` a tensor, an `IndexedSlices`, or None if `ys` do not
+        depend on it.
+    """
+    return list(gradients_util._GradientsHelper(ys, xs, grad_ys=dys, src_graph=source))

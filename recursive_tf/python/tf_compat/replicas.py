@@ -1,0 +1,56 @@
+"""The replicas of `tf.distribute`, and their copies of variables."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.ops import variable_scope
+
+
+@contextlib.contextmanager
+def keep_caching_device() -> Iterator[None]:
+    """Puts back where variables are cached.
+
+    `tf.map_fn` changes that for all of the process while it traces, and leaves it so
+    where the function that it traces raises.
+    """
+    scope = variable_scope.get_variable_scope()
+    device = scope.caching_device
+    try:
+        yield
+    finally:
+        scope._caching_device = device
+
+
+def replica_id() -> int:
+    """Returns which replica of `tf.distribute` runs this; 0 where there is one."""
+    if not tf.distribute.has_strategy():
+        return 0  # The usual case, which each eager root call asks for.
+    context = tf.distribute.get_replica_context()
+    found = None if context is None else context.replica_id_in_sync_group
+    return 0 if found is None else int(tf.get_static_value(found))
+
+
+def of_this_replica(variable: Any) -> Any:
+    """Returns the copy of a variable, or of a replica's copy, that is this replica's.
+
+    A body captures the copy of the replica that traced it.
+    """
+    found = _variable_here(variable.handle)
+    return variable if found is None else found
+
+
+def handle_of_this_replica(tensor: Any) -> Any:
+    """Returns the handle of such a copy; any other tensor as it is."""
+    found = _variable_here(tensor)
+    return tensor if found is None else found.handle
+
+
+def _variable_here(handle: Any) -> Any:
+    """Returns this replica's copy of a variable by the handle of any, if it has one."""
+    container = getattr(handle, "_distributed_container", None)
+    mirrored = None if container is None else container()
+    if mirrored is None or tf.distribute.get_replica_context() is None:
+        return None
+    return mirrored._get()

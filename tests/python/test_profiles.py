@@ -1,0 +1,78 @@
+"""Names in TensorFlow's profiler and in TensorBoard are those of the user's code."""
+
+import pathlib
+import re
+
+import pytest
+import tensorflow as tf
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.util import event_pb2
+from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+import recursive_tf as rtf
+
+
+def step_of(name):
+    """Returns a training step of a SubGraph whose body names an op."""
+    w = tf.Variable(tf.ones([3, 3]))
+    with rtf.SubGraph(name) as power:
+        y, n = power.input(tf.float32, (1, 3)), power.input(tf.int32)
+
+        def more():
+            return tf.sin(tf.matmul(power(y, n - 1), w, name="my_product"))
+
+        power.output(tf.cond(n < 1, lambda: y, more, name="my_condition"))
+
+    @tf.function(input_signature=[tf.TensorSpec([1, 3])])
+    def step(y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(power(y, 4))
+        return tape.gradient(loss, w)
+
+    return step
+
+
+def names_in_profile(run, folder):
+    """Returns what the profiler calls the ops that ran, without their types."""
+    tf.profiler.experimental.start(str(folder))
+    try:
+        run()
+    finally:
+        tf.profiler.experimental.stop()
+    (file,) = pathlib.Path(folder).rglob("*.xplane.pb")
+    space = xplane_pb2.XSpace.FromString(file.read_bytes())
+    events = (e for plane in space.planes for e in plane.event_metadata.values())
+    return {event.name.partition(":")[0] for event in events}  # E.g. of "f/Sin:Sin".
+
+
+@pytest.mark.every_executor
+def test_a_profile_names_the_ops_of_the_body(tmp_path):
+    step = step_of("power")
+    y = tf.ones([1, 3])
+    step(y)
+    names = names_in_profile(lambda: step(y), tmp_path)
+    assert any(re.fullmatch(r"power/.*my_product[^/]*(/MatMul)?", n) for n in names)
+    assert any(re.fullmatch(r"power/.*my_product.*_grad/MatMul", n) for n in names)
+
+
+@pytest.mark.every_executor
+def test_a_name_that_ops_cannot_have(tmp_path):
+    """TensorFlow's profiler would not know what it means."""
+    step = step_of("λ of: trees")
+    y = tf.ones([1, 3])
+    step(y)
+    names = names_in_profile(lambda: step(y), tmp_path)
+    assert any(re.fullmatch(r"of__trees/.*Sin.*", name) for name in names)
+
+
+@pytest.mark.every_executor
+def test_tensorboard_shows_the_root_call(tmp_path):
+    graph = step_of("power").get_concrete_function().graph
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        tf.summary.graph(graph)
+    (file,) = tmp_path.iterdir()
+    shown = graph_pb2.GraphDef()
+    for record in tf.data.TFRecordDataset(str(file)):
+        event = event_pb2.Event.FromString(record.numpy())
+        shown.MergeFromString(event.graph_def)
+    assert "power" in {node.name for node in shown.node}
