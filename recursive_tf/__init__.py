@@ -10,7 +10,7 @@
 
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
-from recursive_tf import data
+from recursive_tf import data, layers
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.rules import register_vectorization
@@ -39,6 +39,7 @@ __all__ = [
     "__version__",
     "data",
     "explain",
+    "layers",
     "register_vectorization",
     "subgraph",
     "trace",
