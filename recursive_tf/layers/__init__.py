@@ -1,0 +1,28 @@
+"""Keras layers over forests: cells of trees, and the layer that runs any cell."""
+
+from recursive_tf.layers.child_sum_tree_lstm import ChildSumTreeLSTMCell
+from recursive_tf.layers.export import export
+from recursive_tf.layers.mv_rnn import MVRNNCell, MVState
+from recursive_tf.layers.nary_tree_lstm import NaryTreeLSTMCell
+from recursive_tf.layers.rntn import RNTNCell
+from recursive_tf.layers.tree_cell import LSTMState, TreeCell
+from recursive_tf.layers.tree_encoder import ForestInput, TreeEncoder
+from recursive_tf.layers.tree_gru import TreeGRUCell
+from recursive_tf.layers.tree_lstm import TreeLSTMCell
+from recursive_tf.layers.tree_rnn import TreeRNNCell
+
+__all__ = [
+    "ChildSumTreeLSTMCell",
+    "ForestInput",
+    "LSTMState",
+    "MVRNNCell",
+    "MVState",
+    "NaryTreeLSTMCell",
+    "RNTNCell",
+    "TreeCell",
+    "TreeEncoder",
+    "TreeGRUCell",
+    "TreeLSTMCell",
+    "TreeRNNCell",
+    "export",
+]

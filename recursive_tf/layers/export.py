@@ -1,0 +1,91 @@
+"""SavedModels that take forests, and plain arrays."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.data import Forest
+
+FEATURE = "feature_"
+
+
+def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
+    """Writes a SavedModel, for inference, of a model that is called with forests.
+
+    A process that loads it, `loaded = tf.saved_model.load(path)`, needs no Python of
+    the model, but `import recursive_tf` for the ops. It has two functions:
+
+    - `loaded.serve(forest)` takes a `Forest`.
+    - `loaded.serve_arrays(...)`, also the signature "serving_default", takes the arrays
+      of one by name: tokens, roots, sizes, left and right; or children_values and
+      children_row_splits in place of the last two; and feature_ with the name of each.
+
+    Args:
+        model: A functional model, or one that was called once.
+        path: The folder to write to.
+        like: A batch with the arrays that there will be. Labels are left out.
+
+    Raises:
+        ValueError: If `like` is one tree and no batch.
+    """
+    if like.shape.rank != 1:
+        raise ValueError(
+            "Show a batch of trees and not one tree, e.g. like=forest[:1]."
+        )
+    like = like.replace(labels=None)
+
+    @tf.function(autograph=False)
+    def serve_arrays(**arrays: tf.Tensor) -> Any:
+        return model(_forest_of(arrays))
+
+    @tf.function(autograph=False)
+    def serve(forest: Forest) -> Any:
+        return model(forest)
+
+    specs = {name: _spec_of(name, array) for name, array in _arrays_of(like).items()}
+    serve_arrays.get_concrete_function(**specs)
+    serve.get_concrete_function(tf.type_spec_from_value(like))
+    archive = keras.export.ExportArchive()
+    archive.track(model)
+    archive.add_endpoint("serve_arrays", serve_arrays)  # The first is the default.
+    archive.add_endpoint("serve", serve)
+    archive.write_out(str(path), verbose=False)
+
+
+def _arrays_of(forest: Forest) -> dict[str, tf.Tensor]:
+    """Returns the arrays of a forest by the names that a signature has."""
+    if forest.is_binary:
+        links = {"left": forest.left, "right": forest.right}
+    else:
+        children = forest.children
+        links = {
+            "children_values": children.values,
+            "children_row_splits": children.row_splits,
+        }
+    features = {FEATURE + name: array for name, array in forest.features.items()}
+    own = {"tokens": forest.tokens, "roots": forest.roots, "sizes": forest.sizes}
+    return own | links | features
+
+
+def _forest_of(arrays: dict[str, tf.Tensor]) -> Forest:
+    """Returns the forest that has these arrays: the inverse of `_arrays_of`."""
+    features = {
+        name.removeprefix(FEATURE): array
+        for name, array in arrays.items()
+        if name.startswith(FEATURE)
+    }
+    names = ("tokens", "roots", "sizes", "left", "right")
+    own: dict[str, Any] = {name: arrays[name] for name in names if name in arrays}
+    if "children_values" in arrays:
+        own["children"] = tf.RaggedTensor.from_row_splits(
+            arrays["children_values"], arrays["children_row_splits"]
+        )
+    return Forest(features=features, **own)
+
+
+def _spec_of(name: str, array: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec([None, *array.shape[1:]], array.dtype, name)

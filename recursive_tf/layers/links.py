@@ -1,0 +1,69 @@
+"""How a forest names the children of a node, for cells that take some or any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from recursive_tf.data import Forest
+    from recursive_tf.layers.node_cell import NodeCell
+    from recursive_tf.python.subgraph import SubGraph
+
+PAIR = 2
+NO_CHILD = -1
+
+# Returns the states of a node's children, in a body.
+VisitChildren = Callable[["SubGraph", tf.Tensor], Any]
+
+
+def children_of(forest: Forest, cell: NodeCell, state: Any) -> VisitChildren:
+    """Returns how the body of a recursion over a forest visits a node's children.
+
+    Args:
+        forest: Any; it need not have the kind of links that the cell asks for.
+        cell: How many children it takes.
+        state: The specs of a state.
+    """
+    if cell.num_children is None:
+        lists = forest.with_children().children
+        return lambda encode, node: encode.map(tf.gather(lists, node))
+    slots = _slots(forest, cell.num_children, cell.may_miss_children)
+    visit = _visit_or_zeros(state) if cell.may_miss_children else _visit
+    return lambda encode, node: tuple(
+        visit(encode, tf.gather(slot, node)) for slot in slots
+    )
+
+
+def _visit(encode: SubGraph, child: tf.Tensor) -> Any:
+    return encode(child)
+
+
+def _visit_or_zeros(state: Any) -> Callable[[SubGraph, tf.Tensor], Any]:
+    def zeros() -> Any:
+        return tf.nest.map_structure(lambda s: tf.zeros(s.shape, s.dtype), state)
+
+    def visit(encode: SubGraph, child: tf.Tensor) -> Any:
+        return tf.cond(child < 0, zeros, lambda: encode(child))
+
+    return visit
+
+
+def _slots(forest: Forest, count: int, may_miss: bool) -> list[tf.Tensor]:
+    """Returns the first, second, ... child of each node, int32[num_nodes] each."""
+    if forest.is_binary and count == PAIR:
+        return [forest.left, forest.right]
+    children = forest.with_children().children
+    counts = children.row_lengths()
+    fits = counts <= count if may_miss else (counts == count) | (counts == 0)
+    at_most = "at most " if may_miss else ""
+    message = f"A node has no child or {at_most}{count} for this cell. Got"
+    check = tf.debugging.Assert(
+        tf.reduce_all(fits), [message, tf.reduce_max(counts), "children"]
+    )
+    with tf.control_dependencies([check] if check is not None else []):
+        padded = children.to_tensor(NO_CHILD, shape=[None, count])
+    slots: list[tf.Tensor] = tf.unstack(padded, axis=1)
+    return slots

@@ -1,0 +1,62 @@
+"""The matrix-vector recursive network: each node is a vector and a matrix."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
+from recursive_tf.layers.tree_rnn import check_leaf_size
+
+
+class MVState(NamedTuple):
+    """What a node is, [units], and how it changes its sibling, [units, units]."""
+
+    vector: tf.Tensor
+    matrix: tf.Tensor
+
+
+@keras.saving.register_keras_serializable("recursive_tf")
+class MVRNNCell(TreeCell):
+    """The matrix-vector recursive neural network of binary trees.
+
+    Socher, Huval, Manning, Ng. Semantic Compositionality through Recursive
+    Matrix-Vector Spaces. EMNLP 2012: equations 2 and 3. Inside, of the left child
+    (a, A) and the right one (b, B):
+
+        (2)       p = tanh(W [B a; A b] + w)
+        (3)       P = W_M [A; B]
+
+    At a leaf, x is the vector, d elements, and after it the rows of what the matrix has
+    beside the identity, d * d elements; so an embedding that begins near zero begins
+    with matrices near the identity, as in the paper. The dropout is of the vectors.
+    """
+
+    def build(self, x_shape: Any) -> None:
+        """Makes the weights."""
+        units = self.units
+        check_leaf_size(self, size_of_x(x_shape), units + units * units)
+        self.vector_kernel = self.kernel("vector_kernel", 2 * units, units)
+        self.vector_bias = self.bias("vector_bias", units)
+        self.matrix_kernel = self.kernel("matrix_kernel", 2 * units, units)
+
+    def leaf(self, x: tf.Tensor) -> MVState:
+        """Returns the state of a leaf."""
+        units = self.units
+        vector, rows = x[:units], tf.reshape(x[units:], [units, units])
+        return MVState(self.dropout(vector), tf.eye(units, dtype=x.dtype) + rows)
+
+    def call(self, children: tuple[MVState, MVState], x: None = None) -> MVState:
+        """Returns the state of an inner node."""
+        left, right = children
+        changed = [
+            tf.linalg.matvec(right.matrix, self.recurrent_dropout(left.vector)),
+            tf.linalg.matvec(left.matrix, self.recurrent_dropout(right.vector)),
+        ]
+        vector = product(tf.concat(changed, 0), self.vector_kernel) + self.vector_bias
+        both = tf.concat([left.matrix, right.matrix], 0)
+        # One product for all nodes that wait: W_M is the other way round.
+        matrix = tf.einsum("kj,ki->ij", both, self.matrix_kernel)
+        return MVState(tf.tanh(vector), matrix)

@@ -1,0 +1,213 @@
+"""The layer that runs a cell over a forest."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.data import Forest
+from recursive_tf.layers.node_cell import NodeCell
+from recursive_tf.layers.recursion import encode_forest
+from recursive_tf.python.options import Options
+
+INPUTS = "inputs"  # The feature that has them in a traced function.
+
+
+@keras.saving.register_keras_serializable("recursive_tf")
+class TreeEncoder(keras.layers.Layer):
+    """Runs a cell over every node of a forest, from the leaves to the roots.
+
+    A node takes x: its row of `inputs`; or `embedding` of its token, looked up in the
+    body, so that only nodes that read a word look one up; or, with neither, its token.
+
+    >>> import recursive_tf as rtf
+    >>> trees = rtf.data.from_nested([[1, [2, 3]], [4, 5]])
+    >>> encoder = TreeEncoder(rtf.layers.TreeLSTMCell(8), keras.layers.Embedding(10, 4))
+    >>> encoder(trees).shape
+    TensorShape([2, 8])
+
+    In a functional model, `ForestInput()` stands for the forest.
+
+    Any Keras layer with methods `leaf(x)`, which returns the state of a leaf, and
+    `call(children, x)`, which returns that of a node over its children, is a cell. Both
+    are written for one node. A state is a structure of tensors, the same for all nodes.
+    It may also have:
+
+    - `num_children`: 2 if it says nothing; None is any number. `children` is a tuple of
+      states, or, for any number, a state whose tensors are stacked, [k, ...].
+    - `may_miss_children`: if true, some of the children may be missing; their states
+      are zeros.
+    - `inputs_at`: "leaves" if it says nothing: then `call` gets x=None; or "nodes".
+    - `output_of(state)`: what the layer returns of a state, its first tensor if it says
+      nothing.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        embedding: Any = None,
+        executor: str = "auto",
+        return_nodes: bool = False,
+        dag: bool = False,
+        options: Options | dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Makes the layer.
+
+        Args:
+            cell: What a node computes, e.g. `rtf.layers.TreeLSTMCell`.
+            embedding: A Keras layer, e.g. `keras.layers.Embedding`, of one token.
+            executor: Of the SubGraph: "auto", "batched" or "dataflow".
+            return_nodes: Whether to return the outputs of all nodes, not of the roots.
+            dag: Whether nodes may share children, which are then evaluated once.
+            options: `rtf.Options` of the SubGraph.
+            **kwargs: Of every Keras layer: name, dtype, trainable.
+
+        Raises:
+            TypeError: If the cell is no Keras layer with a method `leaf`.
+        """
+        super().__init__(**kwargs)
+        self._node_cell = NodeCell(cell)
+        self.cell = cell
+        self.embedding = embedding
+        self.executor = executor
+        self.return_nodes = return_nodes
+        self.dag = dag
+        self.options = Options(**options) if isinstance(options, dict) else options
+        self.supports_jit = False  # XLA has no recursion.
+        self._state: Any = None
+        self._output: Any = None
+        # An eager call would trace the recursion each time.
+        self._traced = tf.function(self._encode, autograph=False)
+
+    def build(self, forest_shape: Any, inputs_shape: Any = None) -> None:
+        """Makes all variables: of the embedding, and of the cell for its vectors."""
+        if self.embedding is not None and not self.embedding.built:
+            self.embedding.build(())
+        self._state, self._output = self._node_cell.build(self._input(inputs_shape))
+
+    def call(
+        self, forest: Any, inputs: Any = None, training: bool | None = None
+    ) -> tf.Tensor:
+        """Returns the outputs of roots or nodes.
+
+        Args:
+            forest: A `Forest`: a tree or a batch of trees. Or a dict of arrays, by the
+                names of its arguments.
+            inputs: What each node takes, [num_nodes, ...]; without an embedding.
+            training: Whether to drop; Keras hands it to the layers in the cell.
+
+        Returns:
+            [num_trees, ...] for a batch, [...] for a tree; with `return_nodes`,
+            [num_nodes, ...].
+        """
+        forest = self._with_inputs(_as_forest(forest), inputs)
+        run = self._traced if tf.executing_eagerly() else self._encode
+        return run(forest, training)
+
+    def _encode(self, forest: Forest, training: bool | None) -> tf.Tensor:
+        del training  # Keras knows; a traced function is to be another one for it.
+        return encode_forest(
+            forest,
+            self._node_cell,
+            self._input_of(forest),
+            self._state,
+            name=self.name,
+            executor=self.executor,
+            options=self.options,
+            return_nodes=self.return_nodes,
+            dag=self.dag,
+        )
+
+    def _with_inputs(self, forest: Forest, inputs: Any) -> Forest:
+        """Returns a forest of what is needed, for which few functions are traced."""
+        if inputs is None:
+            return forest.replace(labels=None, features={})
+        if self.embedding is not None:
+            raise ValueError(
+                f"{self.name} has an embedding and is called with inputs: what is a "
+                "node to take? Leave out one of them."
+            )
+        return forest.replace(labels=None, features={INPUTS: inputs})
+
+    def _input_of(self, forest: Forest) -> Callable[[tf.Tensor], Any]:
+        """Returns what a node takes, by its number."""
+        rows = forest.features.get(INPUTS, forest.tokens)
+        if self.embedding is None:
+            return lambda node: tf.gather(rows, node)
+        return lambda node: self.embedding(tf.gather(rows, node))
+
+    def compute_output_spec(
+        self, forest: Any, inputs: Any = None, **_: Any
+    ) -> keras.KerasTensor:
+        """Returns what a functional model sees of the outputs."""
+        if isinstance(forest, dict):
+            forest = forest["roots"]
+        if forest.dtype != "int32":
+            raise ValueError(
+                f"A model with {self.name} begins with ForestInput(), or else it takes "
+                f"a tensor of {forest.dtype} in place of forests."
+            )
+        shape = tuple(forest.shape)
+        rows = (None,) if self.return_nodes else shape
+        return keras.KerasTensor((*rows, *self._output.shape), self._output.dtype.name)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments that make the layer."""
+        options = None if self.options is None else dataclasses.asdict(self.options)
+        config: dict[str, Any] = super().get_config()
+        return config | {
+            "cell": keras.saving.serialize_keras_object(self.cell),
+            "embedding": keras.saving.serialize_keras_object(self.embedding),
+            "executor": self.executor,
+            "return_nodes": self.return_nodes,
+            "dag": self.dag,
+            "options": options,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> TreeEncoder:
+        """Returns the layer that these arguments make."""
+        parts = {
+            name: keras.saving.deserialize_keras_object(config[name])
+            for name in ("cell", "embedding")
+        }
+        return cls(**(config | parts))
+
+    def _input(self, inputs_shape: Any) -> tf.TensorSpec:
+        """Returns the spec of what a node takes."""
+        if inputs_shape is not None:
+            return tf.TensorSpec(inputs_shape[1:], self.compute_dtype)
+        if self.embedding is None:
+            return tf.TensorSpec([], tf.int32)
+        shape = self.embedding.compute_output_shape(())
+        return tf.TensorSpec(shape, self.embedding.compute_dtype)
+
+
+def ForestInput(name: str | None = None) -> keras.KerasTensor:  # noqa: N802
+    """Returns what stands for a batch of trees in a functional model.
+
+    >>> import recursive_tf as rtf
+    >>> words = keras.layers.Embedding(10, 4)
+    >>> encoder = TreeEncoder(rtf.layers.TreeLSTMCell(8), words)
+    >>> trees = ForestInput()
+    >>> model = keras.Model(trees, keras.layers.Dense(2)(encoder(trees)))
+    >>> model(rtf.data.from_nested([[1, 2], [3, [4, 5]]])).shape
+    TensorShape([2, 2])
+    """
+    return keras.Input((), dtype="int32", name=name)
+
+
+def _as_forest(forest: Any) -> Forest:
+    if isinstance(forest, Forest):
+        return forest
+    if isinstance(forest, dict):
+        return Forest(**forest)
+    raise TypeError(
+        "A TreeEncoder is called with a recursive_tf.data.Forest, or a dict of its "
+        f"arrays. Got {forest!r}."
+    )

@@ -1,0 +1,57 @@
+"""The TreeGRU: a node mixes its children and a candidate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
+
+
+@keras.saving.register_keras_serializable("recursive_tf")
+class TreeGRUCell(TreeCell):
+    """The gated recursive unit of binary trees.
+
+    Zhou, Cong, Chen. Modelling Sentence Pairs with Tree-structured Attentive Encoder.
+    COLING 2016, after Chen, Qiu, Zhu, Wu, Huang. Sentence Modeling with Gated Recursive
+    Neural Network. EMNLP 2015. With s the logistic function, at a leaf:
+
+        h = tanh(W x + b)
+
+    and inside, of q = [h_l; h_r]:
+
+        r_l, r_r = s(U_r q + b_r)                        what the candidate sees
+        z_l, z_r, z = softmax(U_z q + b_z)               over the three of an element
+        h~ = tanh(U [r_l * h_l; r_r * h_r] + b_h)
+        h = z_l * h_l + z_r * h_r + z * h~
+
+    The papers' update gates are normalised so, and biases are added. Two matrix
+    products inside: of the gates, and of the candidate, which waits for them.
+    """
+
+    def build(self, x_shape: Any) -> None:
+        """Makes the weights for x of this length."""
+        units = self.units
+        self.leaf_kernel = self.kernel("leaf_kernel", size_of_x(x_shape), units)
+        self.leaf_bias = self.bias("leaf_bias", units)
+        self.gate_kernel = self.kernel("gate_kernel", 2 * units, 5 * units)
+        self.gate_bias = self.bias("gate_bias", 5 * units)
+        self.candidate_kernel = self.kernel("candidate_kernel", 2 * units, units)
+        self.candidate_bias = self.bias("candidate_bias", units)
+
+    def leaf(self, x: tf.Tensor) -> tf.Tensor:
+        """Returns the state of a leaf."""
+        return tf.tanh(product(self.dropout(x), self.leaf_kernel) + self.leaf_bias)
+
+    def call(self, children: tuple[tf.Tensor, tf.Tensor], x: None = None) -> tf.Tensor:
+        """Returns the state of an inner node."""
+        units = self.units
+        h = self.recurrent_dropout(tf.concat(children, 0))
+        gates = product(h, self.gate_kernel) + self.gate_bias
+        reset = tf.sigmoid(gates[: 2 * units])
+        update = tf.nn.softmax(tf.reshape(gates[2 * units :], [3, units]), axis=0)
+        candidate = product(reset * h, self.candidate_kernel) + self.candidate_bias
+        choices = tf.stack([*children, tf.tanh(candidate)])
+        return tf.reduce_sum(update * choices, 0)

@@ -1,0 +1,71 @@
+"""The binary TreeLSTM with words at the leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.layers.tree_cell import (
+    LSTMState,
+    TreeCell,
+    lstm_state,
+    product,
+    size_of_x,
+)
+
+
+@keras.saving.register_keras_serializable("recursive_tf")
+class TreeLSTMCell(TreeCell):
+    """The constituency TreeLSTM of binary trees.
+
+    Tai, Socher, Manning. Improved Semantic Representations From Tree-Structured Long
+    Short-Term Memory Networks. ACL 2015: equations 9 to 14 with N = 2. A leaf has no
+    children and so no forget gate; an inner node has no word.
+
+    At a leaf, with s the logistic function:
+
+        (9)       i = s(W_i x + b_i)
+        (11)      o = s(W_o x + b_o)
+        (12)      u = tanh(W_u x + b_u)
+        (13)      c = i * u
+        (14)      h = o * tanh(c)
+
+    Inside, of the left child l and the right one r:
+
+        (9)       i = s(U_i [h_l; h_r] + b'_i)
+        (10)      f_k = s(U_fk [h_l; h_r] + b'_fk), k = l, r
+        (11, 12)  o, u alike
+        (13)      c = i * u + f_l * c_l + f_r * c_r
+        (14)      h = o * tanh(c)
+
+    One matrix product at a leaf, and one inside.
+    """
+
+    def build(self, x_shape: Any) -> None:
+        """Makes the weights for x of this length."""
+        self.leaf_kernel = self.kernel(
+            "leaf_kernel", size_of_x(x_shape), 3 * self.units
+        )
+        self.leaf_bias = self.bias("leaf_bias", 3 * self.units)
+        self.recurrent_kernel = self.kernel(
+            "recurrent_kernel", 2 * self.units, 5 * self.units
+        )
+        self.recurrent_bias = self.bias("recurrent_bias", 5 * self.units)
+
+    def leaf(self, x: tf.Tensor) -> LSTMState:
+        """Returns the state of a leaf."""
+        gates = product(self.dropout(x), self.leaf_kernel) + self.leaf_bias
+        i, o, u = tf.split(gates, 3)
+        return lstm_state(o, tf.sigmoid(i) * tf.tanh(u))
+
+    def call(self, children: tuple[LSTMState, LSTMState], x: None = None) -> LSTMState:
+        """Returns the state of an inner node."""
+        left, right = children
+        h = self.recurrent_dropout(tf.concat([left.h, right.h], 0))
+        gates = product(h, self.recurrent_kernel) + self.recurrent_bias
+        i, f_left, f_right, o, u = tf.split(gates, 5)
+        c = tf.sigmoid(i) * tf.tanh(u)
+        c += tf.sigmoid(f_left) * left.c + tf.sigmoid(f_right) * right.c
+        return lstm_state(o, c)
