@@ -8,11 +8,9 @@
 10
 """
 
-import importlib
-from types import ModuleType
-
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
+from recursive_tf import optimizers
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.rules import register_vectorization
@@ -45,16 +43,3 @@ __all__ = [
     "subgraph",
     "trace",
 ]
-
-# They import Keras, which takes longer than all the rest, when somebody uses them.
-_WITH_KERAS = ("optimizers",)
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name not in _WITH_KERAS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{__name__}.{name}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WITH_KERAS})
