@@ -102,15 +102,6 @@ def test_replicas_update_as_one_does(ours):
     assert run.stdout.strip() == "same", run.stderr[-2000:]
 
 
-def test_the_package_has_them():
-    import recursive_tf as rtf
-
-    assert rtf.optimizers.SparseAdagrad is SparseAdagrad
-    assert "optimizers" in dir(rtf)
-    with pytest.raises(AttributeError, match="no attribute 'optimisers'"):
-        _ = rtf.optimisers
-
-
 def test_a_gradient_of_none_is_left_out():
     used, unused = keras.Variable([1.0]), keras.Variable([2.0])
     optimizer = SparseAdagrad(0.1)
