@@ -1,5 +1,7 @@
 """Vectors of words from a text file, as GloVe has them."""
 
+from __future__ import annotations
+
 import dataclasses
 import os
 import pathlib

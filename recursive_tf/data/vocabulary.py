@@ -1,5 +1,7 @@
 """Words as integers, by Keras' StringLookup."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
 
