@@ -8,26 +8,24 @@ because machines are shared and speeds drift. Prints medians, and their share of
 bare step with the one that it is to reach.
 """
 
+import argparse
 import functools
 import random
 import statistics
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 
 import keras
 import tensorflow as tf
-from absl import app, flags
 
 import recursive_tf as rtf
 from benchmarks.figures import at_least
 from benchmarks.timing import run_in_turn, seconds_of
 from benchmarks.treelstm_model import CLASSES, TREEBANK
 
-_REPEATS = flags.DEFINE_integer("repeats", 7, "Runs of each program.", lower_bound=1)
-_STEPS = flags.DEFINE_integer("steps", 40, "Batches of a run.", lower_bound=1)
-_BATCH_SIZE = flags.DEFINE_integer("batch_size", 25, "Trees a step.", lower_bound=1)
-
 WORDS = 19
 STEPS_PER_EXECUTION = 20
+BARE = "bare step"
 TARGETS = {"fit": at_least(0.85), "fit, 20 steps an execution": at_least(0.95)}
 
 
@@ -40,12 +38,12 @@ def random_tree(rng: random.Random, words: int) -> object:
     return nodes[0]
 
 
-def batches() -> list[tuple[rtf.data.Forest, tf.Tensor]]:
+def batches(count: int, size: int) -> list[tuple[rtf.data.Forest, tf.Tensor]]:
     """Returns what a run trains on: forests, and the labels of their nodes."""
     rng = random.Random(0)
     found = []
-    for _ in range(_STEPS.value):
-        trees = [random_tree(rng, WORDS) for _ in range(_BATCH_SIZE.value)]
+    for _ in range(count):
+        trees = [random_tree(rng, WORDS) for _ in range(size)]
         forest = rtf.data.from_nested(trees, binary=True)
         labels = [rng.randrange(CLASSES) for _ in range(int(forest.num_nodes))]
         found.append((forest, tf.constant(labels)))
@@ -94,31 +92,43 @@ def dataset_of(found: list[tuple[rtf.data.Forest, tf.Tensor]]) -> tf.data.Datase
     return made.apply(counted).cache().prefetch(2)
 
 
-def main(_argv: list[str]) -> None:
-    """Prints the table."""
-    found = batches()
+def make_runs(
+    found: list[tuple[rtf.data.Forest, tf.Tensor]],
+) -> dict[str, Callable[[], object]]:
+    """Returns the programs, each of which trains once on all batches."""
     step, data = make_bare_step(), dataset_of(found)
     runs: dict[str, Callable[[], object]] = {
-        "bare step": lambda: [step(*batch) for batch in found]
+        BARE: lambda: [step(*batch) for batch in found]
     }
     for name, steps in zip(TARGETS, (1, STEPS_PER_EXECUTION), strict=True):
         model = make_model()
         model.steps_per_execution = steps
         runs[name] = functools.partial(model.fit, data, verbose=0, shuffle=False)
+    return runs
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description="fit beside a bare step")
+    parser.add_argument("--repeats", type=int, default=7, help="runs of each program")
+    parser.add_argument("--steps", type=int, default=40, help="batches of a run")
+    parser.add_argument("--batch_size", type=int, default=25, help="trees a step")
+    chosen = parser.parse_args(arguments)
+    runs = make_runs(batches(chosen.steps, chosen.batch_size))
     for run in runs.values():
         run()  # Traces, fills the cache and touches memory first.
-    trees = len(found) * _BATCH_SIZE.value
+    trees = chosen.steps * chosen.batch_size
     rates = {
         name: (lambda run=run: trees / seconds_of(run)) for name, run in runs.items()
     }
-    measured = run_in_turn(rates, _REPEATS.value)
-    medians = {name: statistics.median(rates) for name, rates in measured.items()}
+    measured = run_in_turn(rates, chosen.repeats)
+    medians = {name: statistics.median(found) for name, found in measured.items()}
     print("| program | trees/s | share | target |")
     print("|---|---|---|---|")
     for name, rate in medians.items():
-        share = rate / medians["bare step"]
+        share = rate / medians[BARE]
         print(f"| {name} | {rate:.0f} | {share:.2f} | {TARGETS.get(name, '')} |")
 
 
 if __name__ == "__main__":
-    app.run(main)
+    main(sys.argv[1:])

@@ -10,7 +10,7 @@
 
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
-from recursive_tf import data, layers
+from recursive_tf import data, layers, optimizers
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.rules import register_vectorization
@@ -40,6 +40,7 @@ __all__ = [
     "data",
     "explain",
     "layers",
+    "optimizers",
     "register_vectorization",
     "subgraph",
     "trace",

@@ -62,36 +62,28 @@ repeated: One activation may run this site several times: it stands in a loop.
 output_shapes: What is known of the shapes of `outputs`.
 )doc";
 
-REGISTER_OP("RecursiveCall")
-    .Input("handle: variant")
-    .Input("args: Targs")
-    .Output("outputs: Toutputs")
-    .Output("activation: variant")
-    .Attr("callee: int")
-    .Attr("site: int")
-    .Attr("repeated: bool")
-    .Attr("Targs: list(type) >= 0")
-    .Attr("Toutputs: list(type) >= 0")
-    .Attr("output_shapes: list(shape) >= 0")
-    .SetIsStateful()
-    .SetShapeFn(CallShapes)
-    .Doc(kCallDoc);
+#define REGISTER_CALL_OP(name)                 \
+  REGISTER_OP(name)                            \
+      .Input("handle: variant")                \
+      .Input("args: Targs")                    \
+      .Output("outputs: Toutputs")             \
+      .Output("activation: variant")           \
+      .Attr("callee: int")                     \
+      .Attr("site: int")                       \
+      .Attr("repeated: bool")                  \
+      .Attr("Targs: list(type) >= 0")          \
+      .Attr("Toutputs: list(type) >= 0")       \
+      .Attr("output_shapes: list(shape) >= 0") \
+      .SetShapeFn(CallShapes)                  \
+      .Doc(kCallDoc)
+
+REGISTER_CALL_OP("RecursiveCall").SetIsStateful();
 
 // The twin for programs that only read. It must not be stateful: TensorFlow
 // would run one such call after the other.
-REGISTER_OP("StatelessRecursiveCall")
-    .Input("handle: variant")
-    .Input("args: Targs")
-    .Output("outputs: Toutputs")
-    .Output("activation: variant")
-    .Attr("callee: int")
-    .Attr("site: int")
-    .Attr("repeated: bool")
-    .Attr("Targs: list(type) >= 0")
-    .Attr("Toutputs: list(type) >= 0")
-    .Attr("output_shapes: list(shape) >= 0")
-    .SetShapeFn(CallShapes)
-    .Doc(kCallDoc);
+REGISTER_CALL_OP("StatelessRecursiveCall");
+
+#undef REGISTER_CALL_OP
 
 REGISTER_OP("RecursivePush")
     .Input("handle: variant")

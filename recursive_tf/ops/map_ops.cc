@@ -37,37 +37,28 @@ repeated: One activation may run this site several times: it stands in a loop.
 output_shapes: What is known of the shapes of `outputs`.
 )doc";
 
-REGISTER_OP("RecursiveMap")
-    .Input("handle: variant")
-    .Input("args: Targs")
-    .Output("outputs: Toutputs")
-    .Output("activation: variant")
-    .Attr("callee: int")
-    .Attr("site: int")
-    .Attr("repeated: bool")
-    .Attr("num_shared: int >= 0")
-    .Attr("Targs: list(type) >= 1")
-    .Attr("Toutputs: list(type) >= 0")
-    .Attr("output_shapes: list(shape) >= 0")
-    .SetIsStateful()
-    .SetShapeFn(CallShapes)
-    .Doc(kMapDoc);
+#define REGISTER_MAP_OP(name)                  \
+  REGISTER_OP(name)                            \
+      .Input("handle: variant")                \
+      .Input("args: Targs")                    \
+      .Output("outputs: Toutputs")             \
+      .Output("activation: variant")           \
+      .Attr("callee: int")                     \
+      .Attr("site: int")                       \
+      .Attr("repeated: bool")                  \
+      .Attr("num_shared: int >= 0")            \
+      .Attr("Targs: list(type) >= 1")          \
+      .Attr("Toutputs: list(type) >= 0")       \
+      .Attr("output_shapes: list(shape) >= 0") \
+      .SetShapeFn(CallShapes)                  \
+      .Doc(kMapDoc)
+
+REGISTER_MAP_OP("RecursiveMap").SetIsStateful();
 
 // The twin for programs that only read: see StatelessRecursiveCall.
-REGISTER_OP("StatelessRecursiveMap")
-    .Input("handle: variant")
-    .Input("args: Targs")
-    .Output("outputs: Toutputs")
-    .Output("activation: variant")
-    .Attr("callee: int")
-    .Attr("site: int")
-    .Attr("repeated: bool")
-    .Attr("num_shared: int >= 0")
-    .Attr("Targs: list(type) >= 1")
-    .Attr("Toutputs: list(type) >= 0")
-    .Attr("output_shapes: list(shape) >= 0")
-    .SetShapeFn(CallShapes)
-    .Doc(kMapDoc);
+REGISTER_MAP_OP("StatelessRecursiveMap");
+
+#undef REGISTER_MAP_OP
 
 REGISTER_OP("RecursiveMapGradient")
     .Input("handle: variant")

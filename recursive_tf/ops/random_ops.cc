@@ -78,45 +78,24 @@ key: [N, 1].
 counter: [N, 2].
 )doc");
 
-REGISTER_OP("RecursiveUniformRows")
-    .Input("shape: Tshape")
-    .Input("key: uint64")
-    .Input("counter: uint64")
-    .Output("output: dtype")
-    .Attr("dtype: {half, bfloat16, float, double}")
-    .Attr("Tshape: {int32, int64}")
-    .SetShapeFn(RowsShape)
-    .Doc(kRowsDoc);
+#define REGISTER_ROWS_OP(name, dtypes) \
+  REGISTER_OP(name)                    \
+      .Input("shape: Tshape")          \
+      .Input("key: uint64")            \
+      .Input("counter: uint64")        \
+      .Output("output: dtype")         \
+      .Attr("dtype: " dtypes)          \
+      .Attr("Tshape: {int32, int64}")  \
+      .SetShapeFn(RowsShape)           \
+      .Doc(kRowsDoc)
 
-REGISTER_OP("RecursiveNormalRows")
-    .Input("shape: Tshape")
-    .Input("key: uint64")
-    .Input("counter: uint64")
-    .Output("output: dtype")
-    .Attr("dtype: {half, bfloat16, float, double}")
-    .Attr("Tshape: {int32, int64}")
-    .SetShapeFn(RowsShape)
-    .Doc(kRowsDoc);
+REGISTER_ROWS_OP("RecursiveUniformRows", "{half, bfloat16, float, double}");
+REGISTER_ROWS_OP("RecursiveNormalRows", "{half, bfloat16, float, double}");
+REGISTER_ROWS_OP("RecursiveTruncatedNormalRows",
+                 "{half, bfloat16, float, double}");
+REGISTER_ROWS_OP("RecursiveFullIntRows", "{int32, int64, uint32, uint64}");
 
-REGISTER_OP("RecursiveTruncatedNormalRows")
-    .Input("shape: Tshape")
-    .Input("key: uint64")
-    .Input("counter: uint64")
-    .Output("output: dtype")
-    .Attr("dtype: {half, bfloat16, float, double}")
-    .Attr("Tshape: {int32, int64}")
-    .SetShapeFn(RowsShape)
-    .Doc(kRowsDoc);
-
-REGISTER_OP("RecursiveFullIntRows")
-    .Input("shape: Tshape")
-    .Input("key: uint64")
-    .Input("counter: uint64")
-    .Output("output: dtype")
-    .Attr("dtype: {int32, int64, uint32, uint64}")
-    .Attr("Tshape: {int32, int64}")
-    .SetShapeFn(RowsShape)
-    .Doc(kRowsDoc);
+#undef REGISTER_ROWS_OP
 
 REGISTER_OP("RecursiveIntRows")
     .Input("shape: Tshape")

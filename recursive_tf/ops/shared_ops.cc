@@ -36,35 +36,27 @@ callee: The index of the body's procedure.
 output_shapes: What is known of the shapes of `outputs`.
 )doc";
 
-REGISTER_OP("RecursiveSharedCall")
-    .Input("handle: variant")
-    .Input("key: Tkey")
-    .Input("args: Targs")
-    .Output("outputs: Toutputs")
-    .Output("activation: variant")
-    .Attr("callee: int")
-    .Attr("Tkey: {int32, int64}")
-    .Attr("Targs: list(type) >= 0")
-    .Attr("Toutputs: list(type) >= 0")
-    .Attr("output_shapes: list(shape) >= 0")
-    .SetIsStateful()
-    .SetShapeFn(CallShapes)
-    .Doc(kSharedCallDoc);
+#define REGISTER_SHARED_CALL_OP(name)          \
+  REGISTER_OP(name)                            \
+      .Input("handle: variant")                \
+      .Input("key: Tkey")                      \
+      .Input("args: Targs")                    \
+      .Output("outputs: Toutputs")             \
+      .Output("activation: variant")           \
+      .Attr("callee: int")                     \
+      .Attr("Tkey: {int32, int64}")            \
+      .Attr("Targs: list(type) >= 0")          \
+      .Attr("Toutputs: list(type) >= 0")       \
+      .Attr("output_shapes: list(shape) >= 0") \
+      .SetShapeFn(CallShapes)                  \
+      .Doc(kSharedCallDoc)
+
+REGISTER_SHARED_CALL_OP("RecursiveSharedCall").SetIsStateful();
 
 // The twin for programs that only read: see StatelessRecursiveCall.
-REGISTER_OP("StatelessRecursiveSharedCall")
-    .Input("handle: variant")
-    .Input("key: Tkey")
-    .Input("args: Targs")
-    .Output("outputs: Toutputs")
-    .Output("activation: variant")
-    .Attr("callee: int")
-    .Attr("Tkey: {int32, int64}")
-    .Attr("Targs: list(type) >= 0")
-    .Attr("Toutputs: list(type) >= 0")
-    .Attr("output_shapes: list(shape) >= 0")
-    .SetShapeFn(CallShapes)
-    .Doc(kSharedCallDoc);
+REGISTER_SHARED_CALL_OP("StatelessRecursiveSharedCall");
+
+#undef REGISTER_SHARED_CALL_OP
 
 REGISTER_OP("RecursiveSharedCallGradient")
     .Input("handle: variant")

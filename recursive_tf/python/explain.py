@@ -18,7 +18,8 @@ from recursive_tf.python.root_op import ROOT_OPS
 from recursive_tf.python.subgraph import SubGraph, root_call_of
 
 # These carry procedures, in which there is no root call.
-_CARRIERS = (*ROOT_OPS, *(f"{op_type}Gradient" for op_type in ROOT_OPS))
+_GRADIENTS = tuple(f"{op_type}Gradient" for op_type in ROOT_OPS)
+_CARRIERS = (*ROOT_OPS, *_GRADIENTS, "RecursivePorts")
 
 
 def explain(what: Any) -> Explanation | Explanations:

@@ -92,9 +92,12 @@ class ActivationTable {
     return slots_[activations_[id].first_slot + index];
   }
 
-  // Says that who called activation `id` is needed soon.
-  void PrefetchParent(int32_t id) const {
-    const int32_t parent = activations_[id].parent;
+  // Says that the callers of what comes after `ids[i]` are needed soon: they
+  // are spread over more memory than caches hold.
+  void PrefetchParentAfter(const std::vector<int32_t>& ids, size_t i) const {
+    constexpr size_t kAhead = 8;
+    if (i + kAhead >= ids.size()) return;
+    const int32_t parent = activations_[ids[i + kAhead]].parent;
     if (parent == kNoActivation) return;
     __builtin_prefetch(&activations_[parent]);
     __builtin_prefetch(&slots_[activations_[parent].first_slot]);

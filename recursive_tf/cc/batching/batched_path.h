@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "recursive_tf/cc/batching/activation_table.h"
-#include "recursive_tf/cc/batching/frames.h"
+#include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/path.h"
@@ -17,15 +16,15 @@ namespace recursive_tf {
 // Returns the invocations from activation `id` outwards. Branches are no steps
 // of a path.
 inline std::vector<Activation> StepsOfPath(const Plan& plan,
-                                           const Frames& frames,
-                                           const ActivationTable& activations,
+                                           const Activations& activations,
                                            int32_t id) {
   std::vector<Activation> steps;
   for (int32_t at = id; at != kNoActivation;) {
     // A call stands in the branch that makes it; its caller is around that.
     const BatchedActivation& activation = activations[at];
     at = activation.parent;
-    const int32_t procedure = frames.Outermost(activation.procedure);
+    const int32_t procedure =
+        activations.frames().Outermost(activation.procedure);
     if (plan.procedures[procedure].is_branch) continue;
     Activation step;
     step.procedure = procedure;
@@ -34,6 +33,18 @@ inline std::vector<Activation> StepsOfPath(const Plan& plan,
     steps.push_back(step);
   }
   return steps;
+}
+
+// Returns the SubGraph whose body activation `id` is in.
+inline int32_t SubGraphOf(const Plan& plan, const Activations& activations,
+                          int32_t id) {
+  while (true) {
+    const BatchedActivation& activation = activations[id];
+    const int32_t procedure =
+        activations.frames().Outermost(activation.procedure);
+    if (!plan.procedures[procedure].is_branch) return procedure;
+    id = activation.parent;
+  }
 }
 
 // Returns such steps as FormatPath shows an invocation of the dataflow

@@ -94,6 +94,7 @@ class ListChecker {
 
   void Check(const CallSite& call, const PlannedProcedure& caller) const {
     if (call.selector.has_value()) ExpectRows(caller, {*call.selector});
+    if (call.key.has_value()) ExpectRows(caller, {*call.key});
     for (const Branch& branch : call.branches) {
       CheckArguments(branch, call.num_mapped, caller);
     }

@@ -98,7 +98,7 @@ class ReverseReplay {
 
   // A run of a deferred part is worth that many bytes of inputs, also where
   // little is kept.
-  static constexpr int64_t kLeastBytes = int64_t{4} << 20;
+  static constexpr int64_t kLeastBytes = int64_t{4} * 1024 * 1024;
   static constexpr int64_t kShareOfKept = 16;
 
   bool Replay(const TapedLaunch<Tensor>& launch) {

@@ -60,21 +60,18 @@ class InvokeGradientOp : public RootKernel {
     OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
     done = Traced("gradient of call", static_cast<int64_t>(rows.size()),
                   std::move(done));
-    auto results = std::make_shared<RowResults>(rows.size());
     if (rows.empty()) {
-      End(ctx, run.get(), *results, absl::OkStatus(), done);
+      End(ctx, run.get(), RowResults(0), absl::OkStatus(), done);
       return;
     }
-    const RowCall::Done end_row = [this, ctx, run, results, done](
-                                      size_t row, const absl::Status& status,
-                                      std::vector<tf::Tensor> row_results) {
-      if (!results->End(row, status, std::move(row_results))) return;
-      RunSharedGradients(
-          run, results->status(),
-          [this, ctx, run, results, done](const absl::Status& of_shared) {
-            End(ctx, run.get(), *results, of_shared, done);
-          });
-    };
+    const RowCall::Done end_row =
+        EndRows(rows.size(), [this, ctx, run, done](const auto& results) {
+          RunSharedGradients(
+              run, results->status(),
+              [this, ctx, run, results, done](const absl::Status& of_shared) {
+                End(ctx, run.get(), *results, of_shared, done);
+              });
+        });
     for (size_t row = 0; row < rows.size(); ++row) {
       const Activation* activation = run->forward->roots[row];
       run->program.Start(new RowCall(

@@ -55,17 +55,14 @@ class InvokeOp : public RootKernel {
     std::shared_ptr<ForwardRun> run;
     OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
     done = Traced("call", static_cast<int64_t>(rows.size()), std::move(done));
-    auto results = std::make_shared<RowResults>(rows.size());
     if (rows.empty()) {
-      End(ctx, run.get(), *results, done);
+      End(ctx, run.get(), RowResults(0), done);
       return;
     }
-    const RowCall::Done end_row = [this, ctx, run, results, done](
-                                      size_t row, const absl::Status& status,
-                                      std::vector<tf::Tensor> row_results) {
-      if (!results->End(row, status, std::move(row_results))) return;
-      End(ctx, run.get(), *results, done);
-    };
+    const RowCall::Done end_row =
+        EndRows(rows.size(), [this, ctx, run, done](const auto& results) {
+          End(ctx, run.get(), *results, done);
+        });
     for (size_t row = 0; row < rows.size(); ++row) {
       InvokeRow(run, row, std::move(rows[row]), end_row);
     }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,16 +110,13 @@ class MapOp : public tf::AsyncOpKernel {
     // What ends last lets go of the inputs, and the caller's handle with them.
     ActivationHandle handle = caller;
     ForwardRun* const run = handle.run;
-    auto results = std::make_shared<RowResults>(rows.size());
-    const RowCall::Done end_row = [this, ctx, run, results,
-                                   done = std::move(done)](
-                                      size_t row, const absl::Status& status,
-                                      std::vector<tf::Tensor> row_results) {
-      if (!results->End(row, status, std::move(row_results))) return;
-      ctx->SetStatus(SetOutputs(ctx, run, *results));
-      const LocalWork::Scope scope;
-      done();
-    };
+    const RowCall::Done end_row =
+        EndRows(rows.size(),
+                [this, ctx, run, done = std::move(done)](const auto& results) {
+                  ctx->SetStatus(SetOutputs(ctx, run, *results));
+                  const LocalWork::Scope scope;
+                  done();
+                });
     for (size_t row = 0; row < activations.size(); ++row) {
       if (!entered[row].ok()) {
         end_row(row, entered[row], {});
@@ -215,16 +211,12 @@ class MapGradientOp : public tf::AsyncOpKernel {
               DoneCallback done) const {
     // What ends last lets go of the inputs, and the handle with them.
     const std::vector<const Activation*> activations = map.activations;
-    auto results = std::make_shared<RowResults>(rows.size());
-    const RowCall::Done end_row = [this, ctx, run, results,
-                                   done = std::move(done)](
-                                      size_t row, const absl::Status& status,
-                                      std::vector<tf::Tensor> row_results) {
-      if (!results->End(row, status, std::move(row_results))) return;
-      ctx->SetStatus(SetOutputs(ctx, *results));
-      const LocalWork::Scope scope;
-      done();
-    };
+    const RowCall::Done end_row = EndRows(
+        rows.size(), [this, ctx, done = std::move(done)](const auto& results) {
+          ctx->SetStatus(SetOutputs(ctx, *results));
+          const LocalWork::Scope scope;
+          done();
+        });
     for (size_t row = 0; row < activations.size(); ++row) {
       GradientHandle handle;
       handle.run = run;

@@ -173,41 +173,46 @@ REGISTER_KERNEL_BUILDER(Name("RecursiveKeyRows")
                             .TypeConstraint<int64_t>("Tseed"),
                         KeyRowsOp<int64_t>);
 
-#define REGISTER_DRAW(NAME, DISTRIBUTION, TYPE)                        \
-  REGISTER_KERNEL_BUILDER(                                             \
-      Name(NAME).Device(tf::DEVICE_CPU).TypeConstraint<TYPE>("dtype"), \
-      DrawRowsOp<DISTRIBUTION<PhiloxRandom, TYPE>>)
-
+template <typename T>
+using UniformRowsOp =
+    DrawRowsOp<tf::random::UniformDistribution<PhiloxRandom, T>>;
+template <typename T>
+using NormalRowsOp =
+    DrawRowsOp<tf::random::NormalDistribution<PhiloxRandom, T>>;
 // Takes single numbers, because it may need several for one that is in range.
-template <typename Generator, typename T>
-using TruncatedNormal = tf::random::TruncatedNormalDistribution<
-    tf::random::SingleSampleAdapter<Generator>, T>;
+template <typename T>
+using TruncatedNormalRowsOp =
+    DrawRowsOp<tf::random::TruncatedNormalDistribution<
+        tf::random::SingleSampleAdapter<PhiloxRandom>, T>>;
+template <typename T>
+using FullIntRowsOp =
+    DrawRowsOp<tf::random::UniformFullIntDistribution<PhiloxRandom, T>>;
 
-#define REGISTER_FLOATING(TYPE)                                               \
-  REGISTER_DRAW("RecursiveUniformRows", tf::random::UniformDistribution,      \
-                TYPE);                                                        \
-  REGISTER_DRAW("RecursiveNormalRows", tf::random::NormalDistribution, TYPE); \
-  REGISTER_DRAW("RecursiveTruncatedNormalRows", TruncatedNormal, TYPE)
+#define REGISTER_DRAW(NAME, TYPE, OP) \
+  REGISTER_KERNEL_BUILDER(            \
+      Name(NAME).Device(tf::DEVICE_CPU).TypeConstraint<TYPE>("dtype"), OP)
+
+#define REGISTER_FLOATING(TYPE)                                     \
+  REGISTER_DRAW("RecursiveUniformRows", TYPE, UniformRowsOp<TYPE>); \
+  REGISTER_DRAW("RecursiveNormalRows", TYPE, NormalRowsOp<TYPE>);   \
+  REGISTER_DRAW("RecursiveTruncatedNormalRows", TYPE,               \
+                TruncatedNormalRowsOp<TYPE>)
 
 REGISTER_FLOATING(Eigen::half);
 REGISTER_FLOATING(tf::bfloat16);
 REGISTER_FLOATING(float);
 REGISTER_FLOATING(double);
 
-#define REGISTER_FULL_INT(TYPE)         \
-  REGISTER_DRAW("RecursiveFullIntRows", \
-                tf::random::UniformFullIntDistribution, TYPE)
+#define REGISTER_FULL_INT(TYPE) \
+  REGISTER_DRAW("RecursiveFullIntRows", TYPE, FullIntRowsOp<TYPE>)
 
 REGISTER_FULL_INT(int32_t);
 REGISTER_FULL_INT(int64_t);
 REGISTER_FULL_INT(uint32_t);
 REGISTER_FULL_INT(uint64_t);
 
-#define REGISTER_INT(TYPE)                                    \
-  REGISTER_KERNEL_BUILDER(Name("RecursiveIntRows")            \
-                              .Device(tf::DEVICE_CPU)         \
-                              .TypeConstraint<TYPE>("dtype"), \
-                          IntRowsOp<TYPE>)
+#define REGISTER_INT(TYPE) \
+  REGISTER_DRAW("RecursiveIntRows", TYPE, IntRowsOp<TYPE>)
 
 REGISTER_INT(int32_t);
 REGISTER_INT(int64_t);

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/kernels/root_results.h"
+#include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -40,6 +42,17 @@ std::vector<tf::Tensor> RowResults::Column(size_t index) const {
     column.push_back(row[index]);
   }
   return column;
+}
+
+RowCall::Done EndRows(size_t num_rows, EndAll end_all) {
+  // Shared, because every row gets a copy of what is returned.
+  auto results = std::make_shared<RowResults>(num_rows);
+  auto end = std::make_shared<const EndAll>(std::move(end_all));
+  return [results = std::move(results), end = std::move(end)](
+             size_t row, const absl::Status& status,
+             std::vector<tf::Tensor> row_results) {
+    if (results->End(row, status, std::move(row_results))) (*end)(results);
+  };
 }
 
 absl::Status SplitRows(std::vector<tf::Tensor> arguments, bool mapped,

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/tf/call.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -48,6 +51,12 @@ class RowResults {
   std::vector<absl::Status> statuses_;
   std::atomic<size_t> num_pending_;
 };
+
+// Returns who is told what came of each of `num_rows` calls. When all have
+// ended, `end_all` is called, on the thread of the last one.
+// REQUIRES: there are rows.
+using EndAll = std::function<void(const std::shared_ptr<const RowResults>&)>;
+RowCall::Done EndRows(size_t num_rows, EndAll end_all);
 
 // Returns the tensors of the input list `name`.
 absl::Status InputList(tensorflow::OpKernelContext* ctx, const char* name,

@@ -1,8 +1,8 @@
 // The call that the front of a memoised SubGraph makes: of the body, unless an
 // invocation with the same key has run or runs. And the mirror of it.
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,12 +35,12 @@ class SharedInvocations {
   class Shared : public WaitVertex {
    public:
     // REQUIRES: it has ended.
-    const Outcome& outcome() const { return *outcome_; }
+    const Outcome& outcome() const { return outcome_; }
 
    private:
     friend class SharedInvocations;
 
-    std::optional<Outcome> outcome_;
+    Outcome outcome_{};
     std::vector<Waiter> waiters_;
   };
 
@@ -97,7 +96,7 @@ class SharedInvocations {
  private:
   std::vector<Waiter> Take(Shared* shared, Outcome outcome) {
     MutexLock lock(&mu_);
-    shared->outcome_.emplace(std::move(outcome));
+    shared->outcome_ = std::move(outcome);
     WaitGraph::End(shared);
     return std::exchange(shared->waiters_, {});
   }

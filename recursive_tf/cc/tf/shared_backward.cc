@@ -12,7 +12,6 @@
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/call.h"
-#include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "tensorflow/core/framework/tensor.h"
 

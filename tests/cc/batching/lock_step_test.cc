@@ -11,27 +11,16 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/calls.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
+#include "recursive_tf/cc/testing/plans.h"
 
 namespace recursive_tf {
 namespace {
 
 using Launches = std::vector<std::pair<int32_t, size_t>>;
-
-Source S(int32_t slot) { return Source::Slot(slot); }
-
-// A stage that runs a block and makes no calls yet.
-Stage Compute(int32_t block, const std::vector<Source>& inputs,
-              int32_t first_output, int32_t num_outputs) {
-  Stage stage;
-  stage.block = block;
-  for (const Source& input : inputs) stage.inputs.push_back({input});
-  stage.first_output = first_output;
-  stage.num_outputs = num_outputs;
-  return stage;
-}
 
 std::vector<int64_t> Flat(const std::vector<Column>& results) {
   std::vector<int64_t> flat;
@@ -39,16 +28,6 @@ std::vector<int64_t> Flat(const std::vector<Column>& results) {
     flat.insert(flat.end(), row.begin(), row.end());
   }
   return flat;
-}
-
-// A branch that returns its one argument.
-PlannedProcedure Returned() {
-  PlannedProcedure procedure;
-  procedure.is_branch = true;
-  procedure.num_arguments = 1;
-  procedure.num_slots = 1;
-  procedure.outputs = {S(0)};
-  return procedure;
 }
 
 // f(n) = n < 2 ? n : f(n - 1) + f(n - 2), with the blocks
@@ -209,40 +188,15 @@ PlannedProcedure LookAtNode(bool pushes) {
   return tree;
 }
 
-PlannedProcedure LeafOfTree() {
-  PlannedProcedure leaf;
-  leaf.is_branch = true;
-  leaf.num_arguments = 1;
-  leaf.num_slots = 2;
-  Stage word = Compute(1, {S(0)}, 1, 1);
-  leaf.stages = {word};
-  leaf.outputs = {S(1)};
-  return leaf;
-}
-
-PlannedProcedure InnerOfTree(int32_t block, int32_t first_site) {
-  PlannedProcedure inner;
-  inner.is_branch = true;
-  inner.num_arguments = 2;
-  inner.num_slots = 5;  // left, right, their values, result
-  Stage descend;
-  descend.calls = {CallSite{first_site, {}, {Branch{kTree, {S(0)}}}, 2},
-                   CallSite{first_site + 1, {}, {Branch{kTree, {S(1)}}}, 3}};
-  Stage combine = Compute(block, {S(2), S(3)}, 4, 1);
-  inner.stages = {descend, combine};
-  inner.outputs = {S(4)};
-  return inner;
-}
-
 // A tree as a recursion over its nodes, with the blocks
 //   0: node -> kind, left, right      1: node -> value of a leaf
 //   2: left, right -> their sum       3: left, right -> their product
 IntegerProgram Trees(const Forest* forest, bool pushes = false) {
   IntegerProgram program;
   program.plan.num_blocks = 4;
-  program.plan.procedures = {LookAtNode(pushes), LeafOfTree(),
-                             InnerOfTree(/*block=*/2, /*first_site=*/0),
-                             InnerOfTree(/*block=*/3, /*first_site=*/2)};
+  program.plan.procedures = {LookAtNode(pushes), LeafOfTree(/*block=*/1),
+                             InnerOfTree(/*block=*/2, kTree),
+                             InnerOfTree(/*block=*/3, kTree, /*first_site=*/2)};
   program.blocks = {
       [forest](const Column& in) {
         return Column{forest->kind[in[0]], forest->left[in[0]],
@@ -446,7 +400,7 @@ TEST(LockStepTest, ABranchInPlaceIsNotOnThePath) {
   const IntegerProgram program = Beside();
   IntegerRun run(&program, "agenda", ActivationLimits{/*max_depth=*/2});
   EXPECT_TRUE(run.Run({{3}}, 1).empty());
-  const std::optional<LockStep::Refusal>& refused = run.steps().refused_call();
+  const std::optional<Calls::Refusal>& refused = run.steps().refused_call();
   ASSERT_TRUE(refused.has_value());
   const std::vector<std::string> names(7, "f");
   EXPECT_EQ(run.steps().PathOf(*refused, false, names), "f → call#0 → call#0");

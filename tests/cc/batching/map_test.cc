@@ -1,7 +1,6 @@
 // Maps in lock step: a call for each item of a list, of which there may be any
 // number, and other ones for each activation.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -10,20 +9,21 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_bound.h"
 #include "recursive_tf/cc/batching/lists.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/plan_decoder.h"
+#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
+#include "recursive_tf/cc/testing/plans.h"
 
 namespace recursive_tf {
 namespace {
 
 using Children = std::vector<std::vector<int64_t>>;
 using Launches = std::vector<std::pair<int32_t, size_t>>;
-
-Source S(int32_t slot) { return Source::Slot(slot); }
 
 // f(node) = node + 3 * the sum of f(child), with the blocks
 //   0: nodes -> how many children each has, children
@@ -32,20 +32,11 @@ PlannedProcedure SumOfChildren() {
   PlannedProcedure f;
   f.num_arguments = 1;
   f.num_slots = 5;  // node, count, children, their values, value
-  Stage look;
-  look.block = 0;
-  look.inputs = {{S(0)}};
-  look.first_output = 1;
-  look.num_outputs = 2;
+  Stage look = Compute(0, {S(0)}, 1, 2);
   CallSite map{0, {}, {Branch{0, {S(2)}}}, 3};
   map.num_mapped = 1;
   look.calls = {map};
-  Stage add;
-  add.block = 1;
-  add.inputs = {{S(0)}, {S(1)}, {S(3)}};
-  add.first_output = 4;
-  add.num_outputs = 1;
-  f.stages = {look, add};
+  f.stages = {look, Compute(1, {S(0), S(1), S(3)}, 4, 1)};
   f.outputs = {S(4)};
   f.lists = {PlannedList{2, 0, S(1)}, PlannedList{3, 0, S(1)}};
   return f;
@@ -253,13 +244,17 @@ TEST(MapPlanTest, APlanThatWasReadRuns) {
   EXPECT_EQ(run.Run({{6}}, 1), (std::vector<Column>{{Sum(children, 6)}}));
 }
 
+std::string ErrorOf(const std::vector<int64_t>& code) {
+  Plan plan;
+  PlanDecoder decoder(&code);
+  decoder.Decode(&plan);
+  return decoder.error();
+}
+
 std::string ErrorWith(size_t place, int64_t number) {
   std::vector<int64_t> code = Code();
   code[place] = number;
-  Plan plan;
-  PlanDecoder decoder(&code);
-  EXPECT_FALSE(decoder.Decode(&plan));
-  return decoder.error();
+  return ErrorOf(code);
 }
 
 TEST(MapPlanTest, AListIsNoRow) {
@@ -268,6 +263,26 @@ TEST(MapPlanTest, AListIsNoRow) {
   EXPECT_EQ(ErrorWith(8, 2), mistaken);   // f returns its children.
   EXPECT_EQ(ErrorWith(20, 0), mistaken);  // One call gets a list.
   EXPECT_EQ(ErrorWith(27, 0), mistaken);  // A map is over a row.
+}
+
+// A front that looks up items, and shares its body by the key in a slot.
+std::vector<int64_t> SharedBy(int64_t key_slot) {
+  return {
+      3, 1, 1, 2,                           // as above
+      0, 1, 4, 1, 3,        0,              // the front: returns slot 3
+      1,                                    //   one stage:
+      0, 1, 1, 0, 1,        2, 0,           //     block 0 of slot 0, to 1, 2
+      1, 0, 0, 2, key_slot, 3, 1, 1, 1, 0,  //     the body, to slot 3
+      1, 2, 0, 1,                           //   list 2, counted by slot 1
+      1, 1, 1, 1, 0,        0, 0, 0,        // the body returns its argument
+  };
+}
+
+TEST(MapPlanTest, AListIsNoKey) {
+  EXPECT_EQ(ErrorOf(SharedBy(1)), "");
+  EXPECT_EQ(
+      ErrorOf(SharedBy(2)),
+      "The plan is damaged: it mistakes a list for a row, or a row for one.");
 }
 
 TEST(MapPlanTest, ACountIsThere) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -14,11 +15,10 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/integer_program.h"
+#include "recursive_tf/cc/testing/plans.h"
 
 namespace recursive_tf {
 namespace {
-
-Source S(int32_t slot) { return Source::Slot(slot); }
 
 // A graph whose nodes share children: a node without any is a leaf.
 struct Graph {
@@ -61,11 +61,7 @@ PlannedProcedure Body() {
   body.is_branch = true;
   body.num_arguments = 1;
   body.num_slots = 5;  // node, is inner, left, right, result
-  Stage look;
-  look.block = kLook;
-  look.inputs = {{S(0)}};
-  look.first_output = 1;
-  look.num_outputs = 3;
+  Stage look = Compute(kLook, {S(0)}, 1, 3);
   look.calls = {CallSite{
       0, S(1), {Branch{kLeaf, {S(0)}}, Branch{kInner, {S(2), S(3)}}}, 4}};
   Stage push;
@@ -75,43 +71,11 @@ PlannedProcedure Body() {
   return body;
 }
 
-PlannedProcedure Leaf() {
-  PlannedProcedure leaf;
-  leaf.is_branch = true;
-  leaf.num_arguments = 1;
-  leaf.num_slots = 2;  // node, value
-  Stage weigh;
-  weigh.block = kWeigh;
-  weigh.inputs = {{S(0)}};
-  weigh.first_output = 1;
-  weigh.num_outputs = 1;
-  leaf.stages = {weigh};
-  leaf.outputs = {S(1)};
-  return leaf;
-}
-
-PlannedProcedure Inner() {
-  PlannedProcedure inner;
-  inner.is_branch = true;
-  inner.num_arguments = 2;
-  inner.num_slots = 5;  // left, right, their values, value
-  Stage descend;
-  descend.calls = {CallSite{0, {}, {Branch{kFront, {S(0)}}}, 2},
-                   CallSite{1, {}, {Branch{kFront, {S(1)}}}, 3}};
-  Stage combine;
-  combine.block = kCombine;
-  combine.inputs = {{S(2)}, {S(3)}};
-  combine.first_output = 4;
-  combine.num_outputs = 1;
-  inner.stages = {descend, combine};
-  inner.outputs = {S(4)};
-  return inner;
-}
-
 IntegerProgram Program(const Graph* graph, bool every_call_pushes = false) {
   IntegerProgram program;
   program.plan.num_blocks = 3;
-  program.plan.procedures = {Front(every_call_pushes), Body(), Leaf(), Inner()};
+  program.plan.procedures = {Front(every_call_pushes), Body(),
+                             LeafOfTree(kWeigh), InnerOfTree(kCombine, kFront)};
   program.blocks = {
       [graph](const Column& in) {
         const int64_t left = graph->left[in[0]];
@@ -167,7 +131,27 @@ size_t NumRows(const IntegerRun& run, int32_t block) {
   return num_rows;
 }
 
-class SharedCallsTest : public testing::TestWithParam<std::string> {};
+class SharedCallsTest : public testing::TestWithParam<std::string> {
+ protected:
+  // Runs the program on `graph`, for some of its nodes. Returns the value of
+  // each; none if the run ended early.
+  Column Run(const Graph& graph, const Column& nodes,
+             ActivationLimits limits = {}) {
+    program_ = Program(&graph, every_call_pushes_);
+    run_ = std::make_unique<IntegerRun>(&program_, GetParam(), limits);
+    Column values;
+    for (const Column& row :
+         run_->Run({nodes}, static_cast<int32_t>(nodes.size()))) {
+      values.push_back(row.at(0));
+    }
+    return values;
+  }
+
+  bool every_call_pushes_ = false;
+  IntegerProgram program_;
+  // The last one.
+  std::unique_ptr<IntegerRun> run_;
+};
 
 INSTANTIATE_TEST_SUITE_P(Policies, SharedCallsTest,
                          testing::Values("agenda", "depth"));
@@ -178,20 +162,16 @@ TEST_P(SharedCallsTest, EvaluatesRandomGraphsAndEachNodeOnce) {
     const Graph graph = RandomGraph(1 + size % 5, 6 + size % 50, seed);
     const auto last = static_cast<int64_t>(graph.left.size()) - 1;
     const Column roots = {last, last / 2, last, 0};
-    const IntegerProgram program = Program(&graph);
-    IntegerRun run(&program, GetParam());
-    const std::vector<Column> results = run.Run({roots}, 4);
     const Column values = ValuesOf(graph);
-    ASSERT_EQ(results.size(), 4);
-    for (size_t i = 0; i < roots.size(); ++i) {
-      ASSERT_EQ(results[i], Column{values[roots[i]]}) << seed;
-    }
+    Column expected;
+    for (const int64_t root : roots) expected.push_back(values[root]);
+    ASSERT_EQ(Run(graph, roots), expected) << seed;
     const std::set<int64_t> nodes = NodesBelow(graph, roots);
-    ASSERT_EQ(NumRows(run, kLook), nodes.size());
-    ASSERT_EQ(NumRows(run, kWeigh) + NumRows(run, kCombine), nodes.size());
-    ASSERT_EQ(run.tables().at(0).size(), nodes.size());
-    ASSERT_EQ(run.steps().activations().num_alive(), 0);
-    ASSERT_FALSE(run.steps().FindCycle().has_value());
+    ASSERT_EQ(NumRows(*run_, kLook), nodes.size());
+    ASSERT_EQ(NumRows(*run_, kWeigh) + NumRows(*run_, kCombine), nodes.size());
+    ASSERT_EQ(run_->tables().at(0).size(), nodes.size());
+    ASSERT_EQ(run_->steps().activations().num_alive(), 0);
+    ASSERT_FALSE(run_->steps().FindCycle().has_value());
   }
 }
 
@@ -203,13 +183,9 @@ TEST_P(SharedCallsTest, ALatticeTakesALaunchForEachDiagonal) {
     graph.left.push_back(is_edge ? -1 : node - 1);
     graph.right.push_back(is_edge ? -1 : node - kSide);
   }
-  const IntegerProgram program = Program(&graph);
-  IntegerRun run(&program, GetParam());
-  const int64_t last = kSide * kSide - 1;
-  EXPECT_EQ(run.Run({{last}}, 1),
-            (std::vector<Column>{{ValuesOf(graph)[last]}}));
+  EXPECT_EQ(Run(graph, {kSide * kSide - 1}), Column{ValuesOf(graph).back()});
   const auto num_launches = std::count_if(
-      run.launches().begin(), run.launches().end(),
+      run_->launches().begin(), run_->launches().end(),
       [](const auto& launch) { return launch.first == kCombine; });
   EXPECT_EQ(num_launches, 2 * (kSide - 1) - 1);
 }
@@ -222,55 +198,41 @@ TEST_P(SharedCallsTest, AChainMayBeAHundredThousandLong) {
     graph.left.push_back(i);
     graph.right.push_back(i);
   }
-  const IntegerProgram program = Program(&graph);
-  IntegerRun run(&program, GetParam());
-  EXPECT_EQ(run.Run({{kLength - 1}}, 1),
-            (std::vector<Column>{{ValuesOf(graph).back()}}));
+  EXPECT_EQ(Run(graph, {kLength - 1}), Column{ValuesOf(graph).back()});
 }
 
 TEST_P(SharedCallsTest, WhatWaitsGoesOnInTheFrontWhereItStood) {
   // Each row pushes, in its front, what it got: rows that share push alike.
-  const Graph graph = RandomGraph(4, 4, 0);
-  const IntegerProgram program = Program(&graph, /*every_call_pushes=*/true);
-  IntegerRun run(&program, GetParam());
-  run.Run({{0, 1, 2, 3}}, 4);
-  EXPECT_EQ(run.tables().at(1),
+  every_call_pushes_ = true;
+  Run(RandomGraph(4, 4, 0), {0, 1, 2, 3});
+  EXPECT_EQ(run_->tables().at(1),
             (std::map<int64_t, int64_t>{{2, 0}, {9, 1}, {16, 2}, {23, 3}}));
 }
 
 TEST_P(SharedCallsTest, ACycleIsFoundWithAPathThatIsInIt) {
   // 5 needs 4 and 3; these need each other. 2 is a leaf that has ended.
-  const Graph graph{{-1, -1, -1, 4, 2, 4}, {-1, -1, -1, 2, 3, 2}};
-  const IntegerProgram program = Program(&graph);
-  IntegerRun run(&program, GetParam());
-  run.Run({{0, 5}}, 2);
-  const auto wait = run.steps().FindCycle();
+  Run({{-1, -1, -1, 4, 2, 4}, {-1, -1, -1, 2, 3, 2}}, {0, 5});
+  const auto wait = run_->steps().FindCycle();
   ASSERT_TRUE(wait.has_value());
   EXPECT_EQ(wait->key, 4);
   EXPECT_EQ(
-      run.steps().PathOf(wait->waiter, /*mapped=*/true, {"f", "f", "f", "f"}),
+      run_->steps().PathOf(wait->waiter, /*mapped=*/true, {"f", "f", "f", "f"}),
       "f[row 1] → call#0 → call#1 → call#0");
-  EXPECT_EQ(run.steps().SubGraphOf(wait->waiter), kFront);
+  EXPECT_EQ(run_->steps().SubGraphOf(wait->waiter), kFront);
 }
 
 TEST_P(SharedCallsTest, ANodeThatIsItsOwnChildIsACycle) {
-  const Graph graph{{-1, 1}, {-1, 0}};
-  const IntegerProgram program = Program(&graph);
-  IntegerRun run(&program, GetParam());
-  run.Run({{1}}, 1);
-  ASSERT_TRUE(run.steps().FindCycle().has_value());
-  EXPECT_EQ(run.steps().FindCycle()->key, 1);
+  Run({{-1, 1}, {-1, 0}}, {1});
+  const auto wait = run_->steps().FindCycle();
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->key, 1);
 }
 
 TEST_P(SharedCallsTest, AFrontAndWhatItSharesAreOneInvocation) {
   const Graph graph{{-1, 0, 1}, {-1, 0, 1}};
-  const IntegerProgram program = Program(&graph);
-  IntegerRun enough(&program, GetParam(), ActivationLimits{3, 5});
-  EXPECT_EQ(enough.Run({{2}}, 1).size(), 1);
-  IntegerRun few(&program, GetParam(), ActivationLimits{0, 4});
-  EXPECT_TRUE(few.Run({{2}}, 1).empty());
-  IntegerRun flat(&program, GetParam(), ActivationLimits{2, 0});
-  EXPECT_TRUE(flat.Run({{2}}, 1).empty());
+  EXPECT_EQ(Run(graph, {2}, ActivationLimits{3, 5}).size(), 1);
+  EXPECT_TRUE(Run(graph, {2}, ActivationLimits{0, 4}).empty());
+  EXPECT_TRUE(Run(graph, {2}, ActivationLimits{2, 0}).empty());
 }
 
 }  // namespace

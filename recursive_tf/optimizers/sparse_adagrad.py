@@ -1,0 +1,102 @@
+"""AdaGrad for embeddings of which a step uses a few rows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer
+
+
+@keras.saving.register_keras_serializable("recursive_tf")
+class SparseAdagrad(SparseOptimizer):
+    """AdaGrad that only touches the rows of a table that have a gradient.
+
+    It is what `keras.optimizers.Adagrad` computes where each row of a table is looked
+    up at most once a step: rows that nobody looked up have no gradient, and AdaGrad
+    leaves them. Here it costs the rows that were looked up, not the table; and several
+    look-ups of one row are one gradient, their sum.
+
+    Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and
+    Stochastic Optimization. JMLR 2011; the diagonal form.
+
+    >>> import keras
+    >>> from recursive_tf.optimizers import SparseAdagrad
+    >>> SparseAdagrad(0.05, rate_factors={"embedding": 2.0}).rate_factors
+    {'embedding': 2.0}
+
+    Args:
+        learning_rate: A float or a `keras.optimizers.schedules.LearningRateSchedule`.
+        initial_accumulator_value: What the sums of squares start with.
+        epsilon: What is added to them before their square root is taken.
+        rate_factors: By a regular expression that is found in `variable.path`, what the
+            learning rate of these variables is multiplied by; 0 leaves them as they
+            are. Others have factor 1.
+        **kwargs: As all Keras optimizers, e.g. `clipnorm`, `weight_decay`.
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float = 1e-7,
+        name: str = "sparse_adagrad",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, name=name, **kwargs)
+        self.initial_accumulator_value = initial_accumulator_value
+        self.epsilon = epsilon
+        self._sums: list[Any] = []
+
+    def build(self, variables: Sequence[Any]) -> None:
+        """Makes the sums of squares, with epsilon in them from the start.
+
+        So TensorFlow's fused kernels, which add epsilon after the square root, compute
+        what Keras does.
+        """
+        if self.built:
+            return
+        super().build(variables)
+        start = self.initial_accumulator_value + self.epsilon
+        self._sums = self.add_optimizer_variables(
+            variables, "accumulator", initializer=keras.initializers.Constant(start)
+        )
+
+    def update_all(
+        self, gradient: tf.Tensor, variable: tf.Variable, index: int, rate: tf.Tensor
+    ) -> None:
+        """Updates all elements of a variable."""
+        tf.raw_ops.ResourceApplyAdagradV2(
+            var=variable.handle,
+            accum=self._sums[index].value.handle,
+            lr=rate,
+            epsilon=tf.zeros([], variable.dtype),
+            grad=gradient,
+        )
+
+    def update_rows(
+        self,
+        rows: tf.Tensor,
+        indices: tf.Tensor,
+        variable: tf.Variable,
+        index: int,
+        rate: tf.Tensor,
+    ) -> None:
+        """Updates some rows of a variable."""
+        tf.raw_ops.ResourceSparseApplyAdagradV2(
+            var=variable.handle,
+            accum=self._sums[index].value.handle,
+            lr=rate,
+            epsilon=tf.zeros([], variable.dtype),
+            grad=rows,
+            indices=indices,
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments of the constructor."""
+        return {
+            **super().get_config(),
+            "initial_accumulator_value": self.initial_accumulator_value,
+            "epsilon": self.epsilon,
+        }

@@ -1,0 +1,110 @@
+"""What optimizers that update only the rows that a step uses have in common."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.optimizers.rows import added_up
+
+
+class SparseOptimizer(keras.optimizers.Optimizer):
+    """Gives `tf.IndexedSlices` to `update_rows`, and other gradients to `update_all`.
+
+    With `gradient_accumulation_steps` or `loss_scale_factor` gradients become whole
+    tables; with `keras.optimizers.LossScaleOptimizer` they stay as they are.
+
+    Keras 3's own optimizers take the square root of a whole table of sums in each
+    step, and take several slices of one row for as many gradients. TensorFlow
+    Addons, which had such optimizers for Keras 2, has ended.
+    """
+
+    def __init__(
+        self, *args: Any, rate_factors: Mapping[str, float] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.rate_factors = dict(rate_factors or {})
+        self._factors: list[float] = []
+
+    def build(self, variables: Sequence[Any]) -> None:
+        """Makes the variables of the optimizer.
+
+        Raises:
+            ValueError: If a pattern of `rate_factors` is of no variable, or two of
+                them are of one.
+        """
+        if self.built:
+            return
+        self._factors = _factors_of(variables, self.rate_factors)
+        super().build(variables)
+
+    def apply(
+        self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None
+    ) -> None:
+        """Updates variables: see `keras.optimizers.Optimizer.apply`."""
+        if self.gradient_accumulation_steps or self.loss_scale_factor:
+            # Keras adds up whole tables, and divides no slices.
+            grads = [g if g is None else tf.convert_to_tensor(g) for g in grads]
+        # Before they are clipped, by the norms of gradients and not of their parts.
+        super().apply([added_up(gradient) for gradient in grads], trainable_variables)
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Updates one variable, in one replica."""
+        index = self._get_variable_index(variable)
+        rate = tf.cast(learning_rate, variable.dtype)
+        if self._factors[index] != 1:
+            rate *= self._factors[index]
+        gradient = tf.cast(gradient, variable.dtype)
+        if not isinstance(gradient, tf.IndexedSlices):
+            self.update_all(gradient, variable, index, rate)
+            return
+        if self._distribution_strategy.num_replicas_in_sync > 1:
+            gradient = added_up(gradient)  # Of all replicas.
+        self.update_rows(gradient.values, gradient.indices, variable, index, rate)
+
+    def update_all(
+        self, gradient: tf.Tensor, variable: tf.Variable, index: int, rate: tf.Tensor
+    ) -> None:
+        """Updates all elements of the variable of a number."""
+        raise NotImplementedError
+
+    def update_rows(
+        self,
+        rows: tf.Tensor,
+        indices: tf.Tensor,
+        variable: tf.Variable,
+        index: int,
+        rate: tf.Tensor,
+    ) -> None:
+        """Updates the rows at `indices`, which are different, by their gradients."""
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments of the constructor."""
+        return {**super().get_config(), "rate_factors": self.rate_factors}
+
+
+def _factors_of(
+    variables: Sequence[Any], rate_factors: Mapping[str, float]
+) -> list[float]:
+    paths = [getattr(variable, "path", variable.name) for variable in variables]
+    factors = [1.0] * len(paths)
+    owners: dict[str, str] = {}
+    for pattern, factor in rate_factors.items():
+        found = [i for i, path in enumerate(paths) if re.search(pattern, path)]
+        if not found:
+            raise ValueError(
+                f"rate_factors has {pattern!r}, which is in no path of a trainable "
+                f"variable. There are: {', '.join(paths)}."
+            )
+        for i in found:
+            if paths[i] in owners:
+                raise ValueError(
+                    f"rate_factors has {owners[paths[i]]!r} and {pattern!r}, and both "
+                    f"are in the path of {paths[i]!r}. Make one of them longer."
+                )
+            owners[paths[i]] = pattern
+            factors[i] = factor
+    return factors
