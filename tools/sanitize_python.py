@@ -23,6 +23,7 @@ WORK = ROOT / "build" / "sanitize"
 TESTS = (
     "tests/stress",
     "tests/gradients/test_gradients.py",
+    "tests/gradients/test_memo_gradients.py",
     "tests/gradients/test_push_gradients.py",
     "tests/python/test_arguments.py",
     "tests/python/test_cancellation.py",
@@ -30,6 +31,7 @@ TESTS = (
     "tests/python/test_failing_invocations.py",
     "tests/python/test_limits.py",
     "tests/python/test_map.py",
+    "tests/python/test_memo.py",
     "tests/python/test_parallel_calls.py",
     "tests/python/test_push.py",
     "tests/python/test_root_calls.py",
