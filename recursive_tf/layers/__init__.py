@@ -2,9 +2,15 @@
 
 from recursive_tf.layers.child_sum_tree_lstm import ChildSumTreeLSTMCell
 from recursive_tf.layers.export import export
+from recursive_tf.layers.lattice_lstm import (
+    LatticeInputs,
+    LatticeLSTMCell,
+    LatticeState,
+)
 from recursive_tf.layers.mv_rnn import MVRNNCell, MVState
 from recursive_tf.layers.nary_tree_lstm import NaryTreeLSTMCell
 from recursive_tf.layers.rntn import RNTNCell
+from recursive_tf.layers.td_tree_lstm import EDGES, TDTreeLSTMCell
 from recursive_tf.layers.tree_cell import LSTMState, TreeCell
 from recursive_tf.layers.tree_encoder import ForestInput, TreeEncoder
 from recursive_tf.layers.tree_gru import TreeGRUCell
@@ -12,13 +18,18 @@ from recursive_tf.layers.tree_lstm import TreeLSTMCell
 from recursive_tf.layers.tree_rnn import TreeRNNCell
 
 __all__ = [
+    "EDGES",
     "ChildSumTreeLSTMCell",
     "ForestInput",
     "LSTMState",
+    "LatticeInputs",
+    "LatticeLSTMCell",
+    "LatticeState",
     "MVRNNCell",
     "MVState",
     "NaryTreeLSTMCell",
     "RNTNCell",
+    "TDTreeLSTMCell",
     "TreeCell",
     "TreeEncoder",
     "TreeGRUCell",

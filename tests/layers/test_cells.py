@@ -143,7 +143,7 @@ def test_a_config_makes_the_same_cell(kind):
 
 
 @every_kind
-def test_one_product_with_each_weight_for_all_nodes_that_wait(kind):
+def test_the_batched_program_has_at_most_one_product_for_each_weight(kind):
     forest = forest_of(kind, "several")
     x = inputs_of(forest, kind.x)
     encoder = built_encoder(kind)
