@@ -6,6 +6,7 @@ import pathlib
 import re
 from typing import NamedTuple
 
+OWN_FILE = re.compile(r"\S*block_\d+\.py")
 FENCE = re.compile(r"```(python|text)\n(.*?)```", re.S)
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
@@ -23,10 +24,10 @@ class Page(NamedTuple):
 
 
 def run_page(name, folder):
-    """Runs the Python blocks of a page, each from a file in `folder`.
+    """Runs the Python blocks of a page in a folder, each from a file there.
 
-    AutoGraph reads what it converts. A folder that a page makes, `folder`, is printed
-    as FOLDER.
+    AutoGraph reads what it converts. These files are "trees.py" on a page, and a folder
+    that it makes, `folder`, is FOLDER.
     """
     names: dict[str, object] = {}
     out = io.StringIO()
@@ -34,11 +35,11 @@ def run_page(name, folder):
     for i, (kind, text) in enumerate(FENCE.findall((DOCS / name).read_text())):
         if kind == "text":
             found = out.getvalue().replace(str(names.get("folder")), "FOLDER")
-            printed.append((text, found))
+            printed.append((text, OWN_FILE.sub("trees.py", found)))
             out = io.StringIO()
             continue
-        path = folder / f"block_{i}.py"
-        path.write_text(text)
-        with contextlib.redirect_stdout(out):
+        with contextlib.chdir(folder), contextlib.redirect_stdout(out):
+            path = pathlib.Path(f"block_{i}.py")
+            path.write_text(text)
             exec(compile(text, str(path), "exec"), names)
     return Page(names, printed)
