@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.optimizers.rows import read, write
-from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer
+from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -56,43 +56,36 @@ class LazyAdam(SparseOptimizer):
             variables, ["momentum", "velocity"]
         )
 
-    def update_all(
-        self, gradient: tf.Tensor, variable: tf.Variable, index: int, rate: tf.Tensor
-    ) -> None:
+    def update_all(self, gradient: tf.Tensor, target: Target) -> None:
         """Updates all elements of a variable."""
-        of_first, of_second = self._powers(variable.dtype)
+        of_first, of_second = self._powers(target.variable.dtype)
         tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle,
-            m=self._means[index].value.handle,
-            v=self._squares[index].value.handle,
+            var=target.variable.handle,
+            m=self._means[target.number].value.handle,
+            v=self._squares[target.number].value.handle,
             beta1_power=of_first,
             beta2_power=of_second,
-            lr=rate,
-            beta1=tf.constant(self.beta_1, variable.dtype),
-            beta2=tf.constant(self.beta_2, variable.dtype),
-            epsilon=tf.constant(self.epsilon, variable.dtype),
+            lr=target.rate,
+            beta1=target.constant(self.beta_1),
+            beta2=target.constant(self.beta_2),
+            epsilon=target.constant(self.epsilon),
             grad=gradient,
         )
 
-    def update_rows(
-        self,
-        rows: tf.Tensor,
-        indices: tf.Tensor,
-        variable: tf.Variable,
-        index: int,
-        rate: tf.Tensor,
-    ) -> None:
+    def update_rows(self, gradient: tf.IndexedSlices, target: Target) -> None:
         """Updates some rows of a variable."""
-        of_first, of_second = self._powers(variable.dtype)
-        mean = read(self._means[index], indices)
+        rows, indices = gradient.values, gradient.indices
+        means, squares = self._means[target.number], self._squares[target.number]
+        of_first, of_second = self._powers(target.variable.dtype)
+        mean = read(means, indices)
         mean += (rows - mean) * (1 - self.beta_1)
-        square = read(self._squares[index], indices)
+        square = read(squares, indices)
         square += (tf.square(rows) - square) * (1 - self.beta_2)
-        rate *= tf.sqrt(1 - of_second) / (1 - of_first)
+        rate = target.rate * tf.sqrt(1 - of_second) / (1 - of_first)
         step = rate * mean / (tf.sqrt(square) + self.epsilon)
-        write(self._means[index], indices, mean)
-        write(self._squares[index], indices, square)
-        variable.scatter_sub(tf.IndexedSlices(step, indices))
+        write(means, indices, mean)
+        write(squares, indices, square)
+        target.variable.scatter_sub(tf.IndexedSlices(step, indices))
 
     def _powers(self, dtype: tf.DType) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns each beta to the power of the number of this step."""

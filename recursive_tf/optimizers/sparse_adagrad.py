@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer
+from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -63,35 +63,23 @@ class SparseAdagrad(SparseOptimizer):
             variables, "accumulator", initializer=keras.initializers.Constant(start)
         )
 
-    def update_all(
-        self, gradient: tf.Tensor, variable: tf.Variable, index: int, rate: tf.Tensor
-    ) -> None:
+    def update_all(self, gradient: tf.Tensor, target: Target) -> None:
         """Updates all elements of a variable."""
-        tf.raw_ops.ResourceApplyAdagradV2(
-            var=variable.handle,
-            accum=self._sums[index].value.handle,
-            lr=rate,
-            epsilon=tf.zeros([], variable.dtype),
-            grad=gradient,
-        )
+        tf.raw_ops.ResourceApplyAdagradV2(**self._arguments(target), grad=gradient)
 
-    def update_rows(
-        self,
-        rows: tf.Tensor,
-        indices: tf.Tensor,
-        variable: tf.Variable,
-        index: int,
-        rate: tf.Tensor,
-    ) -> None:
+    def update_rows(self, gradient: tf.IndexedSlices, target: Target) -> None:
         """Updates some rows of a variable."""
         tf.raw_ops.ResourceSparseApplyAdagradV2(
-            var=variable.handle,
-            accum=self._sums[index].value.handle,
-            lr=rate,
-            epsilon=tf.zeros([], variable.dtype),
-            grad=rows,
-            indices=indices,
+            **self._arguments(target), grad=gradient.values, indices=gradient.indices
         )
+
+    def _arguments(self, target: Target) -> dict[str, Any]:
+        return {
+            "var": target.variable.handle,
+            "accum": self._sums[target.number].value.handle,
+            "lr": target.rate,
+            "epsilon": target.constant(0),
+        }
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments of the constructor."""

@@ -2,12 +2,30 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
 from recursive_tf.optimizers.rows import added_up
+
+
+class Target(NamedTuple):
+    """What is updated in one replica.
+
+    Attributes:
+        variable: The variable.
+        number: Its place among those that the optimizer was built for.
+        rate: Its learning rate, a scalar of its dtype.
+    """
+
+    variable: tf.Variable
+    number: int
+    rate: tf.Tensor
+
+    def constant(self, value: float) -> tf.Tensor:
+        """Returns a number in the variable's dtype."""
+        return tf.constant(value, self.variable.dtype)
 
 
 class SparseOptimizer(keras.optimizers.Optimizer):
@@ -56,29 +74,21 @@ class SparseOptimizer(keras.optimizers.Optimizer):
         rate = tf.cast(learning_rate, variable.dtype)
         if self._factors[index] != 1:
             rate *= self._factors[index]
+        target = Target(variable, index, rate)
         gradient = tf.cast(gradient, variable.dtype)
         if not isinstance(gradient, tf.IndexedSlices):
-            self.update_all(gradient, variable, index, rate)
+            self.update_all(gradient, target)
             return
         if self._distribution_strategy.num_replicas_in_sync > 1:
             gradient = added_up(gradient)  # Of all replicas.
-        self.update_rows(gradient.values, gradient.indices, variable, index, rate)
+        self.update_rows(gradient, target)
 
-    def update_all(
-        self, gradient: tf.Tensor, variable: tf.Variable, index: int, rate: tf.Tensor
-    ) -> None:
-        """Updates all elements of the variable of a number."""
+    def update_all(self, gradient: tf.Tensor, target: Target) -> None:
+        """Updates all elements of a variable."""
         raise NotImplementedError
 
-    def update_rows(
-        self,
-        rows: tf.Tensor,
-        indices: tf.Tensor,
-        variable: tf.Variable,
-        index: int,
-        rate: tf.Tensor,
-    ) -> None:
-        """Updates the rows at `indices`, which are different, by their gradients."""
+    def update_rows(self, gradient: tf.IndexedSlices, target: Target) -> None:
+        """Updates some rows of a variable, of which the gradient has each once."""
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
