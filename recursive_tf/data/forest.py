@@ -8,13 +8,13 @@ from typing import Any, Optional
 import tensorflow as tf
 
 from recursive_tf.data import conversion, rows
+from recursive_tf.data.batch_encoder import BatchEncoder
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest_spec import ForestSpec
 from recursive_tf.data.indexing import trees_at
 from recursive_tf.data.pictures import notebook, svg, terminal
 from recursive_tf.data.text import summary
 from recursive_tf.data.tree import trees_of
-from recursive_tf.data.tree_encoder import TreeEncoder
 from recursive_tf.data.validation import validate
 from recursive_tf.data.writing import nested_of
 
@@ -48,7 +48,7 @@ class Forest(tf.experimental.BatchableExtensionType):
     """
 
     __name__ = "recursive_tf.data.Forest"
-    __batch_encoder__ = TreeEncoder()
+    __batch_encoder__ = BatchEncoder()
     Spec = ForestSpec
 
     roots: tf.Tensor

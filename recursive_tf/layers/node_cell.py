@@ -20,7 +20,7 @@ class NodeCell:
     A cell is a Keras layer with two methods: `leaf(x)` returns the state of a leaf, and
     `call(children, x)` that of a node over others. It may say with attributes
     `num_children` (2), `may_miss_children` (False) and `inputs_at` ("leaves"), and with
-    a method `output(state)`; in brackets, what holds if it does not.
+    a method `output_of(state)`; in brackets, what holds if it does not.
 
     Attributes:
         layer: The cell.

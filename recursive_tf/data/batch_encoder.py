@@ -26,7 +26,7 @@ Components = tuple[Any, Any, dict[str, Any]]
 LINKS = ("left", "right", "children")
 
 
-class TreeEncoder(tf.experimental.ExtensionTypeBatchEncoder):
+class BatchEncoder(tf.experimental.ExtensionTypeBatchEncoder):
     """Roots and sizes as they are; of other arrays a variant a tree."""
 
     def batch(self, spec: Any, batch_size: int | None) -> Any:
