@@ -1,16 +1,12 @@
 """Trees of what is typed: brackets, or plain sentences."""
 
 import pathlib
-import re
 import tempfile
 from collections.abc import Sequence
-from typing import Any
 
 import recursive_tf as rtf
+from models.sentiment.words import split_words
 from recursive_tf.data import Forest
-
-# As words stand in a treebank: "don't" is two of them, a comma is one.
-_WORDS = re.compile(r"n't\b|'(?:s|re|ve|ll|d|m)\b|\w+?(?=n't\b)|\w+|[^\w\s]")
 
 
 def trees_of(inputs: Sequence[str]) -> tuple[Forest, int]:
@@ -41,18 +37,4 @@ def _bracketed(line: str) -> Forest:
 
 
 def _balanced(sentence: str) -> Forest:
-    words = split_words(sentence)
-    nested: Any = _join(words)
-    return rtf.data.from_nested([nested], binary=True)
-
-
-def split_words(sentence: str) -> list[str]:
-    """Returns the words of a sentence, and its marks, which are words too."""
-    return _WORDS.findall(sentence)
-
-
-def _join(words: Sequence[str]) -> Any:
-    if len(words) == 1:
-        return words[0]
-    middle = len(words) // 2
-    return [_join(words[:middle]), _join(words[middle:])]
+    return rtf.data.from_words([split_words(sentence)], "balanced")

@@ -5,6 +5,8 @@ import dataclasses
 from models.running.settings import Settings, setting
 
 LABELS = ("all", "binary")
+SHAPES = ("balanced", "moderate", "linear", "random")
+UNITS = ("review", "sentence")
 PROGRAMS = ("recursive", "iterative")
 
 
@@ -32,7 +34,7 @@ class SentimentSettings(Settings):
     labels: str = setting(
         str,
         "all: as they are. binary: negative and positive; nodes that are neutral are "
-        "left out, in training too.",
+        "left out, in training too. Reviews are always binary.",
         choices=LABELS,
         default="all",
     )
@@ -41,4 +43,16 @@ class SentimentSettings(Settings):
     )
     vectors: str | None = setting(
         str, "File of words' vectors, as GloVe has them.", default=None
+    )
+    shape: str = setting(
+        str, "Of the trees of reviews.", choices=SHAPES, default="balanced"
+    )
+    unit: str = setting(
+        str, "What is a tree, of reviews.", choices=UNITS, default="review"
+    )
+    labeler: str | None = setting(
+        str,
+        "Folder of a run whose model labels all nodes of reviews; without it only "
+        "their roots have labels.",
+        default=None,
     )

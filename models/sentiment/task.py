@@ -12,7 +12,7 @@ import recursive_tf as rtf
 from models.running.run_folder import RunFolder
 from models.running.task import Monitor, Vocabulary
 from models.sentiment import inputs as typed
-from models.sentiment.classifier import NodeClassifier
+from models.sentiment.classifier import BINARY, NodeClassifier
 from models.sentiment.iterative import IterativeEncoder
 from models.sentiment.settings import SentimentSettings
 from models.sentiment.trees import read_trees
@@ -35,10 +35,9 @@ class Sentiment:
     generated: SentimentSettings
     given: SentimentSettings
 
-    def monitor(self, settings: SentimentSettings) -> Monitor:
-        """Roots: fine, or binary if these are the labels."""
-        binary = settings.labels == "binary"
-        return Monitor("root_binary" if binary else "root_fine", "max")
+    def monitor(self, model: keras.Model) -> Monitor:
+        """Returns the metric of roots: fine, or binary where labels are."""
+        return Monitor("root_fine" if model.classes > BINARY else "root_binary", "max")
 
     def read(self, settings: SentimentSettings, split: str) -> Forest:
         """Returns labelled trees."""
