@@ -38,6 +38,11 @@ class RunFolder:
         return self.path / "curve.png"
 
     @property
+    def tensorboard(self) -> pathlib.Path:
+        """The folder of what TensorBoard shows."""
+        return self.path / "tensorboard"
+
+    @property
     def _words(self) -> pathlib.Path:
         return self.path / "words.txt"
 

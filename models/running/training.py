@@ -52,8 +52,14 @@ def train(task: Task, settings: Settings, run: RunFolder) -> dict[str, Any]:
             epochs=settings.epochs,
             shuffle=False,
             verbose=0,
-            # The last epoch's checkpoint comes last: it says that all else is there.
-            callbacks=[order, bar, record, _best(run, record, monitor), last],
+            callbacks=[
+                order,
+                bar,
+                record,
+                keras.callbacks.TensorBoard(run.tensorboard, write_graph=False),
+                _best(run, record, monitor),
+                last,  # The last of all: it says that all else is there.
+            ],
         )
     except KeyboardInterrupt:
         sys.exit(f"Stopped. To go on: --resume --checkpoint_dir={run.path}")
