@@ -37,19 +37,24 @@ class LatticeLSTMCell(TreeCell):
     for a word, and 0 for a position, whose vector is that of the character before it:
     what `LatticeInputs` returns.
 
-    Zhang, Yang. Chinese NER Using Lattice LSTM. ACL 2018: equations 10 to 15. With s
+    Zhang, Yang. Chinese NER Using Lattice LSTM. ACL 2018: equations 11 to 16. With s
     the logistic function, and (h', c') of the position before, a position has
 
-        i, o = s(W [x; h'] + b), g = tanh(W [x; h'] + b)
-        without words:  c = (1 - i) * c' + i * g               gates are coupled
-        with words k:   a_k = s(V [x; c_k] + b_V)
-                        c = (e^i * g + sum of e^a_k * c_k) / (e^i + sum of e^a_k)
-        h = o * tanh(c)
+        (11)      i, o = s(W [x; h'] + b), g = tanh(W [x; h'] + b)
+        (14)      a_k = s(V [x; c_k] + b_V), of each word k that ends there
+        (15, 16)  c = (e^i * g + sum of e^a_k * c_k) / (e^i + sum of e^a_k)
+                  c = (1 - i) * c' + i * g, if no word ends there
+        (11)      h = o * tanh(c)
 
-    and a word, with (h', c') of the position where it begins,
+    and a word, with (h', c') of the position where it begins, has no output gate:
 
-        i, f = s(W_w [x; h'] + b_w), g = tanh(W_w [x; h'] + b_w)
-        c = f * c' + i * g                                     no output gate
+        (13)      i, f = s(W_w [x; h'] + b_w), g = tanh(W_w [x; h'] + b_w)
+        (13)      c = f * c' + i * g
+
+    Two things are not from the paper. Where no word ends, its (11) has a forget gate of
+    its own; 1 - i in place of it is from the authors' program. And its word goes on
+    from the state after its first character; here it does so from what its child is:
+    in the lattices of ED-Batch, which `rtf.data.read_lattices` reads, the state before.
     """
 
     num_children = None
