@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recursive_tf.data import (
-    ForestError,
     ReadError,
     read_conllu,
     read_json,
