@@ -63,10 +63,11 @@ class LatticeLSTMCell(TreeCell):
     def build(self, x_shape: Any) -> None:
         """Makes the weights for x of this length, the mark of a word included."""
         size, units = size_of_x(x_shape) - 1, self.units
-        for name in ("position", "word"):
-            kernel = self.kernel(f"{name}_kernel", size + units, 3 * units)
-            setattr(self, f"{name}_kernel", kernel)
-            setattr(self, f"{name}_bias", self.bias(f"{name}_bias", 3 * units))
+        both, gates = size + units, 3 * units
+        self.position_kernel = self.kernel("position_kernel", both, gates)
+        self.position_bias = self.bias("position_bias", gates)
+        self.word_kernel = self.kernel("word_kernel", both, gates)
+        self.word_bias = self.bias("word_bias", gates)
         self.link_x_kernel = self.kernel("link_x_kernel", size, units)
         self.link_c_kernel = self.kernel("link_c_kernel", units, units)
         self.link_bias = self.bias("link_bias", units)
