@@ -18,11 +18,11 @@ from models.sentiment.settings import SentimentSettings
 from models.sentiment.task import Sentiment
 
 TREEBANK = SentimentSettings(
-    epochs=15,
+    epochs=25,
     batch_size=25,
     learning_rate=0.02,
-    hidden=100,
-    embedding=100,
+    hidden=35,
+    embedding=35,
     embedding_rate=0.05,
     embedding_range=0.05,
     l2=1e-4,

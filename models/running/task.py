@@ -39,7 +39,7 @@ class Task(Protocol):
     generated: Settings
     given: Settings
 
-    def monitor(self, model: keras.Model) -> Monitor:
+    def monitor(self, settings: Any, model: keras.Model) -> Monitor:
         """Returns what decides which epoch is the best."""
 
     def read(self, settings: Any, split: str) -> Forest:

@@ -41,7 +41,7 @@ def train(task: Task, settings: Settings, run: RunFolder) -> dict[str, Any]:
     run.save_words(words)
     last = LastEpoch(model, run.last)
     record = Record(run.metrics, len(train_trees), last.epoch)
-    monitor = task.monitor(model)
+    monitor = task.monitor(settings, model)
     order = Order(train_trees, settings.batch_size, settings.seed)
     bar = Progress(len(train_trees), settings.batch_size, settings.epochs, last.epoch)
     try:

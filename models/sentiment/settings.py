@@ -5,6 +5,7 @@ import dataclasses
 from models.running.settings import Settings, setting
 
 LABELS = ("all", "binary")
+METRICS = ("root_fine", "root_binary", "nodes")
 SHAPES = ("balanced", "moderate", "linear", "random")
 UNITS = ("review", "sentence")
 PROGRAMS = ("recursive", "iterative")
@@ -37,6 +38,13 @@ class SentimentSettings(Settings):
         "left out, in training too. Reviews are always binary.",
         choices=LABELS,
         default="all",
+    )
+    best_by: str = setting(
+        str,
+        "What decides, on the development split, which epoch's model is kept; with two "
+        "labels, root_fine is root_binary.",
+        choices=METRICS,
+        default="root_fine",
     )
     program: str = setting(
         str, "How a cell is run over a tree.", choices=PROGRAMS, default="recursive"

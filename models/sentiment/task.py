@@ -35,9 +35,10 @@ class Sentiment:
     generated: SentimentSettings
     given: SentimentSettings
 
-    def monitor(self, model: keras.Model) -> Monitor:
-        """Returns the metric of roots: fine, or binary where labels are."""
-        return Monitor("root_fine" if model.classes > BINARY else "root_binary", "max")
+    def monitor(self, settings: SentimentSettings, model: keras.Model) -> Monitor:
+        """Returns what the settings say, or what there is of two labels."""
+        is_binary = model.classes == BINARY and settings.best_by == "root_fine"
+        return Monitor("root_binary" if is_binary else settings.best_by, "max")
 
     def read(self, settings: SentimentSettings, split: str) -> Forest:
         """Returns labelled trees."""

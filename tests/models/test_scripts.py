@@ -44,6 +44,14 @@ def test_training_leaves_a_record_a_model_and_a_picture(task, tmp_path, capsys):
     assert folder.best.exists()
 
 
+def test_another_metric_may_decide_which_model_is_kept(tmp_path, capsys):
+    train(tree_lstm.TASK, tmp_path, epochs=6, best_by="nodes")
+    best = max(record.read(RunFolder(tmp_path).metrics), key=lambda e: e["dev_nodes"])
+    assert result_of(capsys)["epoch"] == best["epoch"]
+    run(tree_lstm.TASK, mode="evaluate", checkpoint_dir=str(tmp_path))
+    assert result_of(capsys)["nodes"] == pytest.approx(best["dev_nodes"], rel=1e-4)
+
+
 def test_evaluation_gives_what_the_best_epoch_gave(trained, capsys):
     run(tree_lstm.TASK, mode="evaluate", checkpoint_dir=str(trained.path))
     found = result_of(capsys)
