@@ -9,19 +9,16 @@ and dropped; and the steps of a training on batches that are already there.
 """
 
 import functools
-import pathlib
 import statistics
 from collections.abc import Callable
 
 from absl import app, flags
 
 from benchmarks.timing import run_in_turn, seconds_of
-from benchmarks.treelstm_model import Step, make_steps, random_trees
-from models.dataset import read_dataset
-from models.recursive import encode
+from benchmarks.treelstm_model import Step, make_steps, random_trees, read_trees
 from recursive_tf.data import Forest, batches
 
-_DATA = flags.DEFINE_string("data", None, "Folder with train.txt and dev.txt.")
+_DATA = flags.DEFINE_string("data", None, "Folder with train.txt.")
 _BATCH_SIZES = flags.DEFINE_list(
     "batch_sizes", ["10", "25", "64", "256"], "To measure."
 )
@@ -35,7 +32,7 @@ TARGET = 5
 def load_trees() -> Forest:
     """Returns as many trees as a run takes."""
     if _DATA.value is not None:
-        return read_dataset(pathlib.Path(_DATA.value), _TREES.value).train
+        return read_trees(_DATA.value, _TREES.value)
     return random_trees(_TREES.value, WORDS)
 
 
@@ -59,7 +56,7 @@ def training(step: Step, trees: Forest, size: int) -> Callable[[], object]:
 def main(_argv: list[str]) -> None:
     """Prints the table."""
     trees = load_trees()
-    step = make_steps(functools.partial(encode, executor="batched"))["training"]
+    step = make_steps(executor="batched")["training"]
     print("| batch | training, trees/s | batches | bucketed | batches / training |")
     print("|---|---|---|---|---|")
     for size in map(int, _BATCH_SIZES.value):

@@ -8,19 +8,15 @@ measured in turn in one process, because machines are shared and speeds drift.
 """
 
 import functools
-import pathlib
 import statistics
 
 from absl import app, flags
 
 from benchmarks.timing import run_in_turn, seconds_of
-from benchmarks.treelstm_model import Step, make_steps, random_trees
-from models.dataset import read_dataset
-from models.iterative import encode_iteratively
-from models.recursive import encode
+from benchmarks.treelstm_model import Step, make_steps, random_trees, read_trees
 from recursive_tf.data import Forest, batches
 
-_DATA = flags.DEFINE_string("data", None, "Folder with train.txt and dev.txt.")
+_DATA = flags.DEFINE_string("data", None, "Folder with train.txt.")
 _BATCH_SIZES = flags.DEFINE_list(
     "batch_sizes", ["1", "10", "25", "64", "256"], "To measure."
 )
@@ -33,8 +29,7 @@ WORDS = 19
 def load_trees() -> Forest:
     """Returns as many trees as a run takes."""
     if _DATA.value is not None:
-        folder = pathlib.Path(_DATA.value)
-        return read_dataset(folder, _TREES.value).train
+        return read_trees(_DATA.value, _TREES.value)
     return random_trees(_TREES.value, WORDS)
 
 
@@ -60,9 +55,9 @@ def main(_argv: list[str]) -> None:
     """Prints the table."""
     trees = load_trees()
     programs = {
-        "batched": make_steps(functools.partial(encode, executor="batched")),
-        "dataflow": make_steps(functools.partial(encode, executor="dataflow")),
-        "iterative": make_steps(encode_iteratively),
+        "batched": make_steps(executor="batched"),
+        "dataflow": make_steps(executor="dataflow"),
+        "iterative": make_steps(program="iterative"),
     }
     print("| batch | step | batched, trees/s | dataflow | iterative | ratios |")
     print("|---|---|---|---|---|---|")

@@ -1,12 +1,14 @@
 """The TreeLSTM of the models, of any size, with random trees for it."""
 
+import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from models.cells import TreeLSTMCell
-from models.classifier import Encoder, NodeClassifier
-from models.training import Settings, Trainer
-from recursive_tf.data import Forest, generate
+import tensorflow as tf
+
+import recursive_tf as rtf
+from models.tree_lstm import TASK
+from recursive_tf.data import Forest
 
 Step = Callable[[Forest], object]
 
@@ -28,7 +30,7 @@ def random_trees(
     num_trees: int, words: int | range, size: Size = TREEBANK, seed: int = 0
 ) -> Forest:
     """Returns trees for a model of some size, whose words are split anywhere."""
-    return generate(
+    return rtf.data.generate(
         "random",
         num_trees,
         words=words,
@@ -38,13 +40,36 @@ def random_trees(
     )
 
 
-def make_steps(encoder: Encoder, size: Size = TREEBANK) -> dict[str, Step]:
-    """Returns the two steps of a model that runs its cell by `encoder`."""
-    model = NodeClassifier(TreeLSTMCell(*size), encoder, CLASSES, dropout=0.5)
-    settings = Settings(epochs=1, batch_size=1, learning_rate=0.05, l2=1e-4)
-    trainer = Trainer(model, settings)
-    # A tf.function of a method does not keep its object alive; these do.
-    return {
-        "training": lambda forest: trainer.train_step(forest),
-        "inference": lambda forest: trainer.held_out_step(forest),
-    }
+def read_trees(data: str, limit: int) -> Forest:
+    """Returns the first training trees of a treebank, with words as integers."""
+    settings = dataclasses.replace(TASK.given, data=data)
+    trees = TASK.read(settings, "train")
+    return rtf.data.encode(trees, tokens=rtf.data.vocabulary(trees))[:limit]
+
+
+def make_steps(size: Size = TREEBANK, **choices: Any) -> dict[str, Step]:
+    """Returns the two steps of a model, without `fit` around them.
+
+    Args:
+        size: Of the model.
+        **choices: Settings, e.g. `program="iterative"`.
+    """
+    settings = dataclasses.replace(
+        TASK.given, hidden=size.hidden, embedding=size.embedding, **choices
+    )
+    model = TASK.make_model(settings, CLASSES, size.vocabulary)
+    variables = model.trainable_variables
+    spec = [rtf.data.forest_spec(tf.int32, labels=tf.int32)]
+
+    @tf.function(input_signature=spec)
+    def train(forest: Forest) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            loss = model.compute_loss(forest, y_pred=model(forest, training=True))
+        model.optimizer.apply(tape.gradient(loss, variables), variables)
+        return loss
+
+    @tf.function(input_signature=spec)
+    def infer(forest: Forest) -> tf.Tensor:
+        return model(forest, training=False)
+
+    return {"training": train, "inference": infer}

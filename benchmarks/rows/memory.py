@@ -20,7 +20,6 @@ from benchmarks.fresh import in_fresh_process
 from benchmarks.programs import make_linear
 from benchmarks.resident import in_use_bytes, resident_bytes
 from benchmarks.treelstm_model import Size, make_steps, random_trees
-from models.recursive import encode
 
 SETTLED = 100
 # What an allocator may move by over a run; a leak of 1 KiB a step is 10 MiB.
@@ -83,7 +82,7 @@ def _train(steps: int) -> list[Reading]:
         random_trees(rng.randint(1, 12), range(1, 41), SMALL, seed)
         for seed in range(SETTLED)
     ]
-    step = make_steps(encode, SMALL)["training"]
+    step = make_steps(SMALL)["training"]
 
     def work(i: int) -> None:
         step(forests[i] if i < SETTLED else rng.choice(forests))

@@ -21,7 +21,6 @@ from benchmarks.fresh import in_fresh_process
 from benchmarks.programs import Program, make_wide, with_gradient
 from benchmarks.timing import run_in_turn, seconds_of
 from benchmarks.treelstm_model import make_steps, random_trees
-from models.recursive import encode
 
 # The first, the middle and the last are those of the ratio.
 CALL_SITES = (1, 10, 25, 50, 100)
@@ -52,7 +51,7 @@ def measure(effort: Effort) -> list[Figure]:
 
 
 def _first_step(kind: str) -> float:
-    step = make_steps(encode)[kind]
+    step = make_steps()[kind]
     tree = random_trees(1, WORDS)
     return seconds_of(lambda: step(tree))
 

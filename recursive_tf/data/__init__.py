@@ -5,7 +5,7 @@ from recursive_tf.data.batches import batches
 from recursive_tf.data.description import Description, describe
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
-from recursive_tf.data.generated import generate, generate_from_grammar
+from recursive_tf.data.generated import from_words, generate, generate_from_grammar
 from recursive_tf.data.joining import concat
 from recursive_tf.data.nested import from_nested
 from recursive_tf.data.readers import (
@@ -36,6 +36,7 @@ __all__ = [
     "forest_spec",
     "from_nested",
     "from_nltk",
+    "from_words",
     "generate",
     "generate_from_grammar",
     "label_vocabulary",

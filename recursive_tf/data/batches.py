@@ -24,7 +24,7 @@ def batches(  # noqa: PLR0913 (one for each choice)
     max_nodes: int | None = None,
     bucket_by: Bucket | Sequence[float] | None = None,
     shuffle: bool = False,
-    seed: int | None = None,
+    seed: int | tf.Variable | None = None,
     drop_remainder: bool = False,
 ) -> tf.data.Dataset:
     """Returns a dataset of batches of the trees of a forest.
@@ -45,7 +45,9 @@ def batches(  # noqa: PLR0913 (one for each choice)
             numbers, one a tree. They are in increasing order unless shuffled.
         shuffle: Whether trees are in random order, or with `bucket_by`, batches are;
             another one in each pass.
-        seed: Of the order. With a seed, the passes over two such datasets are alike.
+        seed: Of the order. With a number, the passes over two such datasets are alike.
+            A variable, an integer or some, is read when a pass begins, and passes with
+            equal values are alike: so training that was stopped can go on.
         drop_remainder: Whether a last batch of fewer trees is left out.
 
     Raises:
@@ -56,7 +58,7 @@ def batches(  # noqa: PLR0913 (one for each choice)
     keys = _keys(forest, bucket_by)
 
     def plan(seed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rng = np.random.default_rng(seed.item()) if shuffle else None
+        rng = np.random.default_rng(seed) if shuffle else None
         return _plan(cut, keys, rng)
 
     def planned(seed: tf.Tensor) -> tf.data.Dataset:
@@ -66,16 +68,23 @@ def batches(  # noqa: PLR0913 (one for each choice)
         dataset = tf.data.Dataset.from_tensor_slices(spans)
         return dataset.map(lambda span: order[span[0] : span[1]])
 
-    # One number for each pass.
-    seeds = tf.data.Dataset.random(seed, rerandomize_each_iteration=True).take(1)
-    dataset = seeds.flat_map(planned).map(
-        lambda trees: forest[trees], tf.data.AUTOTUNE, deterministic=True
+    dataset = (
+        _seeds(seed)
+        .flat_map(planned)
+        .map(lambda trees: forest[trees], tf.data.AUTOTUNE, deterministic=True)
     )
     if max_nodes is None:
         dataset = dataset.apply(
             tf.data.experimental.assert_cardinality(cut.num_batches)
         )
     return dataset.prefetch(tf.data.AUTOTUNE)
+
+
+def _seeds(seed: int | tf.Variable | None) -> tf.data.Dataset:
+    """Returns a dataset of the one seed of a pass."""
+    if isinstance(seed, tf.Variable):
+        return tf.data.Dataset.range(1).map(lambda _: seed.read_value())
+    return tf.data.Dataset.random(seed, rerandomize_each_iteration=True).take(1)
 
 
 class _Cut:

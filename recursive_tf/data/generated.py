@@ -1,11 +1,13 @@
-"""Trees that need no file: of one shape, or of a grammar; a seed decides."""
+"""Trees of one shape, with words or without, or of a grammar; a seed decides."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import tensorflow as tf
 
 from recursive_tf.data.building import forest_of, guessed_forest_of
-from recursive_tf.data.columns import INTEGERS
+from recursive_tf.data.columns import INTEGERS, Columns
 from recursive_tf.data.constituents import add_constituent
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
@@ -54,8 +56,7 @@ def generate(
     Raises:
         ForestError: If there is no such shape, or a number is less than 1.
     """
-    if shape not in SPLITS:
-        raise ForestError(f"There is no shape {shape!r}. Expected one of {[*SPLITS]}.")
+    split = _split_of(shape)
     lengths = range(words, words + 1) if isinstance(words, int) else words
     if min(num_trees, vocabulary, classes, len(lengths), *lengths[:1]) < 1:
         raise ForestError(
@@ -65,7 +66,7 @@ def generate(
     rng = random.Random(seed)
     trees = []
     for _ in range(num_trees):
-        tree = _shaped_tree(rng.choice(lengths), SPLITS[shape], rng)
+        tree = _shaped_tree(range(rng.choice(lengths)), split, rng)
         is_leaf = [not children for children in tree.children]
         tree.tokens = [rng.randrange(vocabulary) if leaf else None for leaf in is_leaf]
         tree.labels = [rng.randrange(classes) for _ in is_leaf]
@@ -73,21 +74,56 @@ def generate(
     return forest_of(trees, INTEGERS)
 
 
-def _shaped_tree(words: int, split: Split, rng: random.Random) -> Tree:
-    """Returns a tree without tokens. Parts are split from the top, in a loop."""
-    lengths = [words]
+def from_words(
+    sentences: Iterable[Sequence[str]], shape: Shape = "balanced", *, seed: int = 0
+) -> Forest:
+    """Returns a batch of binary trees over sentences that have none.
+
+    >>> from_words([["not", "a", "dull", "film"]]).to_nested()
+    [[['not', 'a'], ['dull', 'film']]]
+
+    Args:
+        sentences: Each its words, which become leaves, in order.
+        shape: Of all trees: see `generate`.
+        seed: Of shapes that are random.
+
+    Raises:
+        ForestError: If there is no such shape, or a sentence without words.
+    """
+    split = _split_of(shape)
+    rng = random.Random(seed)
+    trees = []
+    for number, words in enumerate(sentences):
+        if not words:
+            raise ForestError(f"sentence {number} has no words, so it is no tree.")
+        trees.append(_shaped_tree(words, split, rng))
+    return forest_of(trees, Columns(tf.string, None, {}, binary=True))
+
+
+def _split_of(shape: str) -> Split:
+    if shape not in SPLITS:
+        raise ForestError(f"There is no shape {shape!r}. Expected one of {[*SPLITS]}.")
+    return SPLITS[shape]
+
+
+def _shaped_tree(words: Sequence[Any], split: Split, rng: random.Random) -> Tree:
+    """Returns a tree over words. Parts are split from the top, in a loop."""
+    spans = [(0, len(words))]
     parts: list[tuple[int, int] | None] = []
-    for length in lengths:  # Grows meanwhile.
-        if length == 1:
+    for start, end in spans:  # Grows meanwhile.
+        if end - start == 1:
             parts.append(None)
         else:
-            left = split(length, rng)
-            parts.append((len(lengths), len(lengths) + 1))
-            lengths += [left, length - left]
+            middle = start + split(end - start, rng)
+            parts.append((len(spans), len(spans) + 1))
+            spans += [(start, middle), (middle, end)]
     tree = Tree()
     last = len(parts) - 1  # The parts of a node come after it; nodes before theirs.
-    for pair in reversed(parts):
-        tree.add(None, () if pair is None else [last - pair[0], last - pair[1]])
+    for (start, _), pair in zip(reversed(spans), reversed(parts), strict=True):
+        if pair is None:
+            tree.add(words[start], ())
+        else:
+            tree.add(None, [last - pair[0], last - pair[1]])
     return tree
 
 

@@ -12,14 +12,13 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.cells import TreeLSTMCell
-from models.recursive import encode
-from models.training import FOREST_SPEC
+from examples.tree_lstm import TreeLSTMCell, encode
 from recursive_tf.python import tf_compat
 from tests.helpers.failures import failure_of, message_of
 from tests.helpers.subgraphs import define_fib
 
 VOCABULARY, EMBEDDING, HIDDEN = 11, 5, 4
+FOREST_SPEC = rtf.data.forest_spec(tf.int32, labels=tf.int32)
 
 
 def trees(num_trees, words, seed=0):

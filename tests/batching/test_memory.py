@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.cells import TreeLSTMCell
+from examples.tree_lstm import TreeLSTMCell
 from recursive_tf.python.batching.gradient_plan import gradient_of
 from recursive_tf.python.subgraph import root_call_of
 

@@ -1,6 +1,6 @@
 """Blocks hold as few ops as a person would write for a batch."""
 
-from models.cells import TreeLSTMCell
+from examples.tree_lstm import TreeLSTMCell
 from tests.batching.interpreter import Compiled, types_of
 from tests.batching.rntn import define_rntn
 from tests.batching.training import Training

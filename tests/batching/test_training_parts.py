@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from models.cells import TreeLSTMCell
+from examples.tree_lstm import TreeLSTMCell
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.refusal import CannotBatchError

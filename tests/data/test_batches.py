@@ -121,3 +121,18 @@ def test_what_makes_no_batches_is_refused(choices, complaint):
         batches(TREES, **choices)
     with pytest.raises(ForestError, match="Got one tree"):
         batches(TREES[0], 5)
+
+
+def test_a_variable_says_which_pass_is_next():
+    number = tf.Variable([3, 0], dtype=tf.int64)
+    dataset = batches(TREES, 10, shuffle=True, seed=number)
+
+    def one_pass():
+        return [batch.to_nested() for batch in dataset]
+
+    first, again = one_pass(), one_pass()
+    number.assign([3, 1])
+    other = one_pass()
+    number.assign([3, 0])
+    assert first == again == one_pass()
+    assert first != other

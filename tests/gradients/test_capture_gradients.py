@@ -8,15 +8,15 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.cells import TreeLSTMCell
-from models.recursive import encode
-from models.training import FOREST_SPEC
+from examples.tree_lstm import TreeLSTMCell, encode
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
 from recursive_tf.python.gradient.sinks import COLLECTED, SUMMED
 from recursive_tf.python.root_op import capture_indices, procedures_of
 
 pytestmark = pytest.mark.executor("dataflow")
+
+FOREST_SPEC = rtf.data.forest_spec(tf.int32, labels=tf.int32)
 
 # All different, so that a shape tells what a tensor is.
 VOCABULARY, EMBEDDING, HIDDEN = 23, 7, 11

@@ -1,5 +1,6 @@
 """The Stanford Sentiment Treebank, where it is at hand; it is not shipped."""
 
+import dataclasses
 import os
 import pathlib
 
@@ -7,10 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from models.cells import TreeLSTMCell
-from models.dataset import Dataset, read_dataset
-from models.iterative import encode_iteratively
-from models.recursive import encode
+import recursive_tf as rtf
+from models import tree_lstm
+from models.sentiment.trees import read_trees
 
 DATA = pathlib.Path(os.environ.get("RECURSIVE_TF_DATA", "../shared/data")) / "sst"
 
@@ -18,43 +18,48 @@ pytestmark = pytest.mark.skipif(
     not DATA.is_dir(),
     reason=f"no treebank in {DATA}; set RECURSIVE_TF_DATA to the folder that has sst/",
 )
+SETTINGS = dataclasses.replace(
+    tree_lstm.TREEBANK, data=str(DATA), hidden=8, embedding=12, dropout=0.0
+)
 
 
 @pytest.fixture(scope="module")
-def treebank() -> Dataset:
-    return read_dataset(DATA)
+def dev() -> rtf.data.Forest:
+    return read_trees(SETTINGS, "dev")
 
 
-def test_the_splits_have_their_published_sizes(treebank):
-    assert (len(treebank.train), len(treebank.held_out)) == (8544, 1101)
-    assert treebank.num_classes == 5
+def test_the_splits_have_their_published_sizes(dev):
+    train = read_trees(SETTINGS, "train")
+    assert (len(train), len(dev)) == (8544, 1101)
+    assert set(np.unique(train.labels)) == set(range(5))
 
 
-def test_every_node_but_the_leaves_has_two_children(treebank):
-    trees = treebank.held_out
-    leaves = np.count_nonzero(trees.is_leaf)
-    assert int(trees.num_nodes) == 2 * leaves - len(trees)
+def test_every_node_but_the_leaves_has_two_children(dev):
+    leaves = np.count_nonzero(dev.is_leaf)
+    assert int(dev.num_nodes) == 2 * leaves - len(dev)
 
 
-def test_recursive_and_iterative_programs_agree_on_real_trees(treebank):
-    cell = TreeLSTMCell(
-        treebank.vocabulary.vocabulary_size(), embedding_size=12, hidden=8
-    )
-    forest = treebank.held_out[:25]
+def test_recursive_and_iterative_programs_agree_on_real_trees(dev):
+    words = rtf.data.vocabulary(dev)
+    forest = rtf.data.encode(dev, tokens=words)[:25]
 
-    def gradients(encoder):
+    def loss_and_gradients(program):
+        tf.keras.utils.set_random_seed(0)
+        settings = dataclasses.replace(SETTINGS, program=program)
+        model = tree_lstm.TASK.build(settings, forest, words)
+
         @tf.function
         def run():
             with tf.GradientTape() as tape:
-                _, h = encoder(forest, cell)
-                loss = tf.reduce_sum(h * h)
-            variables = cell.trainable_variables
-            return loss, list(map(tf.convert_to_tensor, tape.gradient(loss, variables)))
+                logits = model(forest, training=True)
+                loss = model.compute_loss(forest, y_pred=logits)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            return loss, [tf.convert_to_tensor(g) for g in gradients]
 
         return run()
 
-    loss, ours = gradients(encode)
-    expected_loss, expected = gradients(encode_iteratively)
+    loss, ours = loss_and_gradients("recursive")
+    expected_loss, expected = loss_and_gradients("iterative")
     np.testing.assert_allclose(loss, expected_loss, rtol=1e-5)
     for gradient, other in zip(ours, expected, strict=True):
         np.testing.assert_allclose(gradient, other, rtol=1e-4, atol=1e-6)

@@ -1,8 +1,18 @@
-"""Cells: what one node of a tree computes, written for one node."""
+"""A TreeLSTM, cell and recursion, as a module: the plain way to write one.
 
-from typing import NamedTuple
+A node's state is made from its children's; the h of every node is pushed to the root,
+so that a classifier outside can label all nodes at once. `rtf.layers` has the same as a
+Keras layer; begin with this one to write a recursion of another kind.
+
+    python -m examples.tree_lstm
+"""
+
+from typing import Any, NamedTuple
 
 import tensorflow as tf
+
+import recursive_tf as rtf
+from recursive_tf.data import Forest
 
 
 class State(NamedTuple):
@@ -67,3 +77,59 @@ def _product(x: tf.Tensor, weights: tf.Variable) -> tf.Tensor:
 
 def _state(o: tf.Tensor, c: tf.Tensor) -> State:
     return State(tf.sigmoid(o) * tf.tanh(c), c)
+
+
+def encode(
+    forest: Forest, cell: TreeLSTMCell, **choices: Any
+) -> tuple[State, tf.Tensor]:
+    """Runs a cell over every node of a forest.
+
+    Args:
+        forest: The trees.
+        cell: What a node computes.
+        **choices: Of the SubGraph, e.g. its executor.
+
+    Returns:
+        The states of the roots, each float32[num_trees, hidden], and `h` of every
+        node, float32[num_nodes, hidden].
+    """
+    with rtf.SubGraph("tree_lstm", **choices) as tree_lstm:
+        node = tree_lstm.input(tf.int32)
+
+        def leaf() -> State:
+            return cell.leaf(cell.embed(tf.gather(forest.tokens, node)))
+
+        def internal() -> State:
+            left = tf.gather(forest.left, node)
+            right = tf.gather(forest.right, node)
+            return cell(tree_lstm(left), tree_lstm(right))
+
+        state = tf.cond(tf.gather(forest.left, node) < 0, leaf, internal)
+        tree_lstm.push("h", state.h, index=node, size=forest.num_nodes)
+        tree_lstm.output(state)
+
+    roots, pushed = tree_lstm.map(forest.roots, with_pushed=True)
+    return roots, pushed["h"]
+
+
+def main() -> None:
+    """Encodes three trees, and takes a gradient."""
+    trees = rtf.data.generate("random", 3, words=range(2, 9), vocabulary=100)
+    cell = TreeLSTMCell(vocabulary_size=100, embedding_size=8, hidden=4)
+
+    @tf.function
+    def step(trees: Forest) -> tuple[tf.Tensor, tf.Tensor, list[tf.Tensor]]:
+        with tf.GradientTape() as tape:
+            roots, h = encode(trees, cell)
+            loss = tf.reduce_mean(h**2)
+        return roots.h, h, tape.gradient(loss, cell.trainable_variables)
+
+    roots, h, gradients = step(trees)
+    print("h of roots:", roots.shape, "h of nodes:", h.shape)
+    for variable, gradient in zip(cell.trainable_variables, gradients, strict=True):
+        norm = tf.linalg.global_norm([gradient])
+        print(f"gradient of {variable.name}: norm {norm:.2g}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,10 +1,20 @@
 """Generated expressions are right, balanced, reproducible, and deeper when held out."""
 
+import dataclasses
+
+import numpy as np
 import pytest
 
-from models import generated
-from models.dataset import generate_dataset
-from models.generated import NO_VALUE, OPERATORS, generate_expressions
+from models.sentiment.expressions import (
+    FALSE,
+    LITERALS,
+    NO_VALUE,
+    OPERATORS,
+    TRUE,
+    generate_expressions,
+)
+from models.sentiment.trees import read_trees
+from models.tree_lstm import GENERATED
 from recursive_tf.data.measures import depths
 
 
@@ -18,7 +28,7 @@ def word(token, label):
 
 def value(tree):
     """Returns the value of an expression, found from its words alone."""
-    if tree.get("token") in generated.LITERALS:
+    if tree.get("token") in LITERALS:
         return tree["token"] == "true"
     head, operands = tree["children"]
     return TRUTH[head["token"]](*map(value, operands["children"]))
@@ -32,28 +42,36 @@ TRUTH = {
     "exceeds": lambda a, b: a and not b,
 }
 LEFT = pair(
-    0,
-    word("and", 2),
+    FALSE,
+    word("and", NO_VALUE),
     pair(
-        2,
-        pair(1, word("or", 2), pair(2, word("true", 1), word("false", 0))),
-        word("false", 0),
+        NO_VALUE,
+        pair(
+            TRUE,
+            word("or", NO_VALUE),
+            pair(NO_VALUE, word("true", TRUE), word("false", FALSE)),
+        ),
+        word("false", FALSE),
     ),
 )
 RIGHT = pair(
-    1,
-    word("or", 2),
+    TRUE,
+    word("or", NO_VALUE),
     pair(
-        2,
-        word("true", 1),
-        pair(0, word("and", 2), pair(2, word("false", 0), word("false", 0))),
+        NO_VALUE,
+        word("true", TRUE),
+        pair(
+            FALSE,
+            word("and", NO_VALUE),
+            pair(NO_VALUE, word("false", FALSE), word("false", FALSE)),
+        ),
     ),
 )
 
 
 def check(tree):
     """Checks the labels of an expression and of all in it."""
-    assert tree["label"] == value(tree)
+    assert tree["label"] == (TRUE if value(tree) else FALSE)
     if "children" in tree:
         head, operands = tree["children"]
         assert head["label"] == operands["label"] == NO_VALUE
@@ -95,11 +113,21 @@ def test_grouping_decides_the_value():
     assert value(LEFT) != value(RIGHT)
 
 
+def generated(split, seed=0):
+    return read_trees(dataclasses.replace(GENERATED, seed=seed), split)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_no_root_label_is_common_enough_to_guess(seed):
-    assert generate_dataset(seed).majority() <= 0.6
+    trees = generated("dev", seed)
+    labels = trees.labels.numpy()[trees.roots.numpy()]
+    assert np.bincount(labels).max() <= 0.6 * len(trees)
 
 
 def test_every_held_out_tree_is_deeper_than_all_training_trees():
-    data = generate_dataset(seed=0)
-    assert min(depths(data.held_out)) > max(depths(data.train))
+    deepest = max(depths(generated("train")))
+    assert all(min(depths(generated(split))) > deepest for split in ("dev", "test"))
+
+
+def test_splits_are_different_trees():
+    assert generated("dev").to_nested() != generated("test").to_nested()

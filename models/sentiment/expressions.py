@@ -3,12 +3,12 @@
 An expression is a literal, or an operator and a pair of expressions, so that a binary
 tree holds it and an operator is a word like any other:
 
-    (1 (2 implies) (2 (0 false) (1 true)))
+    (2 (1 implies) (1 (0 false) (2 true)))
 
-The label of a node is its value, 0 or 1; operators and pairs have none and get
-`NO_VALUE`. The value depends on where the brackets are: the same words, grouped
-otherwise, are another expression. Together the operators are true for half of all
-pairs, so that no value is common enough to guess.
+The label of a node is its value, `FALSE` or `TRUE`; operators and pairs have none, and
+get what is between the two. The value depends on where the brackets are: the same
+words, grouped otherwise, are another expression. Together the operators are true for
+half of all pairs, so that no value is common enough to guess.
 """
 
 import operator
@@ -24,9 +24,9 @@ OPERATORS = {
     "implies": operator.le,
     "exceeds": operator.gt,
 }
-LITERALS = ("false", "true")
-NO_VALUE = 2
+FALSE, NO_VALUE, TRUE = 0, 1, 2
 NUM_CLASSES = 3
+LITERALS = {"false": FALSE, "true": TRUE}
 
 
 def generate_expressions(num_trees: int, depths: range, seed: int) -> rtf.data.Forest:
@@ -47,15 +47,15 @@ def generate_expressions(num_trees: int, depths: range, seed: int) -> rtf.data.F
 def _expression(depth: int, rng: random.Random) -> dict[str, Any]:
     """Returns an expression in which exactly `depth` operators are nested."""
     if depth == 0:
-        value = rng.randrange(len(LITERALS))
-        return {"token": LITERALS[value], "label": value}
+        name = rng.choice(list(LITERALS))
+        return {"token": name, "label": LITERALS[name]}
     name, function = rng.choice(list(OPERATORS.items()))
     depths = [depth - 1, rng.randrange(depth)]
     rng.shuffle(depths)
     pair = [_expression(below, rng) for below in depths]
-    value = int(function(*(operand["label"] for operand in pair)))
+    holds = function(*(operand["label"] == TRUE for operand in pair))
     children = [
         {"token": name, "label": NO_VALUE},
         {"label": NO_VALUE, "children": pair},
     ]
-    return {"label": value, "children": children}
+    return {"label": TRUE if holds else FALSE, "children": children}

@@ -1,0 +1,1 @@
+"""What all scripts share: flags, training that can be resumed, its record, modes."""

@@ -1,0 +1,55 @@
+"""The progress bar: trees, trees/s, the time that is left."""
+
+from typing import Any
+
+import keras
+from tqdm import tqdm
+
+
+class Progress(keras.callbacks.Callback):
+    """Shows how training goes, and a line an epoch."""
+
+    def __init__(self, trees: int, batch_size: int, epochs: int, first: int) -> None:
+        """Makes the bar.
+
+        Args:
+            trees: How many an epoch has.
+            batch_size: Trees a step.
+            epochs: How many there are in all.
+            first: How many of these are done.
+        """
+        super().__init__()
+        self._trees = trees
+        self._batch_size = batch_size
+        self._first = first
+        self._epochs = epochs
+        self._done = 0
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Opens the bar."""
+        self._bar = tqdm(
+            total=self._epochs * self._trees,
+            initial=self._first * self._trees,
+            unit=" trees",
+            unit_scale=True,
+        )
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Begins to count this epoch's trees."""
+        self._done = 0
+
+    def on_train_batch_end(self, batch: int, logs: dict[str, float]) -> None:
+        """Moves on, by the trees of one step or of several."""
+        done = min((batch + 1) * self._batch_size, self._trees)
+        self._bar.set_postfix_str(f"loss {logs['loss']:.3f}", refresh=False)
+        self._bar.update(done - self._done)
+        self._done = done
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, float]) -> None:
+        """Prints what the epoch gave."""
+        found = [f"{name} {value:.4g}" for name, value in sorted(logs.items())]
+        self._bar.write(f"epoch {epoch + 1}: " + ", ".join(found))
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Closes the bar."""
+        self._bar.close()

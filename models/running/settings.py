@@ -1,0 +1,105 @@
+"""What decides how a run goes: fields of a dataclass, each a flag of the same name."""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from absl import flags
+
+EXECUTORS = ("auto", "batched", "dataflow")
+
+
+def setting(
+    kind: type,
+    text: str,
+    *,
+    minimum: float | None = None,
+    choices: Sequence[str] = (),
+    **default: Any,
+) -> Any:
+    """Returns a field of settings, and what its flag needs to know.
+
+    Args:
+        kind: int, float, bool or str.
+        text: What it is, for `--help`.
+        minimum: The least value, of a number.
+        choices: All values, of a str.
+        **default: `default=`, as of `dataclasses.field`; without it, the two
+            instances that a script has say it.
+    """
+    about = {"kind": kind, "text": text, "minimum": minimum, "choices": choices}
+    return dataclasses.field(metadata=about, **default)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What every model has; a model's own are added by a subclass."""
+
+    epochs: int = setting(int, "Passes over the training trees.", minimum=1)
+    batch_size: int = setting(int, "Trees a step.", minimum=1)
+    learning_rate: float = setting(float, "Of AdaGrad.", minimum=0)
+    hidden: int = setting(int, "Length of a node's h.", minimum=1)
+    data: str | None = setting(
+        str, "Folder with the data. Without it, data is generated.", default=None
+    )
+    limit_trees: int | None = setting(
+        int, "Use only the first trees of each split.", minimum=1, default=None
+    )
+    seed: int = setting(
+        int, "Of weights, order, dropout, generated data.", minimum=0, default=0
+    )
+    executor: str = setting(
+        str, "What runs the recursion.", choices=EXECUTORS, default="auto"
+    )
+
+
+Chosen = TypeVar("Chosen", bound=Settings)
+
+
+def define_flags(generated: Settings, given: Settings) -> None:
+    """Defines a flag for each setting, which shows both defaults.
+
+    Args:
+        generated: The defaults for data that is generated.
+        given: The defaults with `--data`.
+    """
+    for field in dataclasses.fields(given):
+        first, second = (getattr(base, field.name) for base in (generated, given))
+        both = f"{first}" if first == second else f"{first}; with --data: {second}"
+        text = f"{field.metadata['text']} [{both}]"
+        _define(field.name, text, field.metadata)
+
+
+def _define(name: str, text: str, about: Any) -> None:
+    if name in flags.FLAGS:
+        return  # By another script, in the same process.
+    kind, minimum = about["kind"], about["minimum"]
+    if about["choices"]:
+        flags.DEFINE_enum(name, None, list(about["choices"]), text)
+    elif kind is int:
+        flags.DEFINE_integer(name, None, text, lower_bound=minimum)
+    elif kind is float:
+        flags.DEFINE_float(name, None, text, lower_bound=minimum)
+    elif kind is bool:
+        flags.DEFINE_boolean(name, None, text)
+    else:
+        flags.DEFINE_string(name, None, text)
+
+
+def given_flags(kind: type[Settings]) -> dict[str, Any]:
+    """Returns the settings that the command line has."""
+    names = [field.name for field in dataclasses.fields(kind)]
+    given = {name: flags.FLAGS[name].value for name in names}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def save(settings: Settings, path: pathlib.Path) -> None:
+    """Writes settings as JSON."""
+    path.write_text(json.dumps(dataclasses.asdict(settings), indent=2) + "\n")
+
+
+def load(kind: type[Chosen], path: pathlib.Path) -> Chosen:
+    """Reads what `save` wrote."""
+    return kind(**json.loads(path.read_text()))

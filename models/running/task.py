@@ -1,0 +1,77 @@
+"""What a script says of its model; the rest is the same for all."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import keras
+
+from models.running.run_folder import RunFolder
+from models.running.settings import Settings
+from recursive_tf.data import Forest
+
+Vocabulary = keras.layers.StringLookup
+
+
+@dataclasses.dataclass(frozen=True)
+class Monitor:
+    """What decides which epoch is the best.
+
+    Attributes:
+        name: A metric of the model, on the development split.
+        mode: "max" or "min".
+    """
+
+    name: str
+    mode: str
+
+
+class Task(Protocol):
+    """A model, its data, and what is done with it.
+
+    Attributes:
+        name: Of the model, e.g. "tree_lstm".
+        generated: The settings for data that is generated.
+        given: The settings with `--data`.
+    """
+
+    name: str
+    generated: Settings
+    given: Settings
+
+    def monitor(self, model: keras.Model) -> Monitor:
+        """Returns what decides which epoch is the best."""
+
+    def read(self, settings: Any, split: str) -> Forest:
+        """Returns the trees of "train", "dev" or "test", with words as strings.
+
+        Raises:
+            rtf.data.ReadError: If they are not there, or are no trees.
+        """
+
+    def build(self, settings: Any, train: Forest, words: Vocabulary) -> keras.Model:
+        """Returns a compiled model with its variables.
+
+        It is trained on forests alone: labels are in them.
+
+        Args:
+            settings: As the task's `given`.
+            train: The training trees, with words as integers.
+            words: What these integers are.
+        """
+
+    def predict(
+        self, model: keras.Model, words: Vocabulary, inputs: Sequence[str]
+    ) -> Forest:
+        """Prints what the model says; returns it, with labels that it predicted.
+
+        Args:
+            model: As trained.
+            words: Its vocabulary.
+            inputs: From the command line, or the lines of the standard input.
+        """
+
+    def about(
+        self, model: keras.Model, forest: Forest, run: RunFolder
+    ) -> dict[str, Any]:
+        """Returns what an evaluation says besides the model's metrics."""

@@ -1,0 +1,1 @@
+"""Models that label every node of a tree: sentiment, or what else labels mean."""

@@ -1,0 +1,130 @@
+"""Sentiment as a task: trees with labels, a classifier over a cell."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+import recursive_tf as rtf
+from models.running.run_folder import RunFolder
+from models.running.task import Monitor, Vocabulary
+from models.sentiment import inputs as typed
+from models.sentiment.classifier import BINARY, NodeClassifier
+from models.sentiment.iterative import IterativeEncoder
+from models.sentiment.settings import SentimentSettings
+from models.sentiment.trees import read_trees
+from recursive_tf.data import Forest
+
+
+@dataclasses.dataclass(frozen=True)
+class Sentiment:
+    """A model that labels every node: see `models.running.task.Task`.
+
+    Attributes:
+        name: Of the model.
+        make_cell: Returns the cell for some settings.
+        generated: The settings for data that is generated.
+        given: The settings with `--data`.
+    """
+
+    name: str
+    make_cell: Callable[[SentimentSettings], Any]
+    generated: SentimentSettings
+    given: SentimentSettings
+
+    def monitor(self, model: keras.Model) -> Monitor:
+        """Returns the metric of roots: fine, or binary where labels are."""
+        return Monitor("root_fine" if model.classes > BINARY else "root_binary", "max")
+
+    def read(self, settings: SentimentSettings, split: str) -> Forest:
+        """Returns labelled trees."""
+        return read_trees(settings, split)
+
+    def build(
+        self, settings: SentimentSettings, train: Forest, words: Vocabulary
+    ) -> keras.Model:
+        """Returns the compiled model."""
+        vectors = None
+        if settings.vectors is not None:
+            vectors = rtf.data.load_vectors(
+                settings.vectors, words, lower=True, seed=settings.seed
+            ).matrix
+        classes = 1 + int(tf.reduce_max(train.labels))
+        return self.make_model(settings, classes, words.vocabulary_size(), vectors)
+
+    def make_model(
+        self,
+        settings: SentimentSettings,
+        classes: int,
+        vocabulary_size: int,
+        vectors: np.ndarray | None = None,
+    ) -> keras.Model:
+        """Returns a compiled model with its variables.
+
+        Args:
+            settings: Sizes, rates and so on.
+            classes: The number of labels.
+            vocabulary_size: The number of words.
+            vectors: What their vectors begin with; random if there are none.
+        """
+        embedding = _embedding(settings, vocabulary_size, vectors)
+        encoder = self._encoder(settings, embedding)
+        model = NodeClassifier(encoder, classes, settings.dropout, settings.l2)
+        model.build()
+        factor = settings.embedding_rate / settings.learning_rate
+        factors = {"embedding": factor} if factor else {}
+        model.compile(
+            rtf.optimizers.SparseAdagrad(settings.learning_rate, rate_factors=factors)
+        )
+        model.optimizer.build(model.trainable_variables)
+        return model
+
+    def _encoder(self, settings: SentimentSettings, embedding: Any) -> Any:
+        cell = self.make_cell(settings)
+        if settings.program == "iterative":
+            return IterativeEncoder(cell, embedding)
+        return rtf.layers.TreeEncoder(
+            cell,
+            embedding,
+            name=self.name,
+            executor=settings.executor,
+            return_nodes=True,
+        )
+
+    def predict(
+        self, model: keras.Model, words: Vocabulary, inputs: Sequence[str]
+    ) -> Forest:
+        """Prints trees, coloured by what the model says."""
+        trees, sentences = typed.trees_of(inputs)
+        if sentences:
+            print("A sentence has no tree: its words are joined in a balanced one.")
+        logits = model(rtf.data.encode(trees, tokens=words))
+        trees = trees.replace(labels=tf.argmax(logits, -1, tf.int32))
+        trees.show(max_trees=len(trees))
+        return trees
+
+    def about(
+        self, model: keras.Model, forest: Forest, run: RunFolder
+    ) -> dict[str, Any]:
+        """Says no more."""
+        return {}
+
+
+def _embedding(
+    settings: SentimentSettings, vocabulary_size: int, vectors: np.ndarray | None
+) -> Any:
+    """Returns the vectors of words."""
+    size, reach = settings.embedding, settings.embedding_range
+    initializer: Any = keras.initializers.RandomUniform(-reach, reach)
+    if vectors is not None:
+        size, initializer = vectors.shape[1], keras.initializers.Constant(vectors)
+    return keras.layers.Embedding(
+        vocabulary_size,
+        size,
+        initializer,
+        trainable=settings.embedding_rate > 0,
+        name="embedding",
+    )

@@ -1,0 +1,36 @@
+"""Runs a script in this process, with flags of its own."""
+
+import json
+
+from absl import flags
+from absl.testing import flagsaver
+
+from models.running import script, settings
+
+# The smallest run there is.
+SMALL = {
+    "limit_trees": 20,
+    "epochs": 2,
+    "batch_size": 10,
+    "hidden": 6,
+    "embedding": 6,
+}
+
+
+def run(task, *inputs, **chosen):
+    """Runs a script with these flags."""
+    settings.define_flags(task.generated, task.given)
+    flags.FLAGS(["script"])
+    with flagsaver.flagsaver(**chosen):
+        script.main(task, ["script", *inputs])
+
+
+def train(task, folder, **chosen):
+    """Trains a small model into a folder."""
+    run(task, checkpoint_dir=str(folder), **(SMALL | chosen))
+
+
+def result_of(capsys):
+    """Returns what the last line says that was printed."""
+    *_, last = capsys.readouterr().out.splitlines()
+    return json.loads(last.removeprefix("result: "))
