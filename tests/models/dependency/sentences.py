@@ -34,9 +34,14 @@ def sentences() -> Forest:
 def random_model(seed: int = 0, scale: float = 0.7, **choices) -> DependencyModel:
     """Returns a model in float64 with weights that are not small."""
     model = DependencyModel(UNITS, VOCABULARY, dtype="float64", **choices)
+    randomize(model, seed, scale)
+    return model
+
+
+def randomize(model: DependencyModel, seed: int, scale: float) -> None:
+    """Gives a model other weights."""
     rng = np.random.default_rng(seed)
     model.set_weights([scale * rng.normal(size=w.shape) for w in model.get_weights()])
-    return model
 
 
 def heads_and_words(forest: Forest) -> tuple[list[int], list[int]]:

@@ -13,6 +13,7 @@ from tests.models.dependency.sentences import (
     WORDS,
     heads_and_words,
     random_model,
+    randomize,
     sentences,
 )
 
@@ -82,13 +83,22 @@ def test_greedy_is_the_likeliest_word_and_edge_each_time(executor, left_dependen
 
 
 def likeliest_tree(left_dependents):
-    """Returns a model whose likeliest tree is neither small nor endless, and the tree."""
-    for seed in range(300):
-        model = random_model(seed, scale=2.0, left_dependents=left_dependents)
+    """Returns a model whose likeliest tree is not endless, and the tree.
+
+    In it some word has dependents on both sides.
+    """
+    model = random_model(left_dependents=left_dependents)
+    for seed in range(500):
+        randomize(model, seed, scale=2.0)
         tree = Equations(model).greedy(most=30)
-        if tree is not None and size_of(tree) > 5 and tree[1] and tree[2]:
+        if tree is not None and has_both_sides(tree):
             return model, tree
     raise AssertionError("no such model")
+
+
+def has_both_sides(tree):
+    _, left, right = tree
+    return bool(left and right) or any(map(has_both_sides, left + right))
 
 
 def test_words_are_drawn_as_probable_as_they_are():

@@ -22,11 +22,11 @@ def test_a_trained_model_beats_the_baselines_and_keeps_to_the_theme():
     model = DependencyModel(48, size)
     model.compile(rtf.optimizers.LazyAdam(0.01))
     batches = rtf.data.batches(train, 25, shuffle=True, seed=0)
-    model.fit(batches, epochs=6, verbose=0, shuffle=False)
+    model.fit(batches, epochs=10, verbose=0, shuffle=False)
     found = model.evaluate(rtf.data.batches(dev, 200), return_dict=True, verbose=0)
 
     unigram, bigram = (perplexity(b(train, size), dev) for b in (Unigram, Bigram))
-    assert found["perplexity"] < 0.75 * bigram < 0.75 * unigram
+    assert found["perplexity"] < 0.6 * bigram < 0.6 * unigram
     assert found["edges"] > 0.9
 
     names = np.array(words.get_vocabulary())
