@@ -21,17 +21,23 @@ TREEBANK = SentimentSettings(
     epochs=20,
     batch_size=25,
     learning_rate=0.01,
-    hidden=30,
-    embedding=30,
-    embedding_rate=0.01,
+    hidden=35,
+    embedding=35,
+    embedding_rate=0.05,
     embedding_range=0.05,
     l2=1e-4,
-    dropout=0.0,
-    word_dropout=0.0,
+    dropout=0.5,
+    word_dropout=0.4,
     recurrent_dropout=0.0,
 )
 GENERATED = dataclasses.replace(
-    TREEBANK, epochs=8, learning_rate=0.1, embedding_rate=0.1, l2=0.0
+    TREEBANK,
+    epochs=8,
+    learning_rate=0.1,
+    embedding_rate=0.1,
+    l2=0.0,
+    dropout=0.0,
+    word_dropout=0.0,
 )
 
 

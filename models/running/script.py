@@ -140,6 +140,8 @@ def _evaluate(task: Task) -> None:
 
 
 def _predict(task: Task, inputs: Sequence[str]) -> None:
+    if not any(line.strip() for line in inputs):
+        sys.exit("Nothing to predict: give arguments, or lines of the standard input.")
     _, model, words, _ = _load(task)
     trees = task.predict(model, words, inputs)
     if _SVG.value is not None:

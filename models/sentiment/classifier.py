@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+import recursive_tf as rtf
 from recursive_tf.data import Forest
 
 BINARY = 2
@@ -62,7 +63,8 @@ class NodeClassifier(keras.Model):
     def build(self, forest_shape: Any = None) -> None:
         """Makes all variables."""
         self.encoder.build(forest_shape)
-        self.logits.build((None, self.encoder.cell.units))
+        h = self.encoder.compute_output_spec(rtf.layers.ForestInput())
+        self.logits.build(h.shape)
         self.built = True
 
     def build_from_config(self, config: dict[str, Any]) -> None:

@@ -71,6 +71,10 @@ class IterativeEncoder(keras.layers.Layer):
             self.cell.leaf(x),
         )
 
+    def compute_output_spec(self, forest: Any, **_: Any) -> keras.KerasTensor:
+        """Returns what h of every node looks like before there is a forest."""
+        return keras.KerasTensor((None, self.cell.units), self.compute_dtype)
+
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make the layer."""
         config: dict[str, Any] = super().get_config()
