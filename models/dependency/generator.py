@@ -52,8 +52,13 @@ class Generator:
 
         Args:
             num_trees: How many.
-            seed: With the same seed, and the same number, they are the same.
+            seed: With the same seed they are the same; and of another number of trees,
+                the first ones are.
+
+        Raises:
+            ValueError: If there are no or too many trees for the limits.
         """
+        self._limits.check(num_trees)
         self._random.reset_from_seed(seed)
         return self._new(tf.constant(num_trees))
 
@@ -62,12 +67,17 @@ class Generator:
 
         The words of a prefix, and the edges between them, stay. Wherever it has no
         edge, the model decides whether there is one, and goes on from there: below
-        words without dependents, and after the last dependent on either side.
+        words without dependents, and after the last dependent on either side. Where
+        edges of a prefix cross, they stay, but the order of its words changes.
 
         Args:
             prefixes: A batch, words as integers, nodes in the order of the sentence.
             seed: As of `generate`.
+
+        Raises:
+            ValueError: As of `generate`.
         """
+        self._limits.check(len(prefixes))
         self._random.reset_from_seed(seed)
         return self._completed(prefixes)
 

@@ -27,6 +27,19 @@ class Limits(NamedTuple):
     max_depth: int = 20
     max_nodes: int = 4096
 
+    def check(self, num_trees: int) -> None:
+        """Raises a ValueError if there cannot be so many trees with these limits."""
+        if self.max_depth < 0 or self.max_nodes < 1 or num_trees < 1:
+            raise ValueError(
+                f"{num_trees} trees within {self}: expected at least one tree, a "
+                "max_depth of 0 or more, and a max_nodes of 1 or more."
+            )
+        if num_trees * self.max_nodes > tf.int32.max:
+            raise ValueError(
+                f"{num_trees} trees of {self.max_nodes} places at once are too many. "
+                "Make them in batches, or lower max_nodes."
+            )
+
     def share(
         self, places: tf.Tensor, depth: tf.Tensor, kept: tf.Tensor, wanted: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:

@@ -73,6 +73,12 @@ def test_a_seed_decides():
     assert differ(completed, made.complete(sentences(), seed=2))
 
 
+def test_the_first_trees_do_not_depend_on_how_many_there_are():
+    made = generator()
+    few, many = (made.generate(count, seed=1) for count in (3, 12))
+    assert few.to_nested() == many[:3].to_nested()
+
+
 @CELLS
 @pytest.mark.parametrize("executor", ["batched", "dataflow"])
 def test_greedy_is_the_likeliest_word_and_edge_each_time(executor, left_dependents):
@@ -173,6 +179,15 @@ def test_limits_leave_trees_alone_that_they_do_not_reach():
     assert int(few.num_nodes) < int(many.num_nodes)
 
 
+@pytest.mark.parametrize(
+    ("limits", "num_trees"),
+    [(Limits(-1, 5), 1), (Limits(2, 0), 1), (Limits(), 0), (Limits(2, 2**20), 2**11)],
+)
+def test_impossible_limits_are_an_error(limits, num_trees):
+    with pytest.raises(ValueError, match="max_nodes"):
+        generator(limits=limits).generate(num_trees)
+
+
 # --- Completion
 
 
@@ -228,3 +243,11 @@ def test_a_root_is_a_prefix():
     trees = made.complete(roots, seed=2).validate()
     assert tf.gather(trees.tokens, trees.roots).numpy().tolist() == [5, 7]
     assert int(trees.num_nodes) > 2
+
+
+def test_edges_that_cross_stay():
+    children = tf.ragged.constant([[3], [0, 2], [], []], dtype=tf.int32)
+    crossing = Forest(tokens=[5, 6, 7, 8], children=children, roots=[1], sizes=[4])
+    (tree,) = always([False] * 4).complete(crossing).validate()
+    assert tree_at_root(tree) == tree_at_root(crossing[0])
+    assert tree.tokens.numpy().tolist() == [5, 8, 6, 7]
