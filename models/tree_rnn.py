@@ -18,20 +18,28 @@ from models.sentiment.settings import SentimentSettings
 from models.sentiment.task import Sentiment
 
 TREEBANK = SentimentSettings(
-    epochs=20,
+    epochs=15,
     batch_size=25,
-    learning_rate=0.01,
-    hidden=30,
-    embedding=30,
-    embedding_rate=0.01,
+    learning_rate=0.02,
+    hidden=100,
+    embedding=100,
+    embedding_rate=0.05,
     embedding_range=0.05,
     l2=1e-4,
-    dropout=0.0,
-    word_dropout=0.0,
+    dropout=0.5,
+    word_dropout=0.4,
     recurrent_dropout=0.0,
 )
 GENERATED = dataclasses.replace(
-    TREEBANK, epochs=8, learning_rate=0.1, embedding_rate=0.1, l2=0.0
+    TREEBANK,
+    epochs=8,
+    learning_rate=0.1,
+    hidden=32,
+    embedding=32,
+    embedding_rate=0.1,
+    l2=0.0,
+    dropout=0.0,
+    word_dropout=0.0,
 )
 
 

@@ -1,7 +1,10 @@
-"""TensorFlow functions that take a forest for what its roots are."""
+"""TensorFlow functions of forests: what their roots are, and what they have not."""
+
+from typing import List  # noqa: UP035 (dispatch knows no list[...])
 
 import tensorflow as tf
 
+from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 
 
@@ -13,3 +16,12 @@ def _shape(  # type: ignore[no-untyped-def]
 ) -> tf.Tensor:
     """Returns `[num_trees]` of a batch, by which Keras weighs losses of batches."""
     return tf.shape(input.roots, out_type=out_type, name=name)
+
+
+@tf.experimental.dispatch_for_api(tf.math.add_n)
+def _add_n(inputs: List[Forest], name=None):  # type: ignore[no-untyped-def]  # noqa: UP006
+    raise ForestError(
+        "Forests have no sum or mean. Keras asks for one in `fit` and `evaluate` under "
+        "a strategy of tf.distribute: call `strategy.run` in a loop of your own, as in "
+        "docs/layers.md, Replicas."
+    )

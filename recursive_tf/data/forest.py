@@ -125,6 +125,12 @@ class Forest(tf.experimental.BatchableExtensionType):
         return self.roots.dtype
 
     @property
+    def device(self) -> str:
+        """Where its arrays are, which replicas of `tf.distribute` ask for."""
+        device: str = self.roots.device
+        return device
+
+    @property
     def is_tensor_like(self) -> bool:
         """True, so that `tf.is_tensor` is, without which Keras takes no forest."""
         return True

@@ -17,7 +17,8 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
     """Writes a SavedModel, for inference, of a model that is called with forests.
 
     A process that loads it, `loaded = tf.saved_model.load(path)`, needs no Python of
-    the model, but `import recursive_tf` for the ops. It has two functions:
+    the model, but `import recursive_tf` for the ops; what other processes need is in
+    docs/language.md. It has two functions:
 
     - `loaded.serve(forest)` takes a `Forest`.
     - `loaded.serve_arrays(...)`, also the signature "serving_default", takes the arrays

@@ -37,19 +37,24 @@ class LatticeLSTMCell(TreeCell):
     for a word, and 0 for a position, whose vector is that of the character before it:
     what `LatticeInputs` returns.
 
-    Zhang, Yang. Chinese NER Using Lattice LSTM. ACL 2018: equations 10 to 15. With s
+    Zhang, Yang. Chinese NER Using Lattice LSTM. ACL 2018: equations 11 to 16. With s
     the logistic function, and (h', c') of the position before, a position has
 
-        i, o = s(W [x; h'] + b), g = tanh(W [x; h'] + b)
-        without words:  c = (1 - i) * c' + i * g               gates are coupled
-        with words k:   a_k = s(V [x; c_k] + b_V)
-                        c = (e^i * g + sum of e^a_k * c_k) / (e^i + sum of e^a_k)
-        h = o * tanh(c)
+        (11)      i, o = s(W [x; h'] + b), g = tanh(W [x; h'] + b)
+        (14)      a_k = s(V [x; c_k] + b_V), of each word k that ends there
+        (15, 16)  c = (e^i * g + sum of e^a_k * c_k) / (e^i + sum of e^a_k)
+                  c = (1 - i) * c' + i * g, if no word ends there
+        (11)      h = o * tanh(c)
 
-    and a word, with (h', c') of the position where it begins,
+    and a word, with (h', c') of the position where it begins, has no output gate:
 
-        i, f = s(W_w [x; h'] + b_w), g = tanh(W_w [x; h'] + b_w)
-        c = f * c' + i * g                                     no output gate
+        (13)      i, f = s(W_w [x; h'] + b_w), g = tanh(W_w [x; h'] + b_w)
+        (13)      c = f * c' + i * g
+
+    Two things are not from the paper. Where no word ends, its (11) has a forget gate of
+    its own; 1 - i in place of it is from the authors' program. And its word goes on
+    from the state after its first character; here it does so from what its child is:
+    in the lattices of ED-Batch, which `rtf.data.read_lattices` reads, the state before.
     """
 
     num_children = None
@@ -58,10 +63,11 @@ class LatticeLSTMCell(TreeCell):
     def build(self, x_shape: Any) -> None:
         """Makes the weights for x of this length, the mark of a word included."""
         size, units = size_of_x(x_shape) - 1, self.units
-        for name in ("position", "word"):
-            kernel = self.kernel(f"{name}_kernel", size + units, 3 * units)
-            setattr(self, f"{name}_kernel", kernel)
-            setattr(self, f"{name}_bias", self.bias(f"{name}_bias", 3 * units))
+        both, gates = size + units, 3 * units
+        self.position_kernel = self.kernel("position_kernel", both, gates)
+        self.position_bias = self.bias("position_bias", gates)
+        self.word_kernel = self.kernel("word_kernel", both, gates)
+        self.word_bias = self.bias("word_bias", gates)
         self.link_x_kernel = self.kernel("link_x_kernel", size, units)
         self.link_c_kernel = self.kernel("link_c_kernel", units, units)
         self.link_bias = self.bias("link_bias", units)

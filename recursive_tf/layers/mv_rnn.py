@@ -29,6 +29,8 @@ class MVRNNCell(TreeCell):
         (2)       p = tanh(W [B a; A b] + w)
         (3)       P = W_M [A; B]
 
+    The bias w is not from the paper.
+
     At a leaf, x is the vector, d elements, and after it the rows of what the matrix has
     beside the identity, d * d elements; so an embedding that begins near zero begins
     with matrices near the identity, as in the paper. The dropout is of the vectors.

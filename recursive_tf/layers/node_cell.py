@@ -28,6 +28,7 @@ class NodeCell:
         may_miss_children: Whether some of that many may be missing; their states are
             zeros.
         takes_x_inside: Whether `call` gets an x; else it gets None.
+        has_own_output: Whether the cell says what a state shows to the outside.
     """
 
     def __init__(self, layer: Any) -> None:
@@ -46,6 +47,7 @@ class NodeCell:
         self.num_children = getattr(layer, "num_children", PAIR)
         self.may_miss_children = getattr(layer, "may_miss_children", False)
         self.takes_x_inside = inputs_at == NODES
+        self.has_own_output = hasattr(layer, "output_of")
 
     def leaf(self, x: Any) -> Any:
         """Returns the state of a leaf, computed like a `call` of the cell.
@@ -68,7 +70,7 @@ class NodeCell:
 
     def output(self, state: Any) -> tf.Tensor:
         """Returns what a state shows to the outside: its first tensor by default."""
-        if hasattr(self.layer, "output_of"):
+        if self.has_own_output:
             return self.layer.output_of(state)
         return tf.nest.flatten(state)[0]
 

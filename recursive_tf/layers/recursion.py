@@ -71,12 +71,15 @@ def encode_forest(  # noqa: PLR0913 (what a recursion is made of)
             encode.push(OUTPUT, cell.output(found), index=node, size=size)
         encode.output(found)
 
-    with SubGraph(f"{name}_root", **choices) as encode_root:
-        root = encode_root.input(tf.int32)
-        encode_root.output(cell.output(encode(root)))
-
-    run = encode_root.map if forest.shape.rank else encode_root
-    if not return_nodes:
-        return run(forest.roots)
-    _, pushed = run(forest.roots, with_pushed=True)
-    return pushed[OUTPUT]
+    is_batch = bool(forest.shape.rank)
+    run = encode.map if is_batch else encode
+    if return_nodes:
+        _, pushed = run(forest.roots, with_pushed=True)
+        return pushed[OUTPUT]
+    of_roots = run(forest.roots)
+    if not is_batch or not cell.has_own_output:
+        return cell.output(of_roots)
+    # A cell's own output is written for one state.
+    with SubGraph(f"{name}_output", **choices) as output:
+        output.output(cell.output(output.input(state)))
+    return output.map(of_roots)

@@ -21,8 +21,10 @@ class RNTNCell(TreeCell):
         leaf      h = x
         inside    h_k = tanh(q' V_k q + (W q)_k + b_k), of q = [h_l; h_r]
 
-    So x has as many elements as h. The tensor V, [2d, 2d, d], is a matrix of 2d rows:
-    q' V is one product for all nodes that wait, and each then multiplies its own.
+    So x has as many elements as h. The bias b is not from the paper.
+
+    The tensor V, [2d, 2d, d], is a matrix of 2d rows: q' V is one product for all nodes
+    that wait, and each then multiplies its own.
     """
 
     def build(self, x_shape: Any) -> None:

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recursive_tf.data import (
-    ForestError,
     ReadError,
-    from_nltk,
     read_conllu,
     read_json,
     read_lattices,
@@ -244,41 +242,6 @@ def test_json_is_parsed_as_the_standard_library_does(value, indent):
     assert _Parser(Line(1, text)).parse() == value
 
 
-# nltk, and what looks like it.
-
-
-class LikeNltk(list):
-    def __init__(self, label, parts):
-        super().__init__(parts)
-        self._label = label
-
-    def label(self):
-        return self._label
-
-
-def test_nltk_trees_have_labels_and_words():
-    noun = LikeNltk("NP", [LikeNltk("DT", ["the"]), LikeNltk("NN", ["dog"])])
-    forest = from_nltk([LikeNltk("S", [noun, "barks", "loudly"]), noun])
-    assert forest.validate().to_nested()[1] == {
-        "label": "NP",
-        "children": [{"token": "the", "label": "DT"}, {"token": "dog", "label": "NN"}],
-    }
-    assert forest[0].to_nested()["children"][1:] == ["barks", "loudly"]
-
-
-def test_what_is_no_nltk_tree_is_refused():
-    with pytest.raises(ForestError, match=r"Expected an nltk.Tree.*Got 3"):
-        from_nltk([LikeNltk("S", ["a", 3])])
-    with pytest.raises(ForestError, match="with at least one word"):
-        from_nltk([LikeNltk("S", [])])
-
-
-def test_real_nltk_trees_are_read():
-    nltk = pytest.importorskip("nltk", reason="nltk is not installed")
-    tree = nltk.Tree.fromstring("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))")
-    assert "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))" in repr(from_nltk([tree]))
-
-
 # Lattices.
 
 LATTICE = """\
@@ -325,7 +288,7 @@ def test_what_is_no_lattice_is_refused(read, old, new, place, complaint):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format_", ["sst", "ptb", "conllu", "json", "nltk"])
+@pytest.mark.parametrize("format_", ["sst", "ptb", "conllu", "json"])
 def test_depth_50000_with_100000_nodes_is_no_limit(read, format_):
     depth = 50_000
     if format_ == "conllu":
@@ -333,11 +296,6 @@ def test_depth_50000_with_100000_nodes_is_no_limit(read, format_):
         forest = read(read_conllu, "\n".join(lines))
     elif format_ == "json":
         forest = read(read_json, "[" * depth + '"a"' + ', "b"]' * depth)
-    elif format_ == "nltk":
-        tree = LikeNltk("X", ["a"])
-        for _ in range(depth):
-            tree = LikeNltk("X", [tree, "b"])
-        forest = from_nltk([tree]).validate()
     else:
         reader = {"sst": read_sst, "ptb": read_ptb}[format_]
         forest = read(reader, "(0 " * depth + "(0 a)" + " (0 b))" * depth)

@@ -134,3 +134,21 @@ def test_a_file_that_is_not_there_or_empty_is_named(written, tmp_path):
 def test_on_error_is_one_of_two_words(written):
     with pytest.raises(ValueError, match=r'"raise" or "skip"\. Got .ignore'):
         read_sst(written(GOOD), on_error="ignore")
+
+
+def test_a_cache_whose_writing_was_interrupted_is_no_cache(
+    written, tmp_path, monkeypatch
+):
+    reader, cache = read_sst(written(GOOD)), tmp_path / "cache"
+
+    def interrupted(dataset, path):
+        os.makedirs(path)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tf.data.Dataset, "save", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            reader.load(cache=cache)
+    assert list(cache.iterdir()) == []
+    assert_same(reader.load(cache=cache), reader.load())
+    assert len(list(cache.iterdir())) == 1

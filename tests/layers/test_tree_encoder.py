@@ -188,6 +188,40 @@ def test_a_cell_of_ones_own_needs_no_base_class(executor, return_nodes):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("executor", ["batched", "dataflow"])
+def test_an_own_output_has_the_gradient_of_the_cell_node_by_node(executor):
+    forest = rtf.data.from_nested([[1, [2, 3, 4]], 4, [5, [6], [7, 8]]], binary=False)
+    x = tf.Variable(tf.random.stateless_normal([int(forest.num_nodes), 3], [1, 2]))
+    encoder = rtf.layers.TreeEncoder(MeanOfDense(), executor=executor)
+    weights = tf.random.stateless_normal(encoder(forest, x).shape, [3, 4])
+
+    def gradients(run):
+        sources = [x, *(v.value for v in encoder.trainable_variables)]
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(weights * run())
+        return map(tf.convert_to_tensor, tape.gradient(loss, sources))
+
+    def one_after_the_other():
+        states = node_by_node(encoder.cell, forest, x)
+        return tf.stack([encoder.cell.output_of(states[r]) for r in forest.roots])
+
+    found = gradients(lambda: encoder(forest, x))
+    for one, other in zip(found, gradients(one_after_the_other), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+def test_roots_need_no_level_of_their_own_and_own_outputs_one_launch():
+    encoder = rtf.layers.TreeEncoder(MeanOfDense(), name="encoder")
+    forest = rtf.data.from_nested([[1, [2, 3, 4]], 4], binary=False)
+    run = tf.function(encoder)
+    run(forest, x := tf.ones([int(forest.num_nodes), 3]))
+    recursion, output = rtf.explain(run)
+    run(forest, x)
+    assert str(recursion).startswith("SubGraph 'encoder' runs in the batched executor")
+    assert str(output).startswith("SubGraph 'encoder_output' runs")
+    assert [*output.launches.values()] == [1]
+
+
 def test_what_is_no_cell_is_refused():
     with pytest.raises(TypeError, match=r"leaf\(x\) and call\(children, x\)"):
         rtf.layers.TreeEncoder(keras.layers.Dense(3))
@@ -238,13 +272,13 @@ def test_a_config_makes_the_same_encoder():
 
 
 def test_options_hold():
-    options = rtf.Options(max_depth=2)
+    options = rtf.Options(max_depth=3)
     encoder = rtf.layers.TreeEncoder(
         rtf.layers.TreeLSTMCell(UNITS), embedding(), options=options
     )
-    assert encoder(trees()[1]).shape == (UNITS,)
+    assert encoder(trees()).shape == (3, UNITS)  # Three levels of nodes.
     with pytest.raises(tf.errors.ResourceExhaustedError, match="max_depth"):
-        encoder(trees())
+        encoder(rtf.data.from_nested([[1, [2, [3, 4]]]]))
 
 
 def test_an_eager_call_is_traced_once():

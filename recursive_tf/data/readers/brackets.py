@@ -41,13 +41,7 @@ def read_sst(
     Binary trees with an integer label at every node: tokens are strings, `""` inside;
     labels are int32.
 
-    Args:
-        files: A path or several, of plain text or gzip.
-        on_error: `"skip"` leaves out what is no tree, and reports how many these were.
-        encoding: Of the text.
-
-    Raises:
-        ReadError: If a file is not there.
+    Its arguments are those of `TreeReader`.
     """
     columns = Columns(tf.string, tf.int32, {}, binary=True)
     return TreeReader(files, _Brackets(columns), on_error, encoding)
@@ -61,13 +55,7 @@ def read_ptb(
     Nodes have any number of children. Tokens are strings, `""` inside; labels are
     strings, of words their parts of speech. Empty brackets around a tree are left out.
 
-    Args:
-        files: A path or several, of plain text or gzip.
-        on_error: `"skip"` leaves out what is no tree, and reports how many these were.
-        encoding: Of the text.
-
-    Raises:
-        ReadError: If a file is not there.
+    Its arguments are those of `TreeReader`.
     """
     columns = Columns(tf.string, tf.string, {}, binary=False)
     return TreeReader(files, _Brackets(columns), on_error, encoding)

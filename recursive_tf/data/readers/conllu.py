@@ -38,13 +38,7 @@ def read_conllu(
     `"nsubj"`. Features, all strings: `lemma`, `upos`, `xpos` and `feats`. Words that
     are several (`1-2`) and words that are not there (`1.1`) are left out.
 
-    Args:
-        files: A path or several, of plain text or gzip.
-        on_error: `"skip"` leaves out what is no tree, and reports how many these were.
-        encoding: Of the text.
-
-    Raises:
-        ReadError: If a file is not there.
+    Its arguments are those of `TreeReader`.
     """
     return TreeReader(files, _CoNLLU(), on_error, encoding)
 

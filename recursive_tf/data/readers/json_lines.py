@@ -39,16 +39,13 @@ def read_json(
     """Returns a reader of nested lists, one a line, as `from_nested` takes them.
 
     Args:
-        files: A path or several, of plain text or gzip.
+        files: As of `TreeReader`.
         tokens: The dtype of tokens.
         labels: The dtype of labels; None leaves them out.
         features: Which features to read, and their dtypes; others are left out.
         binary: Whether every node has no child or two, and they are a left and a right
             one; or else a list.
-        on_error: `"skip"` leaves out what is no tree, and reports how many these were.
-
-    Raises:
-        ReadError: If a file is not there.
+        on_error: As of `TreeReader`.
     """
     columns = Columns(tokens, labels, dict(features or {}), binary)
     return TreeReader(files, _JSONLines(columns), on_error, "utf-8")

@@ -46,14 +46,7 @@ def read_lattices(
     word itself. Labels are int32: the tag of a position, -1 at words. The feature
     `is_word` is 1 at words.
 
-    Args:
-        files: A path or several, of plain text or gzip.
-        on_error: `"skip"` leaves out what is no lattice, and reports how many these
-            were.
-        encoding: Of the text.
-
-    Raises:
-        ReadError: If a file is not there.
+    Its arguments are those of `TreeReader`.
     """
     return TreeReader(files, _Lattices(), on_error, encoding)
 

@@ -14,7 +14,8 @@ def from_nltk(trees: Iterable[Any], binary: bool | None = None) -> Forest:
     """Returns a batch of `nltk.Tree`s, e.g. `nltk.corpus.treebank.parsed_sents()`.
 
     A node with one word alone has it as its token, so parts of speech are labels of
-    words. Other words become leaves with the label `""`.
+    words. Other words become leaves with the label `""`; those with a tag, as nltk's
+    chunkers return them, `("dog", "NN")`, have that as their label.
 
     Args:
         trees: At least one.
@@ -22,7 +23,8 @@ def from_nltk(trees: Iterable[Any], binary: bool | None = None) -> Forest:
             given: left and right, if every node has no child or two.
 
     Raises:
-        ForestError: If something is neither an `nltk.Tree` nor a word.
+        ForestError: If something is neither an `nltk.Tree` nor a word, alone or with a
+            tag.
     """
     return guessed_forest_of([_tree_of(tree) for tree in trees], binary)
 
@@ -37,6 +39,9 @@ def _tree_of(nltk_tree: Any) -> Tree:
             child = node[len(parts)]
             if isinstance(child, str):
                 parts.append(child)
+            elif _is_tagged_word(child):
+                word, tag = child
+                parts.append(tree.add(word, label=tag))
             else:
                 stack.append((_checked(child), []))
         else:
@@ -47,9 +52,14 @@ def _tree_of(nltk_tree: Any) -> Tree:
     return tree
 
 
+def _is_tagged_word(part: Any) -> bool:
+    return isinstance(part, tuple) and [type(text) for text in part] == [str, str]
+
+
 def _checked(node: Any) -> Any:
     if not callable(getattr(node, "label", None)) or not len(node):
         raise ForestError(
-            f"Expected an nltk.Tree with at least one word. Got {node!r:.80}."
+            "Expected an nltk.Tree with at least one word, each a str or a pair "
+            f"(word, tag). Got {node!r:.80}."
         )
     return node

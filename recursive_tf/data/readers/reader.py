@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 import pathlib
+import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, Protocol
 
@@ -70,6 +71,19 @@ class TreeReader:
     def __init__(
         self, files: Files, format_: Format, on_error: OnError, encoding: str
     ) -> None:
+        """Takes note of what to read; nothing is read yet.
+
+        Args:
+            files: A path or several, of plain text or gzip.
+            format_: How trees stand in them.
+            on_error: `"skip"` leaves out what is no tree, and reports how many these
+                were; `"raise"` is an error at the first one.
+            encoding: Of the text.
+
+        Raises:
+            ReadError: If a file is not there.
+            ValueError: If `on_error` is another word.
+        """
         if on_error not in ("raise", "skip"):
             raise ValueError(f'on_error must be "raise" or "skip". Got {on_error!r}.')
         self._paths = paths_of(files)
@@ -109,7 +123,7 @@ class TreeReader:
             forest: Forest = next(iter(stored))
             return forest
         forest = self._parse()
-        tf.data.Dataset.from_tensors(forest).save(str(path))
+        _save(forest, path)
         return forest
 
     def _parse(self) -> Forest:
@@ -190,6 +204,17 @@ class TreeReader:
         if self._on_error == "raise":
             raise error from None
         self.skipped.append(error)
+
+
+def _save(forest: Forest, path: pathlib.Path) -> None:
+    """Writes a forest to a folder, which is there only when all of it is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix="unfinished-") as folder:
+        whole = pathlib.Path(folder) / path.name
+        tf.data.Dataset.from_tensors(forest).save(str(whole))
+        # Another process may have written the same in the meantime.
+        if not path.is_dir():
+            whole.rename(path)
 
 
 def _readable(path: pathlib.Path) -> Iterator[RawLine]:

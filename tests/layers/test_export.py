@@ -1,0 +1,111 @@
+"""Exported models run in processes that have the ops, and nothing else of the package.
+
+What `tf.saved_model.load` gives a process that imports the package is in
+test_training.py.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+import recursive_tf as rtf
+from recursive_tf.ops.gate import LIBRARY_NAME
+
+pytestmark = pytest.mark.slow
+
+HERE = pathlib.Path(__file__).parent
+LIBRARY = HERE.parents[1] / "recursive_tf" / "ops" / LIBRARY_NAME
+TREES = rtf.data.from_nested([[1, [2, 3]], 4, [[5, 1], [2, 4]]], binary=True)
+ARRAYS = {
+    name: getattr(TREES, name).numpy().tolist()
+    for name in ("tokens", "left", "right", "roots", "sizes")
+}
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """Returns the folder of a model, and what it says of the trees."""
+    forest = rtf.layers.ForestInput()
+    words = keras.layers.Embedding(6, 4)
+    encoder = rtf.layers.TreeEncoder(rtf.layers.TreeLSTMCell(5), words)
+    model = keras.Model(forest, keras.layers.Dense(2)(encoder(forest)))
+    folder = tmp_path_factory.mktemp("model")
+    rtf.layers.export(model, folder, like=TREES)
+    return folder, model(TREES).numpy()
+
+
+def output_of(command):
+    """Returns what a new process prints."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LOAD_ALONE = """
+import sys
+import tensorflow as tf
+
+tf.load_op_library(sys.argv[1])
+serve = tf.saved_model.load(sys.argv[2]).signatures["serving_default"]
+arrays = {name: tf.constant(array) for name, array in ARRAYS.items()}
+print(*serve(**arrays)["output_0"].numpy().flatten())
+assert "recursive_tf" not in sys.modules
+"""
+
+
+def test_python_with_the_ops_alone_serves_arrays(exported):
+    folder, expected = exported
+    code = LOAD_ALONE.replace("ARRAYS", repr(ARRAYS))
+    command = [sys.executable, "-c", code, LIBRARY, folder]
+    found = [float(number) for number in output_of(command).split()]
+    np.testing.assert_allclose(found, expected.flatten(), rtol=1e-4, atol=1e-6)
+
+
+def default_signature(folder):
+    saved = saved_model_pb2.SavedModel()
+    saved.ParseFromString((folder / "saved_model.pb").read_bytes())
+    return saved.meta_graphs[0].signature_def["serving_default"]
+
+
+def op_of(tensor):
+    """Returns the op of its first output."""
+    op, index = tensor.name.split(":")
+    assert index == "0"
+    return op
+
+
+def test_a_c_program_with_the_ops_alone_serves_arrays(exported, tmp_path):
+    folder, expected = exported
+    tensorflow = pathlib.Path(tf.sysconfig.get_lib())
+    compiler = [os.environ.get("CXX", "g++"), "-x", "c", "-std=c11"]
+    libraries = [f"-l:{path.name}" for path in tensorflow.glob("libtensorflow_*.so.2")]
+    program = tmp_path / "serve"
+    output_of(
+        [
+            *(*compiler, HERE / "serve.c", "-o", program),
+            *("-isystem", tf.sysconfig.get_include()),
+            *(f"-L{tensorflow}", f"-Wl,-rpath,{tensorflow}", *libraries),
+        ]
+    )
+    signature = default_signature(folder)
+    arrays = [
+        f"{op_of(signature.inputs[name])}={','.join(map(str, array))}"
+        for name, array in ARRAYS.items()
+    ]
+    output = op_of(signature.outputs["output_0"])
+    printed = output_of([program, LIBRARY, folder, output, *arrays])
+    found = [float(number) for number in printed.split()]
+    np.testing.assert_allclose(found, expected.flatten(), rtol=1e-4, atol=1e-6)
