@@ -49,6 +49,9 @@ class Task(Protocol):
             rtf.data.ReadError: If they are not there, or are no trees.
         """
 
+    def vocabulary(self, train: Forest) -> Vocabulary:
+        """Returns the words of the training trees that the model is to know."""
+
     def build(self, settings: Any, train: Forest, words: Vocabulary) -> keras.Model:
         """Returns a compiled model with its variables.
 

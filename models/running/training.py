@@ -30,7 +30,7 @@ def train(task: Task, settings: Settings, run: RunFolder) -> dict[str, Any]:
     """
     keras.utils.set_random_seed(settings.seed)
     train_trees, dev_trees = (task.read(settings, split) for split in ("train", "dev"))
-    words = rtf.data.vocabulary(train_trees)
+    words = task.vocabulary(train_trees)
     train_trees, dev_trees = (
         rtf.data.encode(trees, tokens=words) for trees in (train_trees, dev_trees)
     )

@@ -44,6 +44,10 @@ class Sentiment:
         """Returns labelled trees."""
         return read_trees(settings, split)
 
+    def vocabulary(self, train: Forest) -> Vocabulary:
+        """Returns all words."""
+        return rtf.data.vocabulary(train)
+
     def build(
         self, settings: SentimentSettings, train: Forest, words: Vocabulary
     ) -> keras.Model:
