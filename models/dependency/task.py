@@ -50,7 +50,7 @@ class Dependencies:
     generated: DependencySettings
     given: DependencySettings
 
-    def monitor(self, model: keras.Model) -> Monitor:
+    def monitor(self, settings: DependencySettings, model: keras.Model) -> Monitor:
         """Returns the loss: of words and edges."""
         return Monitor("loss", "min")
 
