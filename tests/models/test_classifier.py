@@ -11,6 +11,7 @@ from models import rntn, tree_lstm, tree_rnn
 from models.sentiment.classifier import NodeClassifier
 from models.sentiment.labels import NO_LABEL, without_neutral
 from models.sentiment.trees import read_trees
+from tests.models.steps import loss_and_gradients
 
 VOCABULARY = 9
 TASKS = [tree_rnn.TASK, rntn.TASK, tree_lstm.TASK]
@@ -118,22 +119,13 @@ def test_neutral_labels_become_none():
 def test_both_programs_have_the_same_values_and_gradients(task):
     forest = trees(6)
 
-    def losses_and_gradients(**choices):
+    def of(**choices):
         model = make_model(task, dropout=0.0, **choices)
+        return [model(forest), *tf.nest.flatten(loss_and_gradients(model, forest))]
 
-        @tf.function
-        def run():
-            with tf.GradientTape() as tape:
-                logits = model(forest, training=True)
-                loss = model.compute_loss(forest, y_pred=logits)
-            gradients = tape.gradient(loss, model.trainable_variables)
-            return logits, [tf.convert_to_tensor(g) for g in gradients]
-
-        return tf.nest.flatten(run())
-
-    expected = losses_and_gradients(program="iterative")
+    expected = of(program="iterative")
     for executor in ("batched", "dataflow"):
-        found = losses_and_gradients(executor=executor)
+        found = of(executor=executor)
         for ours, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 

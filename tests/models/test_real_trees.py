@@ -11,6 +11,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from models import tree_lstm
 from models.sentiment.trees import read_trees
+from tests.models.steps import loss_and_gradients
 
 DATA = pathlib.Path(os.environ.get("RECURSIVE_TF_DATA", "../shared/data")) / "sst"
 
@@ -43,23 +44,13 @@ def test_recursive_and_iterative_programs_agree_on_real_trees(dev):
     words = rtf.data.vocabulary(dev)
     forest = rtf.data.encode(dev, tokens=words)[:25]
 
-    def loss_and_gradients(program):
+    def of_program(program):
         tf.keras.utils.set_random_seed(0)
         settings = dataclasses.replace(SETTINGS, program=program)
-        model = tree_lstm.TASK.build(settings, forest, words)
+        return loss_and_gradients(tree_lstm.TASK.build(settings, forest, words), forest)
 
-        @tf.function
-        def run():
-            with tf.GradientTape() as tape:
-                logits = model(forest, training=True)
-                loss = model.compute_loss(forest, y_pred=logits)
-            gradients = tape.gradient(loss, model.trainable_variables)
-            return loss, [tf.convert_to_tensor(g) for g in gradients]
-
-        return run()
-
-    loss, ours = loss_and_gradients("recursive")
-    expected_loss, expected = loss_and_gradients("iterative")
+    loss, ours = of_program("recursive")
+    expected_loss, expected = of_program("iterative")
     np.testing.assert_allclose(loss, expected_loss, rtol=1e-5)
     for gradient, other in zip(ours, expected, strict=True):
         np.testing.assert_allclose(gradient, other, rtol=1e-4, atol=1e-6)

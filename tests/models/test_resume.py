@@ -89,6 +89,23 @@ def test_a_line_without_its_checkpoint_is_made_again(undisturbed, tmp_path):
     assert figures(tmp_path) == undisturbed
 
 
+def test_an_interrupt_says_how_to_go_on(undisturbed, tmp_path, monkeypatch):
+    on_epoch_end = record.Record.on_epoch_end
+
+    def interrupted(self, epoch, logs):
+        if epoch == 2:
+            raise KeyboardInterrupt
+        on_epoch_end(self, epoch, logs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(record.Record, "on_epoch_end", interrupted)
+        with pytest.raises(SystemExit, match=f"--resume --checkpoint_dir={tmp_path}"):
+            train(tree_lstm.TASK, tmp_path, **CHOSEN)
+    assert RunFolder(tmp_path).curve.exists()
+    train(tree_lstm.TASK, tmp_path, **CHOSEN, resume=True)
+    assert figures(tmp_path) == undisturbed
+
+
 def test_settings_stay_as_they_are(tmp_path):
     train(tree_lstm.TASK, tmp_path)
     with pytest.raises(SystemExit, match="--hidden=7: the run has 6"):
