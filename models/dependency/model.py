@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+import recursive_tf as rtf
 from models.dependency.cells import NO_WORD, LeftCell, PathCell
 from models.dependency.edges import edges_of
 from models.dependency.metrics import Perplexity
@@ -81,7 +82,7 @@ class DependencyModel(keras.Model):
 
     def edge_logits(self, h: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
         """Returns logits of edges, [..., 4], for h, [..., units], and words, [...]."""
-        both = tf.concat([h, self.cell.embedding(words)], -1)
+        both = tf.concat([h, rtf.layers.look_up(self.cell.embedding, words)], -1)
         return self.cell.of_edges(self.cell.hidden(both))
 
     def compute_loss(

@@ -11,6 +11,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+import recursive_tf as rtf
 from recursive_tf.data import Forest
 
 
@@ -46,7 +47,8 @@ class IterativeEncoder(keras.layers.Layer):
         leaves = tf.where(forest.left < 0)[:, 0]
         internal = tf.where(forest.left >= 0)[:, 0]
         # Looked up before the loop, or its gradient would add a whole table a leaf.
-        words = self.embedding(tf.gather(forest.tokens, leaves))
+        tokens = tf.gather(forest.tokens, leaves)
+        words = rtf.layers.look_up(self.embedding, tokens)
 
         def run_leaf(i: tf.Tensor, _: Any) -> Any:
             return self.cell.leaf(words[i])

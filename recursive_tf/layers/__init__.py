@@ -7,6 +7,7 @@ from recursive_tf.layers.lattice_lstm import (
     LatticeLSTMCell,
     LatticeState,
 )
+from recursive_tf.layers.lookup import look_up
 from recursive_tf.layers.mv_rnn import MVRNNCell, MVState
 from recursive_tf.layers.nary_tree_lstm import NaryTreeLSTMCell
 from recursive_tf.layers.rntn import RNTNCell
@@ -36,4 +37,5 @@ __all__ = [
     "TreeLSTMCell",
     "TreeRNNCell",
     "export",
+    "look_up",
 ]

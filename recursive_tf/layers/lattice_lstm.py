@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.data import Forest
+from recursive_tf.layers.lookup import look_up
 from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
 
 IS_WORD = "is_word"
@@ -142,8 +143,8 @@ class LatticeInputs(keras.layers.Layer):
         is_word = tf.cast(forest.features[IS_WORD], tf.bool)
         tokens = tf.maximum(forest.tokens, 0)
         # Each table is asked only for what it has.
-        characters = self.characters(tf.where(is_word, 0, tokens))
-        words = self.words(tf.where(is_word, tokens, 0))
+        characters = look_up(self.characters, tf.where(is_word, 0, tokens))
+        words = look_up(self.words, tf.where(is_word, tokens, 0))
         vectors = tf.where(is_word[:, tf.newaxis], words, characters)
         mark = tf.cast(is_word, vectors.dtype)[:, tf.newaxis]
         return tf.concat([vectors, mark], 1)

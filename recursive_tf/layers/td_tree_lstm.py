@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.lookup import look_up
 from recursive_tf.layers.tree_cell import LSTMState, TreeCell, lstm_state, product
 
 # Types of edges: from a word to its first dependent on either side, and from a
@@ -81,7 +82,7 @@ class TDTreeLSTMCell(TreeCell):
             word: An integer: that word.
             edge: One of "left", "right", "next_left" and "next_right".
         """
-        x = self.dropout(self.embedding(word))
+        x = self.dropout(look_up(self.embedding, word))
         both = tf.concat([x, self.recurrent_dropout(state.h)], 0)
         gates = product(both, self.edge_kernels[edge]) + self.edge_biases[edge]
         i, f, o, u = tf.split(gates, 4)
@@ -93,7 +94,7 @@ class TDTreeLSTMCell(TreeCell):
 
     def edge_logits(self, state: LSTMState, word: tf.Tensor) -> tf.Tensor:
         """Returns the logits of whether a word has each edge, [4], as `EDGES`."""
-        both = tf.concat([state.h, self.embedding(word)], 0)
+        both = tf.concat([state.h, look_up(self.embedding, word)], 0)
         return self.of_edges(self.hidden(both[tf.newaxis]))[0]
 
     def get_config(self) -> dict[str, Any]:
