@@ -5,8 +5,8 @@
 The step is that of a TreeLSTM of the Stanford Sentiment Treebank's size with a label at
 every node, on batches that are made before. Its optimizer updates the words of a batch
 alone; Keras's own takes more time than all else. They are measured in turn, in one
-process, because machines are shared and speeds drift. Prints medians, and their share of
-the bare step with the one that it is to reach.
+process, because machines are shared and speeds drift. Prints medians, and their share
+of the bare step with the one that it is to reach.
 """
 
 import argparse
