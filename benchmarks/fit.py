@@ -11,7 +11,6 @@ of the bare step with the one that it is to reach.
 
 import argparse
 import functools
-import random
 import statistics
 import sys
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from benchmarks.figures import at_least
 from benchmarks.timing import run_in_turn, seconds_of
-from benchmarks.treelstm_model import CLASSES, TREEBANK
+from benchmarks.treelstm_model import CLASSES, TREEBANK, random_trees
 
 WORDS = 19
 STEPS_PER_EXECUTION = 20
@@ -30,25 +29,13 @@ BARE = "bare step"
 TARGETS = {"fit": at_least(0.85), "fit, 20 steps an execution": at_least(0.95)}
 
 
-def random_tree(rng: random.Random, words: int) -> object:
-    """Returns nested lists whose neighbours were joined in a random order."""
-    nodes: list[object] = [rng.randrange(TREEBANK.vocabulary) for _ in range(words)]
-    while len(nodes) > 1:
-        i = rng.randrange(len(nodes) - 1)
-        nodes[i : i + 2] = [[nodes[i], nodes[i + 1]]]
-    return nodes[0]
-
-
 def batches(count: int, size: int) -> list[tuple[rtf.data.Forest, tf.Tensor]]:
     """Returns what a run trains on: forests, and the labels of their nodes."""
-    rng = random.Random(0)
-    found = []
-    for _ in range(count):
-        trees = [random_tree(rng, WORDS) for _ in range(size)]
-        forest = rtf.data.from_nested(trees, binary=True)
-        labels = [rng.randrange(CLASSES) for _ in range(int(forest.num_nodes))]
-        found.append((forest, tf.constant(labels)))
-    return found
+    trees = random_trees(count * size, WORDS, TREEBANK)
+    return [
+        (forest.replace(labels=None), forest.labels)
+        for forest in rtf.data.batches(trees, size)
+    ]
 
 
 def make_model() -> keras.Model:

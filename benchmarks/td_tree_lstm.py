@@ -24,6 +24,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.timing import run_in_turn, seconds_of
+from benchmarks.training_step import make_training_step
 from models.dependency.generator import Generator
 from models.dependency.model import DependencyModel
 from models.dependency.settings import DependencySettings
@@ -76,7 +77,8 @@ def copy_of(model: DependencyModel, executor: str) -> DependencyModel:
 def make_steps(model: DependencyModel, executor: str) -> dict[str, Step]:
     """Returns what is measured."""
     generator = Generator(copy_of(model, executor))
-    learn = make_training_step(copy_of(model, executor))
+    optimizer = rtf.optimizers.LazyAdam(GENERATED.learning_rate)
+    learn = make_training_step(copy_of(model, executor), optimizer)
     seeds = itertools.count()
 
     def learning(forest: Forest) -> int:
@@ -90,22 +92,6 @@ def make_steps(model: DependencyModel, executor: str) -> dict[str, Step]:
         return int(generator.complete(roots, next(seeds)).num_nodes)
 
     return {"training": learning, "generating": generating, "completing": completing}
-
-
-def make_training_step(model: DependencyModel) -> Callable[[Forest], tf.Tensor]:
-    """Returns a step without `fit` around it."""
-    optimizer = rtf.optimizers.LazyAdam(GENERATED.learning_rate)
-    variables = model.trainable_variables
-    optimizer.build(variables)
-
-    @tf.function
-    def step(forest: Forest) -> tf.Tensor:
-        with tf.GradientTape() as tape:
-            loss = model.compute_loss(forest, y_pred=model(forest, training=True))
-        optimizer.apply(tape.gradient(loss, variables), variables)
-        return loss
-
-    return step
 
 
 def roots_of(forest: Forest) -> Forest:

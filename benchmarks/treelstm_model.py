@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 import recursive_tf as rtf
+from benchmarks.training_step import make_training_step
 from models.tree_lstm import TASK
 from recursive_tf.data import Forest
 
@@ -58,15 +59,9 @@ def make_steps(size: Size = TREEBANK, **choices: Any) -> dict[str, Step]:
         TASK.given, hidden=size.hidden, embedding=size.embedding, **choices
     )
     model = TASK.make_model(settings, CLASSES, size.vocabulary)
-    variables = model.trainable_variables
     spec = [rtf.data.forest_spec(tf.int32, labels=tf.int32)]
 
-    @tf.function(input_signature=spec)
-    def train(forest: Forest) -> tf.Tensor:
-        with tf.GradientTape() as tape:
-            loss = model.compute_loss(forest, y_pred=model(forest, training=True))
-        model.optimizer.apply(tape.gradient(loss, variables), variables)
-        return loss
+    train = make_training_step(model, model.optimizer, input_signature=spec)
 
     @tf.function(input_signature=spec)
     def infer(forest: Forest) -> tf.Tensor:

@@ -21,8 +21,8 @@ def read_trees(settings: DependencySettings, split: str) -> Forest:
         rtf.data.ReadError: If a file is not there, or has something that is no tree.
     """
     if settings.data is None:
-        seed = settings.seed + list(GENERATED).index(split)
-        return generate_sentences(GENERATED[split], seed)[: settings.limit_trees]
+        trees = generate_sentences(GENERATED[split], settings.seed_of(split))
+        return trees[: settings.limit_trees]
     brackets = pathlib.Path(settings.data) / f"{split}.txt"
     if brackets.exists():
         return to_dependencies(

@@ -29,7 +29,7 @@ _MODE = flags.DEFINE_enum(
     "print what the model says of each argument, or of each line of the standard "
     "input. export: write a SavedModel.",
 )
-_SPLIT = flags.DEFINE_enum("split", "dev", ["train", "dev", "test"], "To evaluate.")
+_SPLIT = flags.DEFINE_enum("split", "dev", all_settings.SPLITS, "To evaluate.")
 _CHECKPOINT_DIR = flags.DEFINE_string(
     "checkpoint_dir", None, "Folder of the run. [when training: runs/<model>_<time>]"
 )

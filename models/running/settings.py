@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from absl import flags
 
 EXECUTORS = ("auto", "batched", "dataflow")
+SPLITS = ("train", "dev", "test")
 
 
 def setting(
@@ -53,6 +54,10 @@ class Settings:
     executor: str = setting(
         str, "What runs the recursion.", choices=EXECUTORS, default="auto"
     )
+
+    def seed_of(self, split: str) -> int:
+        """Returns the seed of a split that is generated."""
+        return self.seed + SPLITS.index(split)
 
 
 Chosen = TypeVar("Chosen", bound=Settings)

@@ -36,8 +36,7 @@ def read_trees(settings: SentimentSettings, split: str) -> Forest:
 
 def _generated(settings: SentimentSettings, split: str) -> Forest:
     number, depths = GENERATED[split]
-    seed = settings.seed + list(GENERATED).index(split)
-    return expressions.generate_expressions(number, depths, seed)
+    return expressions.generate_expressions(number, depths, settings.seed_of(split))
 
 
 def _reviews(file: pathlib.Path, settings: SentimentSettings) -> Forest:

@@ -5,7 +5,8 @@ import json
 from absl import flags
 from absl.testing import flagsaver
 
-from models.running import script, settings
+from models.running import record, script, settings
+from models.running.run_folder import RunFolder
 
 # The smallest run there is.
 SMALL = {
@@ -34,3 +35,10 @@ def result_of(capsys):
     """Returns what the last line says that was printed."""
     *_, last = capsys.readouterr().out.splitlines()
     return json.loads(last.removeprefix("result: "))
+
+
+def figures(folder):
+    """Returns what a record says but for times."""
+    lines = record.read(RunFolder(folder).metrics)
+    times = ("seconds", "trees_per_s")
+    return [{k: v for k, v in line.items() if k not in times} for line in lines]

@@ -11,7 +11,7 @@ import pytest
 from models import tree_lstm
 from models.running import record
 from models.running.run_folder import RunFolder
-from tests.models.scripts import SMALL, train
+from tests.models.scripts import SMALL, figures, train
 
 pytestmark = pytest.mark.slow
 
@@ -24,13 +24,6 @@ CHOSEN = SMALL | {
     "recurrent_dropout": 0.2,
 }
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def figures(folder):
-    """Returns what a record says but for times."""
-    lines = record.read(RunFolder(folder).metrics)
-    times = ("seconds", "trees_per_s")
-    return [{k: v for k, v in line.items() if k not in times} for line in lines]
 
 
 @pytest.fixture(scope="module")

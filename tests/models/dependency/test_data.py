@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import recursive_tf as rtf
-from models.dependency.conllu import to_conllu
 from models.dependency.conversion import to_dependencies
 from models.dependency.grammar import THEMES, generate_sentences
+from tests.models.dependency.conllu import to_conllu
 from tests.models.dependency.sentences import HEADS, WORDS, heads_and_words, sentences
 
 DATA = pathlib.Path(os.environ.get("RECURSIVE_TF_DATA", "../shared/data")) / "sst"

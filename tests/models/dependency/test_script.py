@@ -6,11 +6,11 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from models import td_tree_lstm
-from models.dependency.conllu import to_conllu
 from models.dependency.grammar import generate_sentences
 from models.running import record
 from models.running.run_folder import RunFolder
-from tests.models.scripts import result_of, run
+from tests.models.dependency.conllu import to_conllu
+from tests.models.scripts import figures, result_of, run
 
 pytestmark = pytest.mark.slow
 
@@ -20,12 +20,6 @@ SMALL = {"limit_trees": 60, "epochs": 3, "batch_size": 10, "hidden": 8, "dropout
 
 def train(folder, **chosen):
     run(TASK, checkpoint_dir=str(folder), **(SMALL | chosen))
-
-
-def figures(folder):
-    lines = record.read(RunFolder(folder).metrics)
-    times = ("seconds", "trees_per_s")
-    return [{k: v for k, v in line.items() if k not in times} for line in lines]
 
 
 @pytest.fixture(scope="module")
