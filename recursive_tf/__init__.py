@@ -10,7 +10,7 @@
 
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
-from recursive_tf import data, layers, optimizers
+from recursive_tf import data, distribute, layers, optimizers
 from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.rules import register_vectorization
@@ -38,6 +38,7 @@ __all__ = [
     "VectorisedBlock",
     "__version__",
     "data",
+    "distribute",
     "explain",
     "layers",
     "optimizers",

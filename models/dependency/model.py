@@ -99,7 +99,7 @@ class DependencyModel(keras.Model):
         of_edges = tf.nn.sigmoid_cross_entropy_with_logits(exist, y_pred["edges"])
         of_edges = tf.where(edges.may_exist, of_edges, 0)
         total = tf.reduce_sum(_of_words(x, y_pred)) + tf.reduce_sum(of_edges)
-        return total / tf.cast(x.num_trees, total.dtype)
+        return rtf.distribute.mean_over_trees(total, x.num_trees)
 
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from absl import flags
 
 EXECUTORS = ("auto", "batched", "dataflow")
+STRATEGIES = ("none", "mirrored", "multi_worker", "parameter_server")
 SPLITS = ("train", "dev", "test")
 
 
@@ -39,7 +40,7 @@ class Settings:
     """What every model has; a model's own are added by a subclass."""
 
     epochs: int = setting(int, "Passes over the training trees.", minimum=1)
-    batch_size: int = setting(int, "Trees a step.", minimum=1)
+    batch_size: int = setting(int, "Trees a step, of all workers.", minimum=1)
     learning_rate: float = setting(float, "Of AdaGrad.", minimum=0)
     hidden: int = setting(int, "Length of a node's h.", minimum=1)
     data: str | None = setting(
@@ -53,6 +54,18 @@ class Settings:
     )
     executor: str = setting(
         str, "What runs the recursion.", choices=EXECUTORS, default="auto"
+    )
+    strategy: str = setting(
+        str,
+        "Who shares the trees of a step. mirrored: devices of this machine. "
+        "multi_worker: processes. parameter_server: processes, each of which takes "
+        "steps of its own. Processes are those of TF_CONFIG or of Slurm, or are started "
+        "here.",
+        choices=STRATEGIES,
+        default="none",
+    )
+    num_workers: int = setting(
+        int, "Devices, or processes that are started here.", minimum=1, default=2
     )
 
     def seed_of(self, split: str) -> int:

@@ -89,8 +89,9 @@ class NodeClassifier(keras.Model):
             tf.where(is_known, x.labels, 0), y_pred
         )
         total = tf.reduce_sum(tf.where(is_known, losses, 0))
-        loss = total / tf.cast(x.num_trees, total.dtype)
-        return loss + self._penalty() if training and self.l2 else loss
+        if training and self.l2:
+            total += tf.cast(x.num_trees, total.dtype) * self._penalty()
+        return rtf.distribute.mean_over_trees(total, x.num_trees)
 
     def _penalty(self) -> tf.Tensor:
         words = {variable.path for variable in self.encoder.embedding.variables}

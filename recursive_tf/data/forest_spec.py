@@ -47,6 +47,16 @@ class ForestSpec:
         """Returns the spec of a tree or a batch with the same arrays."""
         return make_spec(type(self), len(shape), self.arrays)
 
+    def _create_empty_value(self) -> Forest:
+        """Returns no trees: what `tf.distribute` hands to a replica without a share."""
+        none = tf.zeros([0], tf.int32)
+        arrays = {name: _no_rows(spec) for name, spec in self.arrays.items()}
+        arguments = rows.as_arguments(arrays)
+        forest: Forest = self.value_type(  # type: ignore[attr-defined]
+            roots=none, sizes=none, **arguments
+        )
+        return forest
+
 
 def make_spec(spec_type: Any, rank: int, specs: rows.Arrays) -> Any:
     """Returns a spec of a tree, if `rank` is 0, or of a batch, from those of arrays."""
@@ -70,6 +80,13 @@ def _spec_of_rows(array: Any) -> Any:
     return tf.TensorSpec(
         tf.TensorShape([None]).concatenate(array.shape[1:]), array.dtype
     )
+
+
+def _no_rows(spec: Any) -> Any:
+    if isinstance(spec, tf.RaggedTensorSpec):
+        none = tf.zeros([0], spec.dtype)
+        return tf.RaggedTensor.from_row_splits(none, tf.zeros([1], tf.int64))
+    return tf.zeros([0, *(size or 0 for size in spec.shape[1:])], spec.dtype)
 
 
 CHILD_SPEC = tf.TensorSpec([None], tf.int32)

@@ -7,6 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.distribute.tables import gather_rows
+
 
 def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
     """Returns what an embedding makes of tokens, in a body or outside.
@@ -24,4 +26,4 @@ def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
     table = embedding.embeddings
     if not isinstance(table, keras.Variable):  # Of a quantized or an adapted layer.
         return embedding(tokens)
-    return tf.cast(tf.gather(table.value, tokens), embedding.compute_dtype)
+    return tf.cast(gather_rows(table.value, tokens), embedding.compute_dtype)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
+from recursive_tf.distribute.losses import sum_over_replicas
 from recursive_tf.optimizers.rows import added_up
 
 
@@ -68,6 +69,19 @@ class SparseOptimizer(keras.optimizers.Optimizer):
         # Before they are clipped, by the norms of gradients and not of their parts.
         super().apply([added_up(gradient) for gradient in grads], trainable_variables)
 
+    def _clip_gradients(self, grads: Sequence[Any]) -> Any:
+        """Adds up the gradients of all replicas, and clips their sum.
+
+        Keras clips the gradients of each replica, and so N replicas would learn
+        otherwise than one does.
+        """
+        grads = sum_over_replicas(list(grads))
+        return super()._clip_gradients([added_up(gradient) for gradient in grads])
+
+    def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
+        """Returns them as they are: they are sums already."""
+        return grads_and_vars
+
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates one variable, in one replica."""
         index = self._get_variable_index(variable)
@@ -79,8 +93,6 @@ class SparseOptimizer(keras.optimizers.Optimizer):
         if not isinstance(gradient, tf.IndexedSlices):
             self.update_all(gradient, target)
             return
-        if self._distribution_strategy.num_replicas_in_sync > 1:
-            gradient = added_up(gradient)  # Of all replicas.
         self.update_rows(gradient, target)
 
     def update_all(self, gradient: tf.Tensor, target: Target) -> None:

@@ -88,8 +88,10 @@ from recursive_tf.python.tf_compat.randomness import (
 from recursive_tf.python.tf_compat.replicas import (
     handle_of_this_replica,
     keep_caching_device,
+    num_steps,
     of_this_replica,
     replica_id,
+    set_num_steps,
 )
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
@@ -153,6 +155,7 @@ __all__ = [
     "mark_resources_read_only",
     "may_hold_trainable",
     "named",
+    "num_steps",
     "of_this_replica",
     "op_name",
     "op_seed_of",
@@ -173,6 +176,7 @@ __all__ = [
     "set_function",
     "set_functions",
     "set_gradient",
+    "set_num_steps",
     "set_gradient_function",
     "set_loop_graphs",
     "set_origin",

@@ -54,3 +54,20 @@ def _variable_here(handle: Any) -> Any:
     if mirrored is None or tf.distribute.get_replica_context() is None:
         return None
     return mirrored._get()
+
+
+def set_num_steps(distributed: Any, steps: int) -> None:
+    """Says how many steps a distributed dataset has, and that it has them everywhere.
+
+    TensorFlow takes the number of elements of a worker's dataset, of which a step uses
+    one a replica; and workers ask each other in each step whether there is one left.
+    """
+    if isinstance(distributed, tf.distribute.DistributedDataset) and steps >= 0:
+        distributed._cardinality = int(steps)
+        distributed._enable_get_next_as_optional = False
+
+
+def num_steps(iterator: Any) -> int | None:
+    """Returns how many steps the dataset of an iterator has, if that is known."""
+    steps = getattr(iterator, "_cardinality", None)
+    return None if steps is None or steps < 0 else int(steps)

@@ -1,0 +1,103 @@
+"""The strategy of a run: how many replicas there are, and where they are."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any
+
+import tensorflow as tf
+
+import recursive_tf as rtf
+from models.running import local_cluster
+from models.running.settings import STRATEGIES, Settings
+
+NONE, MIRRORED, MULTI_WORKER, PARAMETER_SERVER = STRATEGIES
+OF_PROCESSES = (MULTI_WORKER, PARAMETER_SERVER)
+
+
+@dataclasses.dataclass(frozen=True)
+class Distribution:
+    """What this process does in a run.
+
+    Attributes:
+        strategy: Of `tf.distribute`.
+        is_chief: Whether it is the process that writes what the run leaves.
+        is_shared: Whether a step's trees are shared among replicas.
+    """
+
+    strategy: tf.distribute.Strategy
+    is_chief: bool
+    is_shared: bool
+
+
+def cluster_resolver() -> Any:
+    """Returns what knows of the cluster that this process is in, or None.
+
+    TF_CONFIG is what TensorFlow's own and most schedulers set; Slurm has variables of
+    its own, in each of the tasks that srun starts.
+    """
+    resolvers = tf.distribute.cluster_resolver
+    if os.environ.get("TF_CONFIG"):
+        return resolvers.TFConfigClusterResolver()
+    if int(os.environ.get("SLURM_STEP_NUM_TASKS", "1")) > 1:
+        return resolvers.SlurmClusterResolver()
+    return None
+
+
+def jobs_of(settings: Settings) -> dict[str, int]:
+    """Returns the tasks of a cluster on this machine; the first one leads."""
+    if settings.strategy == MULTI_WORKER:
+        return {"worker": settings.num_workers}
+    return {"chief": 1, "worker": settings.num_workers, "ps": 1}
+
+
+def make_distribution(settings: Settings, timeout_s: float) -> Distribution:
+    """Returns the strategy that the settings name.
+
+    Args:
+        settings: Of the run.
+        timeout_s: How long to wait for other processes, in seconds.
+
+    Raises:
+        rtf.distribute.ClusterError: If they do not come.
+        SystemExit: In a process that only serves others, when these have ended.
+    """
+    if settings.strategy == NONE:
+        return Distribution(tf.distribute.get_strategy(), True, False)
+    if settings.strategy == MIRRORED:
+        return Distribution(_mirrored(settings.num_workers), True, True)
+    local_cluster.end_with_the_starter()
+    resolver = cluster_resolver()
+    rtf.distribute.wait_for_cluster(resolver, timeout_s)
+    if settings.strategy == MULTI_WORKER:
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(resolver)
+        is_chief = resolver.task_type == "chief" or (
+            resolver.task_id == 0 and "chief" not in resolver.cluster_spec().jobs
+        )
+        return Distribution(strategy, is_chief, True)
+    if resolver.task_type in ("worker", "ps"):
+        tf.distribute.Server(
+            resolver.cluster_spec(),
+            job_name=resolver.task_type,
+            task_index=resolver.task_id,
+            protocol=resolver.rpc_layer or "grpc",
+            start=True,
+        ).join()
+    strategy = tf.distribute.ParameterServerStrategy(resolver)
+    return Distribution(strategy, True, False)
+
+
+def _mirrored(replicas: int) -> tf.distribute.Strategy:
+    """Returns replicas on as many GPUs, or else on parts of the CPU."""
+    gpus = tf.config.list_logical_devices("GPU") if _has_gpus() else []
+    if len(gpus) >= replicas:
+        return tf.distribute.MirroredStrategy([gpu.name for gpu in gpus[:replicas]])
+    [cpu, *_] = tf.config.list_physical_devices("CPU")
+    parts = [tf.config.LogicalDeviceConfiguration() for _ in range(replicas)]
+    tf.config.set_logical_device_configuration(cpu, parts)
+    return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
+
+
+def _has_gpus() -> bool:
+    return bool(tf.config.list_physical_devices("GPU"))

@@ -1,0 +1,166 @@
+"""Starts the processes of a cluster on this machine, and ends them all."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO
+
+HOST = "127.0.0.1"
+IS_LOCAL = "RECURSIVE_TF_LOCAL_CLUSTER"
+PATIENCE_S = 10.0
+POLL_S = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Failed:
+    """A process that ended as it should not.
+
+    Attributes:
+        task: Which one, e.g. "worker:1".
+        code: Its exit code, or minus the signal.
+        log: What it said.
+    """
+
+    task: str
+    code: int
+    log: pathlib.Path
+
+    def __str__(self) -> str:
+        how = f"exit code {self.code}"
+        if self.code < 0:
+            how = signal.Signals(-self.code).name
+        return f"{self.task} ended with {how}; its log is {self.log}"
+
+
+def run(
+    command: Sequence[str], jobs: Mapping[str, int], logs: pathlib.Path
+) -> Failed | None:
+    """Runs a command once for each task, until the first task has ended or one fails.
+
+    What the first task says is shown, too. All processes have ended when this returns,
+    also if it is interrupted; and they end if this process does.
+
+    Args:
+        command: It finds what its task is in TF_CONFIG.
+        jobs: The number of tasks of each, e.g. {"worker": 2}. The first task of the
+            first job leads; when it has ended, so has the run.
+        logs: A folder, made here: a log for each task.
+
+    Returns:
+        The first process that failed, if one did.
+    """
+    logs.mkdir(parents=True, exist_ok=True)
+    tasks = [(job, i) for job, number in jobs.items() for i in range(number)]
+    ports = iter(_free_ports(len(tasks)))
+    cluster = {
+        job: [f"{HOST}:{next(ports)}" for _ in range(number)]
+        for job, number in jobs.items()
+    }
+    threads = str(max(1, (os.cpu_count() or 1) // len(tasks)))
+    with contextlib.ExitStack() as stack:
+        running = {}
+        for job, number in tasks:
+            config = {"cluster": cluster, "task": {"type": job, "index": number}}
+            environment = {
+                "TF_NUM_INTEROP_THREADS": threads,
+                "TF_NUM_INTRAOP_THREADS": threads,
+                **os.environ,
+                "TF_CONFIG": json.dumps(config),
+                IS_LOCAL: "1",
+            }
+            log = logs / f"{job}-{number}.log"
+            is_shown = (job, number) == tasks[0]
+            process = _process(command, environment, log, is_shown)
+            running[f"{job}:{number}"] = stack.enter_context(process)
+        return _first_failure(running, logs)
+
+
+def end_with_the_starter() -> None:
+    """Ends this process when the one that started it is gone, if `run` did."""
+    if os.environ.get(IS_LOCAL):
+        threading.Thread(target=_end_at_eof, daemon=True).start()
+
+
+def _end_at_eof() -> None:
+    sys.stdin.buffer.read()  # The starter never writes.
+    os._exit(1)
+
+
+def _free_ports(number: int) -> list[int]:
+    """Returns ports that nobody had a moment ago."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
+        for one in sockets:
+            one.bind((HOST, 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+@contextlib.contextmanager
+def _process(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    log: pathlib.Path,
+    is_shown: bool,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process whose output is logged; it has ended when the context does."""
+    with (
+        log.open("ab") as file,
+        subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE if is_shown else file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C is for the starter.
+        ) as process,
+    ):
+        reader = None
+        if is_shown:
+            reader = threading.Thread(target=_show, args=(process.stdout, file))
+            reader.start()
+        try:
+            yield process
+        finally:
+            _end(process)
+            if reader is not None:
+                reader.join()
+
+
+def _show(output: BinaryIO, log: BinaryIO) -> None:
+    """Copies output to the screen and a log as it comes, progress bars too."""
+    while part := os.read(output.fileno(), 1 << 16):
+        log.write(part)
+        log.flush()
+        sys.stdout.buffer.write(part)
+        sys.stdout.buffer.flush()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def _first_failure(
+    running: Mapping[str, subprocess.Popen[bytes]], logs: pathlib.Path
+) -> Failed | None:
+    leader = next(iter(running))
+    while True:
+        for task, process in running.items():
+            code = process.poll()
+            if code:
+                return Failed(task, code, logs / f"{task.replace(':', '-')}.log")
+        if running[leader].poll() is not None:
+            return None
+        time.sleep(POLL_S)

@@ -1,0 +1,20 @@
+"""Data-parallel training with the strategies of `tf.distribute`.
+
+TensorFlow moves gradients and keeps replicas alike; what is here is what trees need
+besides: shards of equal work, losses that do not depend on how trees are shared, and
+Keras's `fit`. See docs/distributed.md.
+"""
+
+from recursive_tf.distribute.cluster import ClusterError, wait_for_cluster
+from recursive_tf.distribute.fit import enable_fit
+from recursive_tf.distribute.losses import mean_over_trees, sum_over_replicas
+from recursive_tf.distribute.shards import shards
+
+__all__ = [
+    "ClusterError",
+    "enable_fit",
+    "mean_over_trees",
+    "shards",
+    "sum_over_replicas",
+    "wait_for_cluster",
+]

@@ -1,0 +1,211 @@
+"""Waits until all processes of a cluster are there, and alike.
+
+TensorFlow waits for an hour for a worker that does not come up, and does not say which
+one, or that a port was taken, or that versions differ. So before it starts, processes
+meet at the port of the first of them, on which TensorFlow is to listen later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+JOBS = ("chief", "worker", "ps")
+PAUSE_S = 0.2
+READ_S = 5.0
+
+Address = tuple[str, int]
+
+
+class ClusterError(RuntimeError):
+    """The processes of a cluster have not come together."""
+
+
+def wait_for_cluster(
+    cluster_resolver: Any = None, timeout_s: float = 60.0
+) -> tf.train.ClusterSpec:
+    """Returns the cluster when all of its processes are there.
+
+    Call it before you make a MultiWorkerMirroredStrategy, or start the server or the
+    coordinator of a ParameterServerStrategy, in each process. Evaluators are not waited
+    for.
+
+    Args:
+        cluster_resolver: From `tf.distribute.cluster_resolver`; if None, the
+            environment variable `TF_CONFIG` says what the cluster is.
+        timeout_s: How long to wait for the others, in seconds.
+
+    Raises:
+        ClusterError: If there is no cluster, this process is not in it, its port is
+            taken, a process has not come in time or cannot be reached, two are the same
+            task, or they have other versions or another cluster.
+    """
+    resolver = cluster_resolver or tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    spec = resolver.cluster_spec()
+    jobs = spec.as_dict() if spec else {}
+    addresses = {
+        f"{job}:{number}": address
+        for job in JOBS
+        for number, address in enumerate(jobs.get(job, []))
+    }
+    if not addresses:
+        raise ClusterError(
+            "There is no cluster. Set TF_CONFIG in the environment of each process, or "
+            "give a cluster_resolver: see docs/distributed.md."
+        )
+    me = f"{resolver.task_type}:{resolver.task_id}"
+    if me not in addresses:
+        raise ClusterError(
+            f"This process is {me}, and the cluster has {', '.join(addresses)}. Set "
+            "task.type and task.index in its TF_CONFIG to one of these."
+        )
+    facts = {
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+        "recursive_tf": _version(),
+        "cluster": addresses,
+    }
+    ends = time.monotonic() + timeout_s
+    leader = next(iter(addresses))
+    with _listening(me, addresses[me]) as door:
+        if me == leader:
+            _lead(door, addresses, facts, ends)
+        else:
+            _follow(me, leader, addresses[leader], facts, ends)
+    return spec
+
+
+def _version() -> str:
+    import recursive_tf  # Which imports this.
+
+    return recursive_tf.__version__
+
+
+@contextlib.contextmanager
+def _listening(me: str, address: str) -> Iterator[socket.socket]:
+    """Holds this process's port."""
+    _, port = _split(address)
+    with socket.socket() as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            door.bind(("", port))
+        except OSError as error:
+            raise ClusterError(
+                f"{me} cannot listen on port {port} of {address}: {error.strerror}. End "
+                "the process that has the port, or give the task another one in the "
+                "TF_CONFIG of all processes."
+            ) from error
+        door.listen()
+        yield door
+
+
+def _lead(
+    door: socket.socket, addresses: Mapping[str, str], facts: Any, ends: float
+) -> None:
+    """Lets all go on when they are there, or tells them what is wrong."""
+    missing = set(addresses) - {next(iter(addresses))}
+    with contextlib.ExitStack() as stack:
+        there: list[socket.socket] = []
+        try:
+            while missing:
+                peer = stack.enter_context(_next_peer(door, addresses, missing, ends))
+                told = _read(peer)
+                if told is None:
+                    continue  # Not one of ours.
+                there.append(peer)
+                _check(told, missing, facts)
+                missing.discard(told["task"])
+        except ClusterError as error:
+            _tell(there, {"error": str(error)})
+            raise
+        _tell(there, {})
+        for peer in there:
+            peer.recv(1)  # They close first, so that the port is free at once.
+
+
+def _next_peer(
+    door: socket.socket, addresses: Mapping[str, str], missing: set[str], ends: float
+) -> socket.socket:
+    door.settimeout(max(ends - time.monotonic(), 0.001))
+    try:
+        peer, _ = door.accept()
+    except TimeoutError as error:
+        names = ", ".join(f"{task} ({addresses[task]})" for task in sorted(missing))
+        raise ClusterError(
+            f"Waited in vain for {names}. See in their logs whether they started, and "
+            f"whether they can reach {next(iter(addresses.values()))}."
+        ) from error
+    peer.settimeout(READ_S)
+    return peer
+
+
+def _check(told: Any, missing: set[str], facts: Any) -> None:
+    task = told["task"]
+    if task not in missing:
+        raise ClusterError(
+            f"Two processes are {task}. Give each another task.index in its TF_CONFIG."
+        )
+    for name, ours in facts.items():
+        theirs = told["facts"].get(name)
+        if theirs != ours:
+            raise ClusterError(
+                f"{task} has {name} {theirs}, and the first process has {ours}. They "
+                "have to be the same everywhere."
+            )
+
+
+def _follow(me: str, leader: str, address: str, facts: Any, ends: float) -> None:
+    """Goes to the first process, and waits for what it says."""
+    with _connected(me, leader, address, ends) as peer:
+        _tell([peer], {"task": me, "facts": facts})
+        peer.settimeout(max(ends - time.monotonic(), 0) + READ_S)
+        answer = _read(peer)
+    if answer is None:
+        raise ClusterError(
+            f"What answers at {address} is no {leader} that waits for {me}. Either the "
+            "address is of something else, or the others are running without this "
+            "process: then end them, and start all."
+        )
+    if "error" in answer:
+        raise ClusterError(answer["error"])
+
+
+def _connected(me: str, leader: str, address: str, ends: float) -> socket.socket:
+    while True:
+        try:
+            return socket.create_connection(_split(address), timeout=READ_S)
+        except OSError as error:
+            if time.monotonic() > ends:
+                raise ClusterError(
+                    f"{me} cannot reach {leader} at {address}: {error}. See in its log "
+                    "whether it started, and that the address in TF_CONFIG is right."
+                ) from error
+        time.sleep(PAUSE_S)
+
+
+def _split(address: str) -> Address:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
+def _tell(peers: list[socket.socket], what: Any) -> None:
+    for peer in peers:
+        with contextlib.suppress(OSError):
+            peer.sendall(json.dumps(what).encode() + b"\n")
+
+
+def _read(peer: socket.socket) -> Any:
+    """Returns what a peer says, or None if it is not of our kind."""
+    try:
+        with peer.makefile("rb") as lines:
+            told = json.loads(lines.readline(1 << 20))
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, dict) else None

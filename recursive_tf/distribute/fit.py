@@ -1,0 +1,137 @@
+"""Keras's `fit` and `evaluate` under the strategies of `tf.distribute`.
+
+Keras 3.15 builds models from the mean of what replicas get, which forests have not, and
+which fails for tensors too if there are several workers; several steps an execution
+fail under a MirroredStrategy. Both are replaced for one model at a time.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+
+Model = TypeVar("Model", bound=keras.Model)
+Logs = dict[str, tf.Tensor]
+
+
+def enable_fit(model: Model) -> Model:
+    """Lets `fit` and `evaluate` of a model take forests under its strategy.
+
+    The strategy is that in whose scope the model was made: MirroredStrategy or
+    MultiWorkerMirroredStrategy. `model.steps_per_execution` may be set. What callbacks
+    see after each step are metrics of this worker's replicas; at the end of an epoch
+    they are of all.
+
+    Args:
+        model: With all its variables, compiled.
+
+    Returns:
+        The model.
+
+    Raises:
+        ValueError: If there are layers without their variables, or the strategy is a
+            ParameterServerStrategy, under which Keras 3 has no `fit`.
+    """
+    strategy = model.distribute_strategy
+    if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
+        raise ValueError(
+            "Keras 3 has no `fit` under a ParameterServerStrategy. Schedule steps of "
+            "your own with a ClusterCoordinator, as in docs/distributed.md."
+        )
+    missing = [layer.name for layer in model._flatten_layers() if not layer.built]
+    if missing:
+        raise ValueError(
+            f"Without their variables yet: {', '.join(missing)}. Call the model with a "
+            "batch in the scope of the strategy, or `build` it, before enable_fit."
+        )
+    model._maybe_symbolic_build = functools.partial(_build, model)
+    for kind in ("train", "test"):
+        setattr(model, f"make_{kind}_function", functools.partial(_make, model, kind))
+    return model
+
+
+def _build(model: keras.Model, iterator: Any = None, data_batch: Any = None) -> None:
+    """Makes what `compile` left for the first batch, from a replica's part of it."""
+    del data_batch
+    waiting = [model._compile_metrics, model._compile_loss]
+    waiting = [part for part in waiting if part is not None and not part.built]
+    if waiting and iterator is not None:
+        strategy = model.distribute_strategy
+        _, _, batches = next(iter(iterator))
+        batch = _of_one_replica(strategy, next(batches))
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(batch)
+        with strategy.scope():
+            y_pred = model(x, training=False)
+            for part in waiting:
+                part.build(y, y_pred)
+    model._post_build()
+
+
+def _make(model: keras.Model, kind: str, force: bool = False) -> None:
+    """As `keras.Model.make_train_function` and `make_test_function`."""
+    name = f"{kind}_function"
+    if force or getattr(model, name) is None:
+        setattr(model, name, _steps(model, getattr(model, f"{kind}_step")))
+
+
+def _steps(model: keras.Model, step: Callable[[Any], Any]) -> Callable[[Any], Logs]:
+    """Returns a function of an iterator, which takes some steps.
+
+    A call of TensorFlow is one step: within a call, collectives of several workers
+    have to be of the same shapes each time, and gradients of embeddings are not.
+
+    Args:
+        model: It says how many steps.
+        step: What a replica does with its part of a batch.
+    """
+    strategy = model.distribute_strategy
+    taken = _Taken()
+
+    @tf.autograph.experimental.do_not_convert
+    def take(iterator: Any) -> None:
+        strategy.run(step, args=(iterator.get_next(),))
+
+    @tf.autograph.experimental.do_not_convert
+    def logs() -> Logs:
+        return _of_one_replica(strategy, strategy.run(model.get_metrics_result))
+
+    if not model.run_eagerly:
+        take = tf.function(take, reduce_retracing=True)
+        logs = tf.function(logs)
+
+    def function(iterator: Any) -> Logs:
+        for _ in range(taken.next(iterator, model.steps_per_execution)):
+            take(iterator)
+        return logs()
+
+    return function
+
+
+class _Taken:
+    """How many steps were taken of an iterator, so that none is taken past its end.
+
+    An error of one worker ends the collectives of all.
+    """
+
+    def __init__(self) -> None:
+        self._iterator: Any = None
+        self._steps = 0
+
+    def next(self, iterator: Any, limit: int) -> int:
+        """Returns how many there are, up to a limit."""
+        if iterator is not self._iterator:
+            self._iterator, self._steps = iterator, 0
+        total = tf_compat.num_steps(iterator)
+        steps = limit if total is None else min(limit, total - self._steps)
+        self._steps += steps
+        return steps
+
+
+def _of_one_replica(strategy: tf.distribute.Strategy, value: Any) -> Any:
+    return tf.nest.map_structure(
+        lambda part: strategy.experimental_local_results(part)[0], value
+    )

@@ -1,0 +1,50 @@
+"""Losses that are the same however trees are shared among replicas."""
+
+from typing import Any
+
+import tensorflow as tf
+
+
+def sum_over_replicas(value: Any) -> Any:
+    """Returns the sum of what all replicas have of a value.
+
+    >>> int(sum_over_replicas(tf.constant(3)))  # Of the only one.
+    3
+
+    Args:
+        value: A tensor, `tf.IndexedSlices`, which stay such, or a list of these.
+    """
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return value
+    # What was made outside of the replica is on no device of its.
+    here = tf.nest.map_structure(tf.identity, value)
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, here)
+
+
+def mean_over_trees(total: tf.Tensor, num_trees: Any) -> tf.Tensor:
+    """Returns the loss of a replica's trees, for `compute_loss` of a `keras.Model`.
+
+    Its gradients, summed over replicas, are those of the mean over the trees of all of
+    them, also where replicas have unequally many or none: N replicas learn as one does
+    that has all trees. Its value is such that the mean that Keras reports is this mean.
+
+    Keras's own losses are means of the means of replicas: the same only where all have
+    equally many trees.
+
+    >>> float(mean_over_trees(tf.constant(6.0), 3))
+    2.0
+
+    Args:
+        total: A scalar, the sum of the losses of the replica's trees.
+        num_trees: How many these are, an integer scalar.
+    """
+    count = tf.cast(num_trees, total.dtype)
+    context = tf.distribute.get_replica_context()
+    replicas = 1 if context is None else context.num_replicas_in_sync
+    if replicas == 1:
+        return total / count
+    to_learn = total / sum_over_replicas(count)
+    # Keras multiplies it by the replicas and weighs it by this replica's trees.
+    to_report = tf.math.divide_no_nan(total, count * replicas)
+    return to_learn + tf.stop_gradient(to_report - to_learn)

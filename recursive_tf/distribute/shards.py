@@ -1,0 +1,124 @@
+"""Batches of trees, of which each replica gets a share."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import tensorflow as tf
+
+from recursive_tf.data import Forest, ForestError
+from recursive_tf.distribute import balance
+from recursive_tf.python import tf_compat
+
+Balance = Literal["nodes", "trees"]
+SHARING: dict[str, Callable[[np.ndarray, int], list[np.ndarray]]] = {
+    "nodes": balance.by_nodes,
+    "trees": balance.in_order,
+}
+
+
+def shards(
+    dataset: tf.data.Dataset,
+    strategy: tf.distribute.Strategy | None = None,
+    balance_by: Balance = "nodes",
+) -> tf.distribute.DistributedDataset:
+    """Returns a distributed dataset, which gives each replica a share of each batch.
+
+    A synchronous step waits for the replica that has the most work. TensorFlow's own
+    `experimental_distribute_dataset` cuts batches as they come; here the shards of a
+    batch have about the same number of nodes, and the same number of trees but for one.
+    Every replica gets a shard in each step. Where there are more replicas than trees,
+    some are empty.
+
+    >>> from recursive_tf import data
+    >>> trees = data.generate("random", 10)
+    >>> [len(batch) for batch in shards(data.batches(trees, 4))]  # Of one replica.
+    [4, 4, 2]
+
+    Every worker reads all of the dataset, which has to be the same for all: shuffle it
+    with a seed.
+
+    Args:
+        dataset: Of batches for all replicas together: a `Forest`, or a tuple that
+            begins with one and goes on with tensors that have a row a tree.
+        strategy: Of `tf.distribute`; the current one if None.
+        balance_by: `"nodes"`, or `"trees"` for shards in the order of the batch.
+
+    Raises:
+        ForestError: If `balance_by` is something else, the dataset is not of batches of
+            trees, or the strategy has no replicas that wait for each other.
+    """
+    if balance_by not in SHARING:
+        raise ForestError(
+            f"Shards cannot be balanced by {balance_by!r}. Expected one of {[*SHARING]}."
+        )
+    parts = dataset.element_spec
+    first = parts[0] if isinstance(parts, tuple) else parts
+    if not isinstance(first, Forest.Spec) or first.shape.rank != 1:
+        raise ForestError(
+            "shards takes a dataset of batches of trees, alone or first in a tuple. "
+            f"Got {parts}."
+        )
+    strategy = strategy or tf.distribute.get_strategy()
+    if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
+        raise ForestError(
+            "Workers of a ParameterServerStrategy do not share batches. Give each a "
+            "dataset of its own: coordinator.create_per_worker_dataset(...), as in "
+            "docs/distributed.md."
+        )
+
+    def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        return _of_worker(dataset, context, balance_by)
+
+    # Trees are read on the host: what follows them runs there.
+    options = tf.distribute.InputOptions(experimental_fetch_to_device=False)
+    distributed = strategy.distribute_datasets_from_function(of_worker, options)
+    tf_compat.set_num_steps(distributed, dataset.cardinality())
+    return distributed
+
+
+def _of_worker(
+    dataset: tf.data.Dataset, context: tf.distribute.InputContext, balance_by: Balance
+) -> tf.data.Dataset:
+    """Returns the shards of the replicas of a worker, one after the other."""
+    num_shards = context.num_replicas_in_sync
+    if num_shards == 1:
+        return dataset
+    here = num_shards // context.num_input_pipelines
+    first = context.input_pipeline_id * here
+
+    def share(number: tf.Tensor, parts: Any) -> Any:
+        parts = parts if isinstance(parts, tuple) else (parts,)
+        shard = first + number % here
+
+        def plan(sizes: np.ndarray, shard: np.ndarray) -> np.ndarray:
+            return SHARING[balance_by](sizes, num_shards)[shard].astype(np.int32)
+
+        trees = tf.numpy_function(plan, [parts[0].sizes, shard], tf.int32)
+        trees.set_shape([None])
+        return _rows(parts, trees)
+
+    if here > 1:
+        dataset = dataset.flat_map(_repeated(here))
+    return (
+        dataset.enumerate()
+        .map(share, tf.data.AUTOTUNE, deterministic=True)
+        .prefetch(tf.data.AUTOTUNE)
+    )
+
+
+def _repeated(times: int) -> Callable[..., tf.data.Dataset]:
+    def repeated(*parts: Any) -> tf.data.Dataset:
+        element = parts if len(parts) > 1 else parts[0]
+        return tf.data.Dataset.from_tensors(element).repeat(times)
+
+    return repeated
+
+
+def _rows(parts: tuple[Any, ...], trees: tf.Tensor) -> Any:
+    """Returns some trees of a batch, and the rows of what else is there of them."""
+    forest, *others = parts
+    if not others:
+        return forest[trees]
+    found = tf.nest.map_structure(lambda part: tf.gather(part, trees), tuple(others))
+    return (forest[trees], *found)
