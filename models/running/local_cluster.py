@@ -65,14 +65,15 @@ def run(
         job: [f"{HOST}:{next(ports)}" for _ in range(number)]
         for job, number in jobs.items()
     }
-    threads = str(max(1, (os.cpu_count() or 1) // len(tasks)))
+    threads = max(1, (os.cpu_count() or 1) // len(tasks))
     with contextlib.ExitStack() as stack:
         running = {}
         for job, number in tasks:
             config = {"cluster": cluster, "task": {"type": job, "index": number}}
             environment = {
-                "TF_NUM_INTEROP_THREADS": threads,
-                "TF_NUM_INTRAOP_THREADS": threads,
+                # With one alone, a server of a cluster waits for itself.
+                "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
+                "TF_NUM_INTRAOP_THREADS": str(threads),
                 **os.environ,
                 "TF_CONFIG": json.dumps(config),
                 IS_LOCAL: "1",
