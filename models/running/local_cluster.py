@@ -60,7 +60,7 @@ def run(
     """
     logs.mkdir(parents=True, exist_ok=True)
     tasks = [(job, i) for job, number in jobs.items() for i in range(number)]
-    ports = iter(_free_ports(len(tasks)))
+    ports = iter(free_ports(len(tasks)))
     cluster = {
         job: [f"{HOST}:{next(ports)}" for _ in range(number)]
         for job, number in jobs.items()
@@ -96,7 +96,7 @@ def _end_at_eof() -> None:
     os._exit(1)
 
 
-def _free_ports(number: int) -> list[int]:
+def free_ports(number: int) -> list[int]:
     """Returns ports that nobody had a moment ago."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
