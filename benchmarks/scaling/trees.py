@@ -40,11 +40,14 @@ class Plan(NamedTuple):
 def in_turn(forest: Forest, batch: int, steps: int) -> Plan:
     """Returns batches of all trees, again from the first after the last.
 
-    The batches are in memory, and made before: training is measured, not reading.
+    A batch is made while the last one is used, as by `rtf.data.batches`; here it is
+    known before how many nodes it has.
     """
     order = np.arange(batch * steps) % len(forest)
     order = np.random.default_rng(0).permutation(len(forest))[order]
     parts = order.reshape(steps, batch)
     dataset = tf.data.Dataset.from_tensor_slices(parts.astype(np.int32))
     dataset = dataset.map(lambda trees: forest[trees]).prefetch(2)
-    return Plan(dataset, forest.sizes.numpy()[parts].sum(1))
+    options = tf.data.Options()
+    options.autotune.enabled = False  # As those of rtf.data.batches.
+    return Plan(dataset.with_options(options), forest.sizes.numpy()[parts].sum(1))

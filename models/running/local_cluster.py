@@ -114,9 +114,7 @@ def end_with_the_starter() -> None:
 
 
 def _end_at_eof() -> None:
-    # The starter never writes. Python aborts if it ends while sys.stdin is being read.
-    while os.read(sys.stdin.fileno(), 1):
-        pass
+    os.read(0, 1)  # The starter never writes.
     os._exit(1)
 
 
@@ -181,11 +179,19 @@ def _first_failure(
     running: Mapping[str, subprocess.Popen[bytes]], logs: pathlib.Path
 ) -> Failed | None:
     leader = next(iter(running))
-    while True:
-        for task, process in running.items():
-            code = process.poll()
-            if code:
-                return Failed(task, code, logs / f"{task.replace(':', '-')}.log")
-        if running[leader].poll() is not None:
-            return None
+    while not _failures(running) and running[leader].poll() is None:
         time.sleep(POLL_S)
+    if running[leader].poll() == 0:
+        for task, process in running.items():
+            if task.partition(":")[0] == leader.partition(":")[0]:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(PATIENCE_S)  # The leader's peers end as it does.
+        return None
+    time.sleep(POLL_S)  # When one is killed, others fail for that at once.
+    code, task = min(_failures(running))  # A signal is a negative code.
+    return Failed(task, code, logs / f"{task.replace(':', '-')}.log")
+
+
+def _failures(running: Mapping[str, subprocess.Popen[bytes]]) -> list[tuple[int, str]]:
+    codes = {task: process.poll() for task, process in running.items()}
+    return [(code, task) for task, code in codes.items() if code]

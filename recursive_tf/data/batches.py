@@ -11,6 +11,7 @@ from recursive_tf.data.forest import Forest
 from recursive_tf.data.measures import depths
 
 Bucket = Literal["nodes", "depth"]
+READ_AHEAD = 2  # Batches.
 MEASURES: dict[str, Callable[[Forest], np.ndarray]] = {
     "nodes": lambda forest: forest.sizes.numpy(),
     "depth": depths,
@@ -29,8 +30,9 @@ def batches(  # noqa: PLR0913 (one for each choice)
 ) -> tf.data.Dataset:
     """Returns a dataset of batches of the trees of a forest.
 
-    A batch costs a few ops for all its trees together, and the next one is made while
-    the last one is used.
+    A batch costs a few ops for all its trees together, and the next ones are made while
+    the last one is used. How many at once is fixed: for what follows, too,
+    `tf.data.AUTOTUNE` means all cores.
 
     >>> from recursive_tf.data import generate
     >>> trees = generate("random", 10)
@@ -71,13 +73,24 @@ def batches(  # noqa: PLR0913 (one for each choice)
     dataset = (
         _seeds(seed)
         .flat_map(planned)
-        .map(lambda trees: forest[trees], tf.data.AUTOTUNE, deterministic=True)
+        .map(lambda trees: forest[trees], READ_AHEAD, deterministic=True)
     )
     if max_nodes is None:
         dataset = dataset.apply(
             tf.data.experimental.assert_cardinality(cut.num_batches)
         )
-    return dataset.prefetch(tf.data.AUTOTUNE)
+    return untuned(dataset.prefetch(READ_AHEAD))
+
+
+def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns a dataset that tf.data does not tune while it runs.
+
+    What tunes it sleeps for longer and longer, and whoever is done with a pass waits
+    until it wakes: seconds after each epoch.
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
 
 
 def _seeds(seed: int | tf.Variable | None) -> tf.data.Dataset:

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.data import Forest, ForestError
+from recursive_tf.data.batches import READ_AHEAD, untuned
 from recursive_tf.distribute import balance
 from recursive_tf.python import tf_compat
 
@@ -70,11 +71,10 @@ def shards(
     def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
         return _of_worker(dataset, context, balance_by)
 
-    # Trees are read on the host: what follows them runs there.
-    options = tf.distribute.InputOptions(experimental_fetch_to_device=False)
-    distributed = strategy.distribute_datasets_from_function(of_worker, options)
-    tf_compat.set_num_steps(distributed, dataset.cardinality())
-    return distributed
+    distributed = strategy.distribute_datasets_from_function(
+        of_worker, tf_compat.input_on_host(strategy)
+    )
+    return tf_compat.with_num_steps(distributed, dataset.cardinality())
 
 
 def _of_worker(
@@ -100,11 +100,9 @@ def _of_worker(
 
     if here > 1:
         dataset = dataset.flat_map(_repeated(here))
-    return (
-        dataset.enumerate()
-        .map(share, tf.data.AUTOTUNE, deterministic=True)
-        .prefetch(tf.data.AUTOTUNE)
-    )
+    numbered = dataset.enumerate()
+    shared = numbered.map(share, READ_AHEAD, deterministic=True)
+    return untuned(shared.prefetch(READ_AHEAD))
 
 
 def _repeated(times: int) -> Callable[..., tf.data.Dataset]:

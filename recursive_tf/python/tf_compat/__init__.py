@@ -87,11 +87,12 @@ from recursive_tf.python.tf_compat.randomness import (
 )
 from recursive_tf.python.tf_compat.replicas import (
     handle_of_this_replica,
+    input_on_host,
     keep_caching_device,
     num_steps,
     of_this_replica,
     replica_id,
-    set_num_steps,
+    with_num_steps,
 )
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
@@ -140,6 +141,7 @@ __all__ = [
     "has_converter",
     "has_custom_gradient",
     "have_tangents",
+    "input_on_host",
     "is_autographs_branch",
     "is_copy",
     "is_elementwise",
@@ -176,7 +178,6 @@ __all__ = [
     "set_function",
     "set_functions",
     "set_gradient",
-    "set_num_steps",
     "set_gradient_function",
     "set_loop_graphs",
     "set_origin",
@@ -187,6 +188,7 @@ __all__ = [
     "unique_name",
     "variable_accessed",
     "watched_variables",
+    "with_num_steps",
     "without_function",
     "zeros_like",
 ]

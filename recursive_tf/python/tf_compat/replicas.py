@@ -56,15 +56,41 @@ def _variable_here(handle: Any) -> Any:
     return mirrored._get()
 
 
-def set_num_steps(distributed: Any, steps: int) -> None:
-    """Says how many steps a distributed dataset has, and that it has them everywhere.
+# Iterators that copy ahead to devices are tuned while they run, whatever the dataset's
+# options say, and whoever ends one waits until what tunes it wakes: for seconds.
+ON_HOST = tf.distribute.InputOptions(
+    experimental_replication_mode=tf.distribute.InputReplicationMode.PER_REPLICA,
+    experimental_fetch_to_device=False,
+)
+
+
+def input_on_host(strategy: tf.distribute.Strategy) -> Any:
+    """Returns how replicas get trees: on the host, where what follows them runs."""
+    if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        # It takes ON_HOST for iterators alone: see `with_num_steps`.
+        return tf.distribute.InputOptions(experimental_fetch_to_device=False)
+    return ON_HOST
+
+
+def with_num_steps(distributed: Any, steps: int) -> Any:
+    """Returns a distributed dataset that has so many steps, everywhere.
 
     TensorFlow takes the number of elements of a worker's dataset, of which a step uses
     one a replica; and workers ask each other in each step whether there is one left.
+
+    Args:
+        distributed: From `distribute_datasets_from_function`, where that is not just a
+            dataset.
+        steps: If negative, it is not known.
     """
-    if isinstance(distributed, tf.distribute.DistributedDataset) and steps >= 0:
+    if not isinstance(distributed, tf.distribute.DistributedDataset):
+        return distributed
+    if steps >= 0:
         distributed._cardinality = int(steps)
         distributed._enable_get_next_as_optional = False
+    if len(distributed._input_workers.compute_devices_for_worker(0)) == 1:
+        distributed._options = ON_HOST
+    return distributed
 
 
 def num_steps(iterator: Any) -> int | None:
