@@ -1,7 +1,9 @@
 """The model's arithmetic, by hand; and that the benchmark runs."""
 
+import json
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -33,6 +35,8 @@ from benchmarks.scaling.model import (
 )
 from benchmarks.scaling.report import Report, Trees
 from benchmarks.treelstm_model import Size
+from models.running import local_cluster
+from models.running.local_cluster import Host
 from recursive_tf.distribute import balance
 
 ALONE = float("inf")
@@ -177,6 +181,28 @@ def test_a_rate_that_tc_has_not_is_refused(capsys):
     with pytest.raises(SystemExit):
         scaling.parse(["--link", "fast"])
     assert "'fast' is no whole number and gbit" in capsys.readouterr().err
+
+
+def test_tasks_run_where_their_hosts_are(tmp_path):
+    say = "import os; print(os.environ['PLACE'], os.environ['TF_CONFIG'])"
+    hosts = [Host(f"10.0.0.{i}", ("env", f"PLACE=host{i}")) for i in (1, 2)]
+    command = [sys.executable, "-c", say]
+    assert local_cluster.run(command, {"worker": 2}, tmp_path, hosts) is None
+    first, second = ((tmp_path / f"worker-{i}.log").read_text() for i in (0, 1))
+    assert first.startswith("host1 ")
+    assert second.startswith("host2 ")
+    config = json.loads(second.partition(" ")[2])
+    addresses = [address.split(":")[0] for address in config["cluster"]["worker"]]
+    assert addresses == ["10.0.0.1", "10.0.0.2"]
+
+
+def test_what_the_first_task_says_need_not_be_shown(tmp_path, capfdbinary):
+    command = [sys.executable, "-c", "print('hello')"]
+    assert (
+        local_cluster.run(command, {"a": 1}, tmp_path / "logs", is_shown=False) is None
+    )
+    assert capfdbinary.readouterr().out == b""
+    assert (tmp_path / "logs" / "a-0.log").read_text() == "hello\n"
 
 
 @pytest.mark.skipif(link.why_not() is not None, reason=str(link.why_not()))
