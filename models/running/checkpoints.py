@@ -1,8 +1,7 @@
 """The last epoch's checkpoint, which training goes on from."""
 
-import contextlib
 import pathlib
-import tempfile
+from collections.abc import Iterable
 from typing import Any
 
 import keras
@@ -36,15 +35,15 @@ class LastEpoch(keras.callbacks.Callback):
             rtf.distribute.ClusterError: If a process does not see what others do.
         """
         super().__init__()
+        # Metrics are not in it: to read them is a step of all processes.
         parts = tf.train.Checkpoint(
-            model=model, optimizer=model.optimizer, states=_states(model)
+            weights=_values(model.weights),
+            optimizer=_values(model.optimizer.variables),
+            states=_states(model),
         )
-        self._own = contextlib.ExitStack()
-        latest = tf.train.latest_checkpoint(folder)
-        if not distribution.is_chief:
-            # To save is a step of all: each adds up what metrics have counted.
-            folder = pathlib.Path(self._own.enter_context(_unused_folder()))
+        self._is_chief = distribution.is_chief
         self._manager = tf.train.CheckpointManager(parts, folder, max_to_keep=1)
+        latest = self._manager.latest_checkpoint
         self.epoch = 0
         if latest is not None:
             parts.restore(latest).assert_consumed()
@@ -55,15 +54,8 @@ class LastEpoch(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Saves."""
         self.epoch = epoch + 1
-        self._manager.save(self.epoch)
-
-    def on_train_end(self, logs: Any = None) -> None:
-        """Drops what only the chief keeps."""
-        self._own.close()
-
-
-def _unused_folder() -> Any:
-    return tempfile.TemporaryDirectory(prefix="recursive_tf_")
+        if self._is_chief:
+            self._manager.save(self.epoch)
 
 
 def _check_all_see(epoch: int, strategy: tf.distribute.Strategy) -> None:
@@ -82,4 +74,8 @@ def _check_all_see(epoch: int, strategy: tf.distribute.Strategy) -> None:
 def _states(model: keras.Model) -> list[tf.Variable]:
     """Returns the states of random numbers, which Keras does not save."""
     saved = {id(variable) for variable in model.weights}
-    return [v.value for v in model.variables if id(v) not in saved]
+    return _values(v for v in model.variables if id(v) not in saved)
+
+
+def _values(variables: Iterable[Any]) -> list[tf.Variable]:
+    return [variable.value for variable in variables]

@@ -82,19 +82,20 @@ def run(
     logs.mkdir(parents=True, exist_ok=True)
     tasks = [(job, i) for job, number in jobs.items() for i in range(number)]
     places = dict(zip(tasks, itertools.cycle(hosts), strict=False))
-    ports = iter(_free_ports(len(tasks)))
+    ports = iter(free_ports(len(tasks)))
     cluster = {
         job: [f"{places[job, i].address}:{next(ports)}" for i in range(number)]
         for job, number in jobs.items()
     }
-    threads = str(max(1, (os.cpu_count() or 1) // len(tasks)))
+    threads = max(1, (os.cpu_count() or 1) // len(tasks))
     with contextlib.ExitStack() as stack:
         running = {}
         for job, number in tasks:
             config = {"cluster": cluster, "task": {"type": job, "index": number}}
             environment = {
-                "TF_NUM_INTEROP_THREADS": threads,
-                "TF_NUM_INTRAOP_THREADS": threads,
+                # With one alone, a server of a cluster waits for itself.
+                "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
+                "TF_NUM_INTRAOP_THREADS": str(threads),
                 **os.environ,
                 "TF_CONFIG": json.dumps(config),
                 IS_LOCAL: "1",
@@ -118,7 +119,7 @@ def _end_at_eof() -> None:
     os._exit(1)
 
 
-def _free_ports(number: int) -> list[int]:
+def free_ports(number: int) -> list[int]:
     """Returns ports that nobody had a moment ago."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
+import tensorflow as tf
 from absl import app, flags, logging
 
 import recursive_tf as rtf
@@ -22,6 +23,14 @@ from models.running.task import Task
 from models.running.training import EVALUATION_BATCH, print_result, train
 
 MAY_CHANGE = ("epochs", "executor", "strategy", "num_workers")  # Of a run that is resumed.
+
+# What TensorFlow raises in a process when another one is gone.
+LOST = (
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.UnavailableError,
+)
 
 _MODE = flags.DEFINE_enum(
     "mode",
@@ -105,7 +114,16 @@ def _train(task: Task) -> None:
     if settings.strategy in OF_PROCESSES and cluster_resolver() is None:
         _train_here(settings, run_folder)
         return
-    result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
+    try:
+        result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
+    except LOST as error:
+        if settings.strategy not in OF_PROCESSES:
+            raise
+        sys.exit(
+            "Another process of the cluster has ended, or cannot be reached. See in its "
+            "log why, and start all of them again with --resume. TensorFlow says: "
+            f"{error.message.splitlines()[0]}"
+        )
     if result is not None:
         print_result(result)
 

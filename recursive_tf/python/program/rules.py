@@ -123,6 +123,7 @@ class ClosingRules:
         self._hidden = hidden
         self._drawing = drawing
         self._only_reads = only_reads
+        self._here = tf_compat.current_device()
         self._capture_ids: dict[Hashable, int] = {}
         self.captures: list[Capture] = []
         self.pushes: dict[str, PushedTable] = {}
@@ -134,6 +135,8 @@ class ClosingRules:
             "AssignVariableOp": _leave_out_step,
             **dict.fromkeys(DRAWS, self._draw),
             "ReadVariableOp": self._draw_or_read_once,
+            "ResourceGather": self._look_up_elsewhere,
+            "ResourceGatherNd": self._look_up_elsewhere,
             **dict.fromkeys(CONDITIONALS, copy_conditional),
             **dict.fromkeys(LOOPS, self._close_loop),
             **dict.fromkeys(FUNCTION_CALLS, _inline),
@@ -287,16 +290,45 @@ class ClosingRules:
         return self._draw(copy, op) or self._read_once(copy, op)
 
     def _read_once(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+        external = self._variable_outside(copy, op)
+        if external is None:
+            return None
+        return [self._value_of(copy, external, spec_of(op.outputs[0]))]
+
+    def _look_up_elsewhere(
+        self, copy: GraphCopy, op: tf.Operation
+    ) -> list[tf.Tensor] | None:
+        """Looks up in what the root call reads: an op sees the variables of its device.
+
+        Else the root call would have to be where the variable is.
+        """
+        external = self._variable_outside(copy, op)
+        if external is None or not tf_compat.is_elsewhere(external, self._here):
+            return None
+        spec = tf_compat.spec_of_variable(external)
+        if spec is None:
+            return None
+        value = self._value_of(copy, external, spec)
+        indices = copy.resolve(op.inputs[1])
+        if op.type == "ResourceGatherNd":
+            return [tf.gather_nd(value, indices)]
+        return [tf.gather(value, indices, batch_dims=op.get_attr("batch_dims"))]
+
+    def _variable_outside(self, copy: GraphCopy, op: tf.Operation) -> tf.Tensor | None:
+        """Returns the handle of what `op` reads, if the root call may read it."""
         if not self._only_reads:
             return None
         outermost, handle = copy.origin(op.inputs[0])
         external = outermost.external_of(handle)
         if external is None or id(external) in _hidden_ids(copy):
             return None
-        procedure = closed_graph_around(copy.target)
-        value = op.outputs[0]
-        index = self.index_of(VariableValue(external, spec_of(value)))
-        return [procedure.capture_argument(index, value)]
+        return external
+
+    def _value_of(
+        self, copy: GraphCopy, external: tf.Tensor, spec: tf.TensorSpec
+    ) -> tf.Tensor:
+        index = self.index_of(VariableValue(external, spec))
+        return closed_graph_around(copy.target).capture_argument(index, spec)
 
 
 def _leave_out_step(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:

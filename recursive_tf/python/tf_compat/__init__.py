@@ -22,6 +22,7 @@ from recursive_tf.python.tf_compat.autograph import (
     convert_by_autograph,
     is_autographs_branch,
 )
+from recursive_tf.python.tf_compat.devices import current_device, is_elsewhere
 from recursive_tf.python.tf_compat.functions import (
     add_function,
     find_function,
@@ -66,6 +67,7 @@ from recursive_tf.python.tf_compat.graphs import (
     placeholder_like,
     scope_of,
     set_captures,
+    spec_of_variable,
     unique_name,
     without_function,
     zeros_like,
@@ -125,6 +127,7 @@ __all__ = [
     "convert_by_autograph",
     "convert_by_vectorized_map",
     "copy_handle_data",
+    "current_device",
     "copy_static_info",
     "create_op",
     "custom_gradient_of",
@@ -145,6 +148,7 @@ __all__ = [
     "is_autographs_branch",
     "is_copy",
     "is_elementwise",
+    "is_elsewhere",
     "is_of_batch_normalization",
     "is_of_keras_seed",
     "is_stateful",
@@ -182,6 +186,7 @@ __all__ = [
     "set_loop_graphs",
     "set_origin",
     "set_strings",
+    "spec_of_variable",
     "to_func_graph",
     "trace",
     "traced_functions",
