@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -18,6 +19,19 @@ HOST = "127.0.0.1"
 IS_LOCAL = "RECURSIVE_TF_LOCAL_CLUSTER"
 PATIENCE_S = 10.0
 POLL_S = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """Where a task runs.
+
+    Attributes:
+        address: At which the others find it.
+        prefix: What its command begins with, e.g. ("ip", "netns", "exec", "left").
+    """
+
+    address: str = HOST
+    prefix: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,11 +56,16 @@ class Failed:
 
 
 def run(
-    command: Sequence[str], jobs: Mapping[str, int], logs: pathlib.Path
+    command: Sequence[str],
+    jobs: Mapping[str, int],
+    logs: pathlib.Path,
+    hosts: Sequence[Host] = (Host(),),
+    *,
+    is_shown: bool = True,
 ) -> Failed | None:
     """Runs a command once for each task, until the first task has ended or one fails.
 
-    What the first task says is shown, too. All processes have ended when this returns,
+    All processes have ended when this returns,
     also if it is interrupted; and they end if this process does.
 
     Args:
@@ -54,15 +73,18 @@ def run(
         jobs: The number of tasks of each, e.g. {"worker": 2}. The first task of the
             first job leads; when it has ended, so has the run.
         logs: A folder, made here: a log for each task.
+        hosts: Where tasks run, in turn.
+        is_shown: Whether what the first task says is shown, too.
 
     Returns:
         The first process that failed, if one did.
     """
     logs.mkdir(parents=True, exist_ok=True)
     tasks = [(job, i) for job, number in jobs.items() for i in range(number)]
+    places = dict(zip(tasks, itertools.cycle(hosts), strict=False))
     ports = iter(free_ports(len(tasks)))
     cluster = {
-        job: [f"{HOST}:{next(ports)}" for _ in range(number)]
+        job: [f"{places[job, i].address}:{next(ports)}" for i in range(number)]
         for job, number in jobs.items()
     }
     threads = max(1, (os.cpu_count() or 1) // len(tasks))
@@ -79,8 +101,9 @@ def run(
                 IS_LOCAL: "1",
             }
             log = logs / f"{job}-{number}.log"
-            is_shown = (job, number) == tasks[0]
-            process = _process(command, environment, log, is_shown)
+            own = [*places[job, number].prefix, *command]
+            is_first = (job, number) == tasks[0]
+            process = _process(own, environment, log, is_shown and is_first)
             running[f"{job}:{number}"] = stack.enter_context(process)
         return _first_failure(running, logs)
 
