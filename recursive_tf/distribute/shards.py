@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.data import Forest, ForestError
-from recursive_tf.data.batches import READ_AHEAD, untuned
+from recursive_tf.data.batches import CHOICE, Choice, read_ahead
 from recursive_tf.distribute import balance
 from recursive_tf.python import tf_compat
 
@@ -86,23 +86,28 @@ def _of_worker(
         return dataset
     here = num_shards // context.num_input_pipelines
     first = context.input_pipeline_id * here
+    source: Choice | None = getattr(dataset, CHOICE, None)
+    if source is not None:
+        dataset = source.chosen  # So this worker reads its own trees alone.
 
     def share(number: tf.Tensor, parts: Any) -> Any:
-        parts = parts if isinstance(parts, tuple) else (parts,)
         shard = first + number % here
 
         def plan(sizes: np.ndarray, shard: np.ndarray) -> np.ndarray:
             return SHARING[balance_by](sizes, num_shards)[shard].astype(np.int32)
 
-        trees = tf.numpy_function(plan, [parts[0].sizes, shard], tf.int32)
+        parts = parts if isinstance(parts, tuple) else (parts,)
+        sizes = parts[0].sizes if source is None else tf.gather(all_sizes, parts[0])
+        trees = tf.numpy_function(plan, [sizes, shard], tf.int32)
         trees.set_shape([None])
-        return _rows(parts, trees)
+        if source is None:
+            return _rows(parts, trees)
+        return source.forest[tf.gather(parts[0], trees)]
 
+    all_sizes = None if source is None else source.forest.sizes
     if here > 1:
         dataset = dataset.flat_map(_repeated(here))
-    numbered = dataset.enumerate()
-    shared = numbered.map(share, READ_AHEAD, deterministic=True)
-    return untuned(shared.prefetch(READ_AHEAD))
+    return read_ahead(dataset.enumerate(), share)
 
 
 def _repeated(times: int) -> Callable[..., tf.data.Dataset]:
