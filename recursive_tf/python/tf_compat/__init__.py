@@ -94,6 +94,7 @@ from recursive_tf.python.tf_compat.replicas import (
     num_steps,
     of_this_replica,
     replica_id,
+    send_in_pieces_of,
     with_num_steps,
 )
 from recursive_tf.python.tf_compat.tapes import (
@@ -174,6 +175,7 @@ __all__ = [
     "register_converter",
     "replica_id",
     "scope_of",
+    "send_in_pieces_of",
     "set_attr",
     "set_attrs",
     "set_branch_graphs",

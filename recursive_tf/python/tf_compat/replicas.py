@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.eager import context
 from tensorflow.python.ops import variable_scope
 
 
@@ -97,3 +99,17 @@ def num_steps(iterator: Any) -> int | None:
     """Returns how many steps the dataset of an iterator has, if that is known."""
     steps = getattr(iterator, "_cardinality", None)
     return None if steps is None or steps < 0 else int(steps)
+
+
+def send_in_pieces_of(size: int) -> None:
+    """Sets how many bytes of a tensor that processes exchange are one piece.
+
+    Args:
+        size: In bytes. TensorFlow's default is 4096.
+    """
+    eager = context.context()
+    config = config_pb2.ConfigProto()
+    if eager._config is not None:
+        config.CopyFrom(eager._config)
+    config.experimental.recv_buf_max_chunk = size
+    eager._config = config
