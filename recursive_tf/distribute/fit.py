@@ -36,6 +36,8 @@ def enable_fit(model: Model) -> Model:
         ValueError: If there are layers without their variables, or the strategy is a
             ParameterServerStrategy, under which Keras 3 has no `fit`.
     """
+    if model._distribute_strategy is None:
+        return model  # Made in no scope: Keras does all of it.
     strategy = model.distribute_strategy
     if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
         raise ValueError(
@@ -122,11 +124,13 @@ class _Taken:
         self._steps = 0
 
     def next(self, iterator: Any, limit: int) -> int:
-        """Returns how many there are, up to a limit."""
+        """Returns how many there are, up to a limit; 1 if nobody knows."""
         if iterator is not self._iterator:
             self._iterator, self._steps = iterator, 0
         total = tf_compat.num_steps(iterator)
-        steps = limit if total is None else min(limit, total - self._steps)
+        if total is None:
+            return 1  # An end in the midst of some would lose what they found.
+        steps = min(limit, total - self._steps)
         self._steps += steps
         return steps
 

@@ -55,6 +55,7 @@ from recursive_tf.python.signature import (
 
 CALLS = frozenset((CALL, MAP, SHARED_CALL))
 _TRACED = CALLS | {PUSH}
+LOOK_UPS = ("ResourceGather", "ResourceGatherNd")
 
 
 @dataclasses.dataclass
@@ -134,6 +135,7 @@ class ClosingRules:
             "AssignVariableOp": _leave_out_step,
             **dict.fromkeys(DRAWS, self._draw),
             "ReadVariableOp": self._draw_or_read_once,
+            **dict.fromkeys(LOOK_UPS, self._look_up_in_what_is_read),
             **dict.fromkeys(CONDITIONALS, copy_conditional),
             **dict.fromkeys(LOOPS, self._close_loop),
             **dict.fromkeys(FUNCTION_CALLS, _inline),
@@ -287,16 +289,47 @@ class ClosingRules:
         return self._draw(copy, op) or self._read_once(copy, op)
 
     def _read_once(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+        external = self._read_outside(copy, op)
+        if external is None:
+            return None
+        return [self._value_of(copy, external, spec_of(op.outputs[0]))]
+
+    def _look_up_in_what_is_read(
+        self, copy: GraphCopy, op: tf.Operation
+    ) -> list[tf.Tensor] | None:
+        """Takes rows of a variable of another process, which the root call reads.
+
+        A body runs in one process, and cannot reach what another one holds.
+        """
+        external = self._read_outside(copy, op)
+        if external is None or not tf_compat.is_elsewhere(external):
+            return None
+        table = self._value_of(copy, external, tf_compat.spec_of_variable(op.inputs[0]))
+        indices = copy.resolve(op.inputs[1])
+        if op.type == "ResourceGatherNd":
+            rows = tf.gather_nd(table, indices)
+        else:
+            axes = op.get_attr("batch_dims")
+            rows = tf.gather(table, indices, axis=axes, batch_dims=axes)
+        tf_compat.set_origin(rows.op, op)
+        return [rows]
+
+    def _read_outside(self, copy: GraphCopy, op: tf.Operation) -> tf.Tensor | None:
+        """Returns the handle that `op` reads, if the root call can do so once."""
         if not self._only_reads:
             return None
         outermost, handle = copy.origin(op.inputs[0])
         external = outermost.external_of(handle)
         if external is None or id(external) in _hidden_ids(copy):
             return None
-        procedure = closed_graph_around(copy.target)
-        value = op.outputs[0]
-        index = self.index_of(VariableValue(external, spec_of(value)))
-        return [procedure.capture_argument(index, value)]
+        return external
+
+    def _value_of(
+        self, copy: GraphCopy, handle: tf.Tensor, spec: tf.TensorSpec
+    ) -> tf.Tensor:
+        """Returns what the root call reads of a variable."""
+        index = self.index_of(VariableValue(handle, spec))
+        return closed_graph_around(copy.target).capture_argument(index, spec)
 
 
 def _leave_out_step(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:

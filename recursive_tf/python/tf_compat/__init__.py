@@ -87,11 +87,13 @@ from recursive_tf.python.tf_compat.randomness import (
 )
 from recursive_tf.python.tf_compat.replicas import (
     handle_of_this_replica,
+    is_elsewhere,
     keep_caching_device,
     num_steps,
     of_this_replica,
     replica_id,
     set_num_steps,
+    spec_of_variable,
 )
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
@@ -143,6 +145,7 @@ __all__ = [
     "is_autographs_branch",
     "is_copy",
     "is_elementwise",
+    "is_elsewhere",
     "is_of_batch_normalization",
     "is_of_keras_seed",
     "is_stateful",
@@ -181,6 +184,7 @@ __all__ = [
     "set_loop_graphs",
     "set_origin",
     "set_strings",
+    "spec_of_variable",
     "to_func_graph",
     "trace",
     "traced_functions",

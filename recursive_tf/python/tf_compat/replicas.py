@@ -1,11 +1,12 @@
-"""The replicas of `tf.distribute`, and their copies of variables."""
+"""The replicas and processes of `tf.distribute`, and where variables are."""
 
 import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.ops import variable_scope
+from tensorflow.python.eager import context
+from tensorflow.python.ops import handle_data_util, variable_scope
 
 
 @contextlib.contextmanager
@@ -54,6 +55,21 @@ def _variable_here(handle: Any) -> Any:
     if mirrored is None or tf.distribute.get_replica_context() is None:
         return None
     return mirrored._get()
+
+
+def is_elsewhere(handle: tf.Tensor) -> bool:
+    """Says whether another process of a cluster holds what a handle leads to."""
+    server = context.get_server_def()
+    where = tf.DeviceSpec.from_string(handle.device)
+    if server is None or where.job is None:
+        return False
+    return (where.job, where.task) != (server.job_name, server.task_index)
+
+
+def spec_of_variable(handle: tf.Tensor) -> tf.TensorSpec:
+    """Returns what a handle says of its variable."""
+    [found] = handle_data_util.get_resource_handle_data(handle).shape_and_type
+    return tf.TensorSpec(tf.TensorShape(found.shape), tf.as_dtype(found.dtype))
 
 
 def set_num_steps(distributed: Any, steps: int) -> None:

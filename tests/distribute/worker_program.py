@@ -1,0 +1,33 @@
+"""Trains as one of the workers of TF_CONFIG; the first one writes a JSON file.
+
+Arguments: the file, and the names of trainings.
+"""
+
+import faulthandler
+import json
+import pathlib
+import sys
+
+import tensorflow as tf
+
+from models.running import local_cluster
+
+TIMEOUT_S = 300
+
+
+def main():
+    faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
+    local_cluster.end_with_the_starter()
+    path, *names = sys.argv[1:]
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    from tests.distribute.traffic import traffic
+    from tests.distribute.trainings import TRAININGS
+
+    found = {name: TRAININGS[name](strategy) for name in names}
+    found["traffic"] = traffic(strategy)
+    if strategy.cluster_resolver.task_id == 0:
+        pathlib.Path(path).write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
