@@ -59,10 +59,13 @@ def enable_fit(model: Model) -> Model:
 def _build(model: keras.Model, iterator: Any = None, data_batch: Any = None) -> None:
     """Makes what `compile` left for the first batch, from a replica's part of it."""
     del data_batch
+    strategy = model.distribute_strategy
+    if not model.optimizer.built:
+        with strategy.scope():
+            model.optimizer.build(model.trainable_variables)
     waiting = [model._compile_metrics, model._compile_loss]
     waiting = [part for part in waiting if part is not None and not part.built]
     if waiting and iterator is not None:
-        strategy = model.distribute_strategy
         _, _, batches = next(iter(iterator))
         batch = _of_one_replica(strategy, next(batches))
         x, y, _ = keras.utils.unpack_x_y_sample_weight(batch)

@@ -26,5 +26,5 @@ def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
     table = embedding.embeddings
     if not isinstance(table, keras.Variable):  # Of a quantized or an adapted layer.
         return embedding(tokens)
-    # Keras's `value` is a copy of the table in half precision where that is computed in.
+    # Where a layer computes in half precision, `value` is all of the table, cast.
     return tf.cast(gather_rows(table._value, tokens), embedding.compute_dtype)

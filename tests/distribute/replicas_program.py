@@ -10,6 +10,8 @@ import sys
 
 import tensorflow as tf
 
+from tests.distribute.trainings import TRAININGS
+
 TIMEOUT_S = 300
 
 
@@ -24,8 +26,6 @@ def main():
     if replicas > 1:
         devices = [f"CPU:{number}" for number in range(replicas)]
         strategy = tf.distribute.MirroredStrategy(devices)
-    from tests.distribute.trainings import TRAININGS
-
     found = {name: TRAININGS[name](strategy) for name in names}
     pathlib.Path(path).write_text(json.dumps(found))
 

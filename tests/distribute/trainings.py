@@ -39,7 +39,7 @@ def chain(words, seed=0):
 
 
 def unequal_trees():
-    """Returns ten batches of trees: one is a hundred times larger, the last is alone."""
+    """Returns ten batches: one tree is a hundred times larger, the last is alone."""
     small = few_words(STEPS // EPOCHS * BATCH - BATCH)
     return rtf.data.concat([small[:10], chain(150), small[10:]])
 
@@ -213,6 +213,31 @@ def dependency(strategy, executor):
     return {"losses": losses.found, "variables": variables_of(model)}
 
 
+def functional(strategy, executor):
+    """Trains, evaluates and applies a functional model, with labels beside forests."""
+    trees = few_words(16)
+    labels = tf.gather(trees.labels, trees.roots)
+    dataset = tf.data.Dataset.from_tensor_slices((trees, labels)).batch(8)
+    with strategy.scope():
+        keras.utils.set_random_seed(0)
+        words = rtf.layers.ForestInput()
+        encoder = rtf.layers.TreeEncoder(
+            rtf.layers.TreeLSTMCell(5),
+            keras.layers.Embedding(VOCABULARY, 4),
+            executor=executor,
+        )
+        model = keras.Model(words, keras.layers.Dense(CLASSES)(encoder(words)))
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile(keras.optimizers.Adam(0.01), loss, metrics=["accuracy"])
+    rtf.distribute.enable_fit(model)
+    losses = Losses()
+    shared = rtf.distribute.shards(dataset, strategy)
+    model.fit(shared, epochs=4, verbose=0, callbacks=[losses])
+    losses.found.append(model.evaluate(shared, return_dict=True, verbose=0))
+    logits = model.predict(dataset.map(lambda forest, _: forest), verbose=0)
+    return {"losses": losses.found, "variables": [logits.tolist()]}
+
+
 def accumulate(strategy, executor):
     """Trains by the mean of two batches each, also clipped and decayed."""
 
@@ -240,27 +265,30 @@ def clipped_adam():
     return LazyAdam(0.005, global_clipnorm=0.1)
 
 
-def named(train, **choices):
-    return functools.partial(train, **choices)
-
-
-TRAININGS = {
-    "fit": named(fit, executor="batched", make_optimizer=adagrad),
-    "fit, dataflow": named(
-        fit, executor="dataflow", make_optimizer=adam, balance_by="trees"
+BATCHED, DATAFLOW = {"executor": "batched"}, {"executor": "dataflow"}
+CHOICES = {
+    "fit": (fit, {"make_optimizer": adagrad, **BATCHED}),
+    "fit, dataflow": (
+        fit,
+        {"make_optimizer": adam, "balance_by": "trees", **DATAFLOW},
     ),
-    "loop": named(loop, executor="batched", make_optimizer=clipped_adam),
-    "loop, dataflow": named(loop, executor="dataflow", make_optimizer=clipped_adagrad),
-    "structures": named(loop_over_structures, executor="batched"),
-    "structures, dataflow": named(loop_over_structures, executor="dataflow"),
-    "dependency": named(dependency, executor="batched"),
-    "accumulate": named(accumulate, executor="batched"),
-    "overflow": named(overflow, executor="batched"),
-    "mixed": named(mixed, executor="batched"),
+    "loop": (loop, {"make_optimizer": clipped_adam, **BATCHED}),
+    "loop, dataflow": (loop, {"make_optimizer": clipped_adagrad, **DATAFLOW}),
+    "structures": (loop_over_structures, BATCHED),
+    "structures, dataflow": (loop_over_structures, DATAFLOW),
+    "dependency": (dependency, BATCHED),
+    "functional": (functional, BATCHED),
+    "accumulate": (accumulate, BATCHED),
+    "overflow": (overflow, BATCHED),
+    "mixed": (mixed, BATCHED),
+}
+TRAININGS = {
+    name: functools.partial(train, **choices)
+    for name, (train, choices) in CHOICES.items()
 }
 # Which of them several replicas do: in one process, or in as many workers.
 MIRRORED = {
-    2: ["fit", "loop, dataflow", "accumulate", "overflow", "mixed"],
+    2: ["fit", "loop, dataflow", "functional", "accumulate", "overflow", "mixed"],
     3: ["loop", "structures, dataflow", "dependency"],
 }
 WORKERS = {2: ["fit, dataflow", "loop", "structures", "accumulate", "overflow"]}

@@ -10,19 +10,16 @@ import sys
 
 import tensorflow as tf
 
-from models.running import local_cluster
+from tests.distribute.traffic import traffic
+from tests.distribute.trainings import TRAININGS
 
 TIMEOUT_S = 300
 
 
 def main():
     faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
-    local_cluster.end_with_the_starter()
     path, *names = sys.argv[1:]
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    from tests.distribute.traffic import traffic
-    from tests.distribute.trainings import TRAININGS
-
     found = {name: TRAININGS[name](strategy) for name in names}
     found["traffic"] = traffic(strategy)
     if strategy.cluster_resolver.task_id == 0:
