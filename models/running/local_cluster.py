@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -18,6 +19,19 @@ HOST = "127.0.0.1"
 IS_LOCAL = "RECURSIVE_TF_LOCAL_CLUSTER"
 PATIENCE_S = 10.0
 POLL_S = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """Where a task runs.
+
+    Attributes:
+        address: At which the others find it.
+        prefix: What its command begins with, e.g. ("ip", "netns", "exec", "left").
+    """
+
+    address: str = HOST
+    prefix: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,11 +56,16 @@ class Failed:
 
 
 def run(
-    command: Sequence[str], jobs: Mapping[str, int], logs: pathlib.Path
+    command: Sequence[str],
+    jobs: Mapping[str, int],
+    logs: pathlib.Path,
+    hosts: Sequence[Host] = (Host(),),
+    *,
+    is_shown: bool = True,
 ) -> Failed | None:
     """Runs a command once for each task, until the first task has ended or one fails.
 
-    What the first task says is shown, too. All processes have ended when this returns,
+    All processes have ended when this returns,
     also if it is interrupted; and they end if this process does.
 
     Args:
@@ -54,32 +73,37 @@ def run(
         jobs: The number of tasks of each, e.g. {"worker": 2}. The first task of the
             first job leads; when it has ended, so has the run.
         logs: A folder, made here: a log for each task.
+        hosts: Where tasks run, in turn.
+        is_shown: Whether what the first task says is shown, too.
 
     Returns:
         The first process that failed, if one did.
     """
     logs.mkdir(parents=True, exist_ok=True)
     tasks = [(job, i) for job, number in jobs.items() for i in range(number)]
-    ports = iter(_free_ports(len(tasks)))
+    places = dict(zip(tasks, itertools.cycle(hosts), strict=False))
+    ports = iter(free_ports(len(tasks)))
     cluster = {
-        job: [f"{HOST}:{next(ports)}" for _ in range(number)]
+        job: [f"{places[job, i].address}:{next(ports)}" for i in range(number)]
         for job, number in jobs.items()
     }
-    threads = str(max(1, (os.cpu_count() or 1) // len(tasks)))
+    threads = max(1, (os.cpu_count() or 1) // len(tasks))
     with contextlib.ExitStack() as stack:
         running = {}
         for job, number in tasks:
             config = {"cluster": cluster, "task": {"type": job, "index": number}}
             environment = {
-                "TF_NUM_INTEROP_THREADS": threads,
-                "TF_NUM_INTRAOP_THREADS": threads,
+                # With one alone, a server of a cluster waits for itself.
+                "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
+                "TF_NUM_INTRAOP_THREADS": str(threads),
                 **os.environ,
                 "TF_CONFIG": json.dumps(config),
                 IS_LOCAL: "1",
             }
             log = logs / f"{job}-{number}.log"
-            is_shown = (job, number) == tasks[0]
-            process = _process(command, environment, log, is_shown)
+            own = [*places[job, number].prefix, *command]
+            is_first = (job, number) == tasks[0]
+            process = _process(own, environment, log, is_shown and is_first)
             running[f"{job}:{number}"] = stack.enter_context(process)
         return _first_failure(running, logs)
 
@@ -91,11 +115,11 @@ def end_with_the_starter() -> None:
 
 
 def _end_at_eof() -> None:
-    sys.stdin.buffer.read()  # The starter never writes.
+    os.read(0, 1)  # The starter never writes.
     os._exit(1)
 
 
-def _free_ports(number: int) -> list[int]:
+def free_ports(number: int) -> list[int]:
     """Returns ports that nobody had a moment ago."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
@@ -156,11 +180,19 @@ def _first_failure(
     running: Mapping[str, subprocess.Popen[bytes]], logs: pathlib.Path
 ) -> Failed | None:
     leader = next(iter(running))
-    while True:
-        for task, process in running.items():
-            code = process.poll()
-            if code:
-                return Failed(task, code, logs / f"{task.replace(':', '-')}.log")
-        if running[leader].poll() is not None:
-            return None
+    while not _failures(running) and running[leader].poll() is None:
         time.sleep(POLL_S)
+    if running[leader].poll() == 0:
+        for task, process in running.items():
+            if task.partition(":")[0] == leader.partition(":")[0]:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(PATIENCE_S)  # The leader's peers end as it does.
+        return None
+    time.sleep(POLL_S)  # When one is killed, others fail for that at once.
+    code, task = min(_failures(running))  # A signal is a negative code.
+    return Failed(task, code, logs / f"{task.replace(':', '-')}.log")
+
+
+def _failures(running: Mapping[str, subprocess.Popen[bytes]]) -> list[tuple[int, str]]:
+    codes = {task: process.poll() for task, process in running.items()}
+    return [(code, task) for task, code in codes.items() if code]

@@ -43,6 +43,11 @@ class RunFolder:
         return self.path / "tensorboard"
 
     @property
+    def logs(self) -> pathlib.Path:
+        """The folder of what each process says, if there are several here."""
+        return self.path / "logs"
+
+    @property
     def _words(self) -> pathlib.Path:
         return self.path / "words.txt"
 

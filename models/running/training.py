@@ -1,7 +1,9 @@
 """Trains a task's model, from the start or from where it was stopped."""
 
+import functools
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -10,7 +12,9 @@ import recursive_tf as rtf
 from models.running import settings as all_settings
 from models.running.checkpoints import LastEpoch
 from models.running.curve import draw_curve
+from models.running.distribution import PARAMETER_SERVER, make_distribution
 from models.running.order import Order
+from models.running.parameter_server import fit_asynchronously
 from models.running.progress import Progress
 from models.running.record import DEV, Record
 from models.running.run_folder import RunFolder
@@ -22,51 +26,74 @@ STEPS_PER_EXECUTION = 20
 EVALUATION_BATCH = 256
 
 
-def train(task: Task, settings: Settings, run: RunFolder) -> dict[str, Any]:
+def train(
+    task: Task, settings: Settings, run: RunFolder, timeout_s: float
+) -> dict[str, Any] | None:
     """Trains for all epochs that are not done yet.
 
+    Args:
+        task: The model and its data.
+        settings: Of the run.
+        run: Its folder, which all processes see if there are several.
+        timeout_s: How long to wait for other processes, in seconds.
+
     Returns:
-        The best epoch's line of the record, and where the files are.
+        The best epoch's line of the record, and where the files are; in the processes
+        of a cluster that write nothing, None.
     """
+    distribution = make_distribution(settings, timeout_s)
+    strategy = distribution.strategy
     keras.utils.set_random_seed(settings.seed)
     train_trees, dev_trees = (task.read(settings, split) for split in ("train", "dev"))
     words = task.vocabulary(train_trees)
     train_trees, dev_trees = (
         rtf.data.encode(trees, tokens=words) for trees in (train_trees, dev_trees)
     )
-    model = task.build(settings, train_trees, words)
+    with strategy.scope():
+        model = task.build(settings, train_trees, words)
     model.steps_per_execution = STEPS_PER_EXECUTION
-    run.path.mkdir(parents=True, exist_ok=True)
-    all_settings.save(settings, run.settings)
-    run.save_words(words)
-    last = LastEpoch(model, run.last)
-    record = Record(run.metrics, len(train_trees), last.epoch)
-    monitor = task.monitor(settings, model)
     order = Order(train_trees, settings.batch_size, settings.seed)
-    bar = Progress(len(train_trees), settings.batch_size, settings.epochs, last.epoch)
+    batches = [order.batches, rtf.data.batches(dev_trees, EVALUATION_BATCH)]
+    fit: Callable[..., Any] = model.fit
+    if distribution.is_shared:
+        rtf.distribute.enable_fit(model)
+        batches = [rtf.distribute.shards(part, strategy) for part in batches]
+    elif settings.strategy == PARAMETER_SERVER:
+        fit = functools.partial(fit_asynchronously, model, strategy)
+    last = LastEpoch(model, run.last, distribution)
+    callbacks = [order, last]
+    if distribution.is_chief:
+        run.path.mkdir(parents=True, exist_ok=True)
+        all_settings.save(settings, run.settings)
+        run.save_words(words)
+        record = Record(run.metrics, len(train_trees), last.epoch)
+        monitor = task.monitor(settings, model)
+        callbacks = [
+            order,
+            Progress(
+                len(train_trees), settings.batch_size, settings.epochs, last.epoch
+            ),
+            record,
+            keras.callbacks.TensorBoard(run.tensorboard, write_graph=False),
+            _best(run, record, monitor),
+            last,  # The last of all: it says that all else is there.
+        ]
     try:
-        model.fit(
-            order.batches,
-            validation_data=rtf.data.batches(dev_trees, EVALUATION_BATCH),
+        fit(
+            batches[0],
+            validation_data=batches[1],
             initial_epoch=last.epoch,
             epochs=settings.epochs,
             shuffle=False,
             verbose=0,
-            callbacks=[
-                order,
-                bar,
-                record,
-                keras.callbacks.TensorBoard(run.tensorboard, write_graph=False),
-                _best(run, record, monitor),
-                last,  # The last of all: it says that all else is there.
-            ],
+            callbacks=callbacks,
         )
     except KeyboardInterrupt:
         sys.exit(f"Stopped. To go on: --resume --checkpoint_dir={run.path}")
     finally:
-        if record.epochs:
+        if distribution.is_chief and record.epochs:
             draw_curve(record.epochs, run.curve)
-    return _result(record, monitor, run)
+    return _result(record, monitor, run) if distribution.is_chief else None
 
 
 def _best(run: RunFolder, record: Record, monitor: Monitor) -> keras.callbacks.Callback:

@@ -1,7 +1,7 @@
 """Batches of the trees of a forest in memory."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -11,10 +11,26 @@ from recursive_tf.data.forest import Forest
 from recursive_tf.data.measures import depths
 
 Bucket = Literal["nodes", "depth"]
+READ_AHEAD = 2  # Batches.
+# The attribute of a dataset that says which trees its batches are of, for who needs some
+# of them alone. What else is made of the dataset does not have it.
+CHOICE = "recursive_tf_choice"
 MEASURES: dict[str, Callable[[Forest], np.ndarray]] = {
     "nodes": lambda forest: forest.sizes.numpy(),
     "depth": depths,
 }
+
+
+class Choice(NamedTuple):
+    """What batches are made of.
+
+    Attributes:
+        forest: The trees.
+        chosen: A dataset of int32[...]: the numbers of the trees of each batch.
+    """
+
+    forest: Forest
+    chosen: tf.data.Dataset
 
 
 def batches(  # noqa: PLR0913 (one for each choice)
@@ -29,8 +45,9 @@ def batches(  # noqa: PLR0913 (one for each choice)
 ) -> tf.data.Dataset:
     """Returns a dataset of batches of the trees of a forest.
 
-    A batch costs a few ops for all its trees together, and the next one is made while
-    the last one is used.
+    A batch costs a few ops for all its trees together, and the next ones are made while
+    the last one is used. How many at once is fixed: for what follows, too,
+    `tf.data.AUTOTUNE` means all cores.
 
     >>> from recursive_tf.data import generate
     >>> trees = generate("random", 10)
@@ -68,16 +85,29 @@ def batches(  # noqa: PLR0913 (one for each choice)
         dataset = tf.data.Dataset.from_tensor_slices(spans)
         return dataset.map(lambda span: order[span[0] : span[1]])
 
-    dataset = (
-        _seeds(seed)
-        .flat_map(planned)
-        .map(lambda trees: forest[trees], tf.data.AUTOTUNE, deterministic=True)
-    )
+    chosen = _seeds(seed).flat_map(planned)
     if max_nodes is None:
-        dataset = dataset.apply(
-            tf.data.experimental.assert_cardinality(cut.num_batches)
-        )
-    return dataset.prefetch(tf.data.AUTOTUNE)
+        chosen = chosen.apply(tf.data.experimental.assert_cardinality(cut.num_batches))
+    dataset = read_ahead(chosen, lambda trees: forest[trees])
+    setattr(dataset, CHOICE, Choice(forest, chosen))
+    return dataset
+
+
+def read_ahead(dataset: tf.data.Dataset, read: Callable[..., Any]) -> tf.data.Dataset:
+    """Returns what is made of each element; the next ones are, while one is used."""
+    made = dataset.map(read, READ_AHEAD, deterministic=True)
+    return untuned(made.prefetch(READ_AHEAD))
+
+
+def untuned(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Returns a dataset that tf.data does not tune while it runs.
+
+    What tunes it sleeps for longer and longer, and whoever is done with a pass waits
+    until it wakes: seconds after each epoch.
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
 
 
 def _seeds(seed: int | tf.Variable | None) -> tf.data.Dataset:

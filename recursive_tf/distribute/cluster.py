@@ -8,6 +8,7 @@ meet at the port of the first of them, on which TensorFlow is to listen later.
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import json
 import socket
 import time
@@ -66,12 +67,7 @@ def wait_for_cluster(
             f"This process is {me}, and the cluster has {', '.join(addresses)}. Set "
             "task.type and task.index in its TF_CONFIG to one of these."
         )
-    facts = {
-        "tensorflow": tf.__version__,
-        "keras": keras.__version__,
-        "recursive_tf": _version(),
-        "cluster": addresses,
-    }
+    facts = facts_of(addresses)
     ends = time.monotonic() + timeout_s
     leader = next(iter(addresses))
     with _listening(me, addresses[me]) as door:
@@ -82,16 +78,20 @@ def wait_for_cluster(
     return spec
 
 
-def _version() -> str:
-    import recursive_tf  # Which imports this.
-
-    return recursive_tf.__version__
+def facts_of(addresses: Mapping[str, str]) -> dict[str, Any]:
+    """Returns what has to be the same in all processes."""
+    return {
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+        "recursive_tf": importlib.metadata.version("recursive_tf"),
+        "cluster": addresses,
+    }
 
 
 @contextlib.contextmanager
 def _listening(me: str, address: str) -> Iterator[socket.socket]:
     """Holds this process's port."""
-    _, port = _split(address)
+    _, port = split(address)
     with socket.socket() as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -116,16 +116,16 @@ def _lead(
         try:
             while missing:
                 peer = stack.enter_context(_next_peer(door, addresses, missing, ends))
-                told = _read(peer)
+                told = read(peer)
                 if told is None:
                     continue  # Not one of ours.
                 there.append(peer)
-                _check(told, missing, facts)
+                check(told, missing, facts)
                 missing.discard(told["task"])
         except ClusterError as error:
-            _tell(there, {"error": str(error)})
+            tell(there, {"error": str(error)})
             raise
-        _tell(there, {})
+        tell(there, {})
         for peer in there:
             peer.recv(1)  # They close first, so that the port is free at once.
 
@@ -146,7 +146,8 @@ def _next_peer(
     return peer
 
 
-def _check(told: Any, missing: set[str], facts: Any) -> None:
+def check(told: Any, missing: set[str], facts: Any) -> None:
+    """Raises an error if a process is not one of those that are waited for."""
     task = told["task"]
     if task not in missing:
         raise ClusterError(
@@ -164,9 +165,9 @@ def _check(told: Any, missing: set[str], facts: Any) -> None:
 def _follow(me: str, leader: str, address: str, facts: Any, ends: float) -> None:
     """Goes to the first process, and waits for what it says."""
     with _connected(me, leader, address, ends) as peer:
-        _tell([peer], {"task": me, "facts": facts})
+        tell([peer], {"task": me, "facts": facts})
         peer.settimeout(max(ends - time.monotonic(), 0) + READ_S)
-        answer = _read(peer)
+        answer = read(peer)
     if answer is None:
         raise ClusterError(
             f"What answers at {address} is no {leader} that waits for {me}. Either the "
@@ -180,7 +181,7 @@ def _follow(me: str, leader: str, address: str, facts: Any, ends: float) -> None
 def _connected(me: str, leader: str, address: str, ends: float) -> socket.socket:
     while True:
         try:
-            return socket.create_connection(_split(address), timeout=READ_S)
+            return socket.create_connection(split(address), timeout=READ_S)
         except OSError as error:
             if time.monotonic() > ends:
                 raise ClusterError(
@@ -190,18 +191,20 @@ def _connected(me: str, leader: str, address: str, ends: float) -> socket.socket
         time.sleep(PAUSE_S)
 
 
-def _split(address: str) -> Address:
+def split(address: str) -> Address:
+    """Returns the host and the port."""
     host, _, port = address.rpartition(":")
     return host, int(port)
 
 
-def _tell(peers: list[socket.socket], what: Any) -> None:
+def tell(peers: list[socket.socket], what: Any) -> None:
+    """Says something to all that are still there: a line of JSON."""
     for peer in peers:
         with contextlib.suppress(OSError):
             peer.sendall(json.dumps(what).encode() + b"\n")
 
 
-def _read(peer: socket.socket) -> Any:
+def read(peer: socket.socket) -> Any:
     """Returns what a peer says, or None if it is not of our kind."""
     try:
         with peer.makefile("rb") as lines:

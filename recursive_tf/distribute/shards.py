@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.data import Forest, ForestError
+from recursive_tf.data.batches import CHOICE, Choice, read_ahead
 from recursive_tf.distribute import balance
 from recursive_tf.python import tf_compat
 
@@ -70,11 +71,10 @@ def shards(
     def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
         return _of_worker(dataset, context, balance_by)
 
-    # Trees are read on the host: what follows them runs there.
-    options = tf.distribute.InputOptions(experimental_fetch_to_device=False)
-    distributed = strategy.distribute_datasets_from_function(of_worker, options)
-    tf_compat.set_num_steps(distributed, dataset.cardinality())
-    return distributed
+    distributed = strategy.distribute_datasets_from_function(
+        of_worker, tf_compat.input_on_host()
+    )
+    return tf_compat.with_num_steps(distributed, dataset.cardinality())
 
 
 def _of_worker(
@@ -86,25 +86,28 @@ def _of_worker(
         return dataset
     here = num_shards // context.num_input_pipelines
     first = context.input_pipeline_id * here
+    source: Choice | None = getattr(dataset, CHOICE, None)
+    if source is not None:
+        dataset = source.chosen  # So this worker reads its own trees alone.
 
     def share(number: tf.Tensor, parts: Any) -> Any:
-        parts = parts if isinstance(parts, tuple) else (parts,)
         shard = first + number % here
 
         def plan(sizes: np.ndarray, shard: np.ndarray) -> np.ndarray:
             return SHARING[balance_by](sizes, num_shards)[shard].astype(np.int32)
 
-        trees = tf.numpy_function(plan, [parts[0].sizes, shard], tf.int32)
+        parts = parts if isinstance(parts, tuple) else (parts,)
+        sizes = parts[0].sizes if source is None else tf.gather(all_sizes, parts[0])
+        trees = tf.numpy_function(plan, [sizes, shard], tf.int32)
         trees.set_shape([None])
-        return _rows(parts, trees)
+        if source is None:
+            return _rows(parts, trees)
+        return source.forest[tf.gather(parts[0], trees)]
 
+    all_sizes = None if source is None else source.forest.sizes
     if here > 1:
         dataset = dataset.flat_map(_repeated(here))
-    return (
-        dataset.enumerate()
-        .map(share, tf.data.AUTOTUNE, deterministic=True)
-        .prefetch(tf.data.AUTOTUNE)
-    )
+    return read_ahead(dataset.enumerate(), share)
 
 
 def _repeated(times: int) -> Callable[..., tf.data.Dataset]:

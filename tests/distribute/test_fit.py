@@ -21,7 +21,7 @@ class Unbuilt(keras.Model):
 def test_a_layer_without_variables_is_named():
     with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
         model = Unbuilt()
-    with pytest.raises(ValueError, match="late.*in the scope of the strategy"):
+    with pytest.raises(ValueError, match=r"late.*in the scope of the strategy"):
         rtf.distribute.enable_fit(model)
 
 
@@ -34,7 +34,7 @@ def test_a_model_of_no_strategy_stays_as_it_is():
 
 def test_a_sum_of_forests_says_what_to_do():
     trees = rtf.data.generate("random", 2)
-    with pytest.raises(rtf.data.ForestError, match="rtf.distribute.enable_fit"):
+    with pytest.raises(rtf.data.ForestError, match=r"rtf\.distribute.enable_fit"):
         tf.add_n([trees, trees])
 
 

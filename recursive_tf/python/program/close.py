@@ -158,7 +158,7 @@ def _close_one(
 
 def _check_within_reach(definition: Definition, external: tf.Tensor) -> None:
     """Checks that the process that runs a body holds what the body changes."""
-    if external.dtype == tf.resource and tf_compat.is_elsewhere(external):
+    if external.dtype == tf.resource and tf_compat.is_in_another_process(external):
         raise SubGraphError(
             f"The program of SubGraph '{definition.name}' uses a variable or a table of"
             f" {external.device}, which is another process, and changes something. "

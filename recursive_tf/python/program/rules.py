@@ -55,7 +55,6 @@ from recursive_tf.python.signature import (
 
 CALLS = frozenset((CALL, MAP, SHARED_CALL))
 _TRACED = CALLS | {PUSH}
-LOOK_UPS = ("ResourceGather", "ResourceGatherNd")
 
 
 @dataclasses.dataclass
@@ -124,6 +123,7 @@ class ClosingRules:
         self._hidden = hidden
         self._drawing = drawing
         self._only_reads = only_reads
+        self._here = tf_compat.current_device()
         self._capture_ids: dict[Hashable, int] = {}
         self.captures: list[Capture] = []
         self.pushes: dict[str, PushedTable] = {}
@@ -135,7 +135,8 @@ class ClosingRules:
             "AssignVariableOp": _leave_out_step,
             **dict.fromkeys(DRAWS, self._draw),
             "ReadVariableOp": self._draw_or_read_once,
-            **dict.fromkeys(LOOK_UPS, self._look_up_in_what_is_read),
+            "ResourceGather": self._look_up_elsewhere,
+            "ResourceGatherNd": self._look_up_elsewhere,
             **dict.fromkeys(CONDITIONALS, copy_conditional),
             **dict.fromkeys(LOOPS, self._close_loop),
             **dict.fromkeys(FUNCTION_CALLS, _inline),
@@ -289,33 +290,32 @@ class ClosingRules:
         return self._draw(copy, op) or self._read_once(copy, op)
 
     def _read_once(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
-        external = self._read_outside(copy, op)
+        external = self._variable_outside(copy, op)
         if external is None:
             return None
         return [self._value_of(copy, external, spec_of(op.outputs[0]))]
 
-    def _look_up_in_what_is_read(
+    def _look_up_elsewhere(
         self, copy: GraphCopy, op: tf.Operation
     ) -> list[tf.Tensor] | None:
-        """Takes rows of a variable of another process, which the root call reads.
+        """Looks up in what the root call reads: an op sees the variables of its device.
 
-        A body runs in one process, and cannot reach what another one holds.
+        Else the root call would have to be where the variable is.
         """
-        external = self._read_outside(copy, op)
-        if external is None or not tf_compat.is_elsewhere(external):
+        external = self._variable_outside(copy, op)
+        if external is None or not tf_compat.is_elsewhere(external, self._here):
             return None
-        table = self._value_of(copy, external, tf_compat.spec_of_variable(op.inputs[0]))
+        spec = tf_compat.spec_of_variable(external)
+        if spec is None:
+            return None
+        value = self._value_of(copy, external, spec)
         indices = copy.resolve(op.inputs[1])
         if op.type == "ResourceGatherNd":
-            rows = tf.gather_nd(table, indices)
-        else:
-            axes = op.get_attr("batch_dims")
-            rows = tf.gather(table, indices, axis=axes, batch_dims=axes)
-        tf_compat.set_origin(rows.op, op)
-        return [rows]
+            return [tf.gather_nd(value, indices)]
+        return [tf.gather(value, indices, batch_dims=op.get_attr("batch_dims"))]
 
-    def _read_outside(self, copy: GraphCopy, op: tf.Operation) -> tf.Tensor | None:
-        """Returns the handle that `op` reads, if the root call can do so once."""
+    def _variable_outside(self, copy: GraphCopy, op: tf.Operation) -> tf.Tensor | None:
+        """Returns the handle of what `op` reads, if the root call may read it."""
         if not self._only_reads:
             return None
         outermost, handle = copy.origin(op.inputs[0])
@@ -325,10 +325,9 @@ class ClosingRules:
         return external
 
     def _value_of(
-        self, copy: GraphCopy, handle: tf.Tensor, spec: tf.TensorSpec
+        self, copy: GraphCopy, external: tf.Tensor, spec: tf.TensorSpec
     ) -> tf.Tensor:
-        """Returns what the root call reads of a variable."""
-        index = self.index_of(VariableValue(handle, spec))
+        index = self.index_of(VariableValue(external, spec))
         return closed_graph_around(copy.target).capture_argument(index, spec)
 
 

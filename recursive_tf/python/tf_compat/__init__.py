@@ -22,6 +22,11 @@ from recursive_tf.python.tf_compat.autograph import (
     convert_by_autograph,
     is_autographs_branch,
 )
+from recursive_tf.python.tf_compat.devices import (
+    current_device,
+    is_elsewhere,
+    is_in_another_process,
+)
 from recursive_tf.python.tf_compat.functions import (
     add_function,
     find_function,
@@ -66,6 +71,7 @@ from recursive_tf.python.tf_compat.graphs import (
     placeholder_like,
     scope_of,
     set_captures,
+    spec_of_variable,
     unique_name,
     without_function,
     zeros_like,
@@ -87,13 +93,12 @@ from recursive_tf.python.tf_compat.randomness import (
 )
 from recursive_tf.python.tf_compat.replicas import (
     handle_of_this_replica,
-    is_elsewhere,
+    input_on_host,
     keep_caching_device,
     num_steps,
     of_this_replica,
     replica_id,
-    set_num_steps,
-    spec_of_variable,
+    with_num_steps,
 )
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
@@ -128,6 +133,7 @@ __all__ = [
     "copy_handle_data",
     "copy_static_info",
     "create_op",
+    "current_device",
     "custom_gradient_of",
     "default_graph",
     "evaluate_constant",
@@ -142,10 +148,12 @@ __all__ = [
     "has_converter",
     "has_custom_gradient",
     "have_tangents",
+    "input_on_host",
     "is_autographs_branch",
     "is_copy",
     "is_elementwise",
     "is_elsewhere",
+    "is_in_another_process",
     "is_of_batch_normalization",
     "is_of_keras_seed",
     "is_stateful",
@@ -181,7 +189,6 @@ __all__ = [
     "set_gradient",
     "set_gradient_function",
     "set_loop_graphs",
-    "set_num_steps",
     "set_origin",
     "set_strings",
     "spec_of_variable",
@@ -191,6 +198,7 @@ __all__ = [
     "unique_name",
     "variable_accessed",
     "watched_variables",
+    "with_num_steps",
     "without_function",
     "zeros_like",
 ]

@@ -80,6 +80,18 @@ def copy_handle_data(old: tf.Tensor, new: tf.Tensor) -> None:
         handle_data_util.copy_handle_data(old, new)
 
 
+def spec_of_variable(handle: tf.Tensor) -> tf.TensorSpec | None:
+    """Returns the shape and dtype of a variable, if its handle tells."""
+    if isinstance(handle, EagerTensor):
+        data = handle._handle_data
+    else:
+        data = handle_data_util.get_resource_handle_data(handle)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        return None
+    [found] = data.shape_and_type
+    return tf.TensorSpec(tf.TensorShape(found.shape), tf.as_dtype(found.dtype))
+
+
 def without_function(handle: tf.Tensor) -> Any:
     """Returns the eager handle that one in a function stands for, if it is no variable.
 

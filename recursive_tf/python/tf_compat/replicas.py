@@ -1,12 +1,11 @@
-"""The replicas and processes of `tf.distribute`, and where variables are."""
+"""The replicas of `tf.distribute`, and their copies of variables."""
 
 import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import context
-from tensorflow.python.ops import handle_data_util, variable_scope
+from tensorflow.python.ops import variable_scope
 
 
 @contextlib.contextmanager
@@ -57,30 +56,42 @@ def _variable_here(handle: Any) -> Any:
     return mirrored._get()
 
 
-def is_elsewhere(handle: tf.Tensor) -> bool:
-    """Says whether another process of a cluster holds what a handle leads to."""
-    server = context.get_server_def()
-    where = tf.DeviceSpec.from_string(handle.device)
-    if server is None or where.job is None:
-        return False
-    return (where.job, where.task) != (server.job_name, server.task_index)
+# Iterators that copy ahead to devices are tuned while they run, whatever the dataset's
+# options say, and whoever ends one waits until what tunes it wakes: for seconds.
+ON_HOST = tf.distribute.InputOptions(
+    experimental_replication_mode=tf.distribute.InputReplicationMode.PER_REPLICA,
+    experimental_fetch_to_device=False,
+)
 
 
-def spec_of_variable(handle: tf.Tensor) -> tf.TensorSpec:
-    """Returns what a handle says of its variable."""
-    [found] = handle_data_util.get_resource_handle_data(handle).shape_and_type
-    return tf.TensorSpec(tf.TensorShape(found.shape), tf.as_dtype(found.dtype))
+def input_on_host() -> Any:
+    """Returns how replicas get trees: on the host, where what follows them runs.
+
+    Replicas of one process take turns with one iterator. With one each, which ON_HOST
+    means, a dataset that is shuffled anew in each pass has another order for each.
+    """
+    return tf.distribute.InputOptions(experimental_fetch_to_device=False)
 
 
-def set_num_steps(distributed: Any, steps: int) -> None:
-    """Says how many steps a distributed dataset has, and that it has them everywhere.
+def with_num_steps(distributed: Any, steps: int) -> Any:
+    """Returns a distributed dataset that has so many steps, everywhere.
 
     TensorFlow takes the number of elements of a worker's dataset, of which a step uses
     one a replica; and workers ask each other in each step whether there is one left.
+
+    Args:
+        distributed: From `distribute_datasets_from_function`, where that is not just a
+            dataset.
+        steps: If negative, it is not known.
     """
-    if isinstance(distributed, tf.distribute.DistributedDataset) and steps >= 0:
+    if not isinstance(distributed, tf.distribute.DistributedDataset):
+        return distributed
+    if steps >= 0:
         distributed._cardinality = int(steps)
         distributed._enable_get_next_as_optional = False
+    if len(distributed._input_workers.compute_devices_for_worker(0)) == 1:
+        distributed._options = ON_HOST
+    return distributed
 
 
 def num_steps(iterator: Any) -> int | None:

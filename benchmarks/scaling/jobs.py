@@ -1,0 +1,131 @@
+"""What a process is to measure, and what it found: JSON between processes."""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """Training steps of Keras's `fit`.
+
+    Attributes:
+        executor: What runs the recursion.
+        batch: Trees a step, of all workers together.
+        steps: Of an execution; this many are timed at a time.
+        executions: How often, after the first, in which functions are traced.
+        balance_by: As of `rtf.distribute.shards`.
+    """
+
+    executor: str
+    batch: int
+    steps: int
+    executions: int
+    balance_by: str = "nodes"
+
+
+@dataclasses.dataclass(frozen=True)
+class Exchanging:
+    """Exchanges of one size, one after the other.
+
+    Attributes:
+        kind: As of `benchmarks.scaling.model.Exchange`.
+        rows: Of 300 floats: how many a worker has.
+        repeats: How often, after the first.
+    """
+
+    kind: str
+    rows: int
+    repeats: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """Batches that are read and shared, and not trained on.
+
+    Attributes:
+        batch: Trees of all workers together.
+        steps: How many.
+    """
+
+    batch: int
+    steps: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Jobs:
+    """All that a process does.
+
+    Attributes:
+        data: Folder of a treebank; None for trees that are generated.
+        limit: The number of trees.
+        size: Of the model: words, lengths of their vectors and of h.
+        training: In this order.
+        exchanges: After training.
+        readings: After these.
+    """
+
+    data: str | None
+    limit: int
+    size: tuple[int, int, int]
+    training: Sequence[Training] = ()
+    exchanges: Sequence[Exchanging] = ()
+    readings: Sequence[Reading] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """What training took.
+
+    Attributes:
+        seconds: A step, of each execution.
+        nodes: A step, of all workers, of each execution.
+        bytes_sent: A step, of one worker.
+    """
+
+    seconds: list[float]
+    nodes: list[float]
+    bytes_sent: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    """What a process found, in the order of its jobs.
+
+    Attributes:
+        training: Of each `Training`.
+        exchanges: Seconds of one, of each `Exchanging`.
+        readings: Nodes and seconds of a batch, of each `Reading`.
+    """
+
+    training: list[Steps]
+    exchanges: list[float]
+    readings: list[tuple[float, float]]
+
+
+def write(path: pathlib.Path, what: Jobs | Results) -> None:
+    """Writes a file."""
+    path.write_text(json.dumps(dataclasses.asdict(what)), encoding="utf-8")
+
+
+def read_jobs(path: pathlib.Path) -> Jobs:
+    """Returns what `write` wrote."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return Jobs(
+        **found
+        | {
+            "training": [Training(**job) for job in found["training"]],
+            "exchanges": [Exchanging(**job) for job in found["exchanges"]],
+            "readings": [Reading(**job) for job in found["readings"]],
+        }
+    )
+
+
+def read_results(path: pathlib.Path) -> Results:
+    """Returns what `write` wrote."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return Results(
+        **found | {"training": [Steps(**steps) for steps in found["training"]]}
+    )

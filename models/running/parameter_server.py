@@ -1,0 +1,75 @@
+"""Training with parameter servers, which Keras 3's `fit` does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.data import Forest
+
+Logs = dict[str, float]
+
+
+def fit_asynchronously(
+    model: keras.Model,
+    strategy: tf.distribute.ParameterServerStrategy,
+    batches: tf.data.Dataset,
+    *,
+    validation_data: tf.data.Dataset,
+    initial_epoch: int,
+    epochs: int,
+    callbacks: Sequence[keras.callbacks.Callback],
+    **_: Any,
+) -> None:
+    """As `keras.Model.fit`, but workers take steps without waiting for each other.
+
+    The chief reads batches and hands each to a worker that is free. A step's gradients
+    are applied to the weights as they are by then, so runs are not alike to the digit.
+    Each epoch is evaluated by the chief, when all of its steps are done.
+
+    Args:
+        model: Made in the scope of the strategy, compiled.
+        strategy: A `tf.distribute.ParameterServerStrategy`.
+        batches: As of `fit`, a dataset of forests.
+        validation_data: As of `fit`.
+        initial_epoch: As of `fit`.
+        epochs: As of `fit`.
+        callbacks: As of `fit`.
+    """
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    called = keras.callbacks.CallbackList([*callbacks], model=model)
+    limit = model.steps_per_execution
+
+    @tf.function(reduce_retracing=True)
+    def step(batch: Forest) -> None:
+        strategy.run(model.train_step, args=(batch,))
+
+    @tf.function(reduce_retracing=True)
+    def evaluate(batch: Forest) -> None:
+        model.test_step(batch)
+
+    called.on_train_begin()
+    for epoch in range(initial_epoch, epochs):
+        called.on_epoch_begin(epoch)
+        model.reset_metrics()
+        for number, batch in enumerate(batches):
+            coordinator.schedule(step, args=(batch,))
+            if (number + 1) % limit == 0:
+                coordinator.join()
+                called.on_train_batch_end(number, _found(model))
+        coordinator.join()
+        logs = _found(model)
+        called.on_train_batch_end(number, logs)
+        model.reset_metrics()
+        for batch in validation_data:
+            evaluate(batch)
+        logs |= {f"val_{name}": value for name, value in _found(model).items()}
+        called.on_epoch_end(epoch, logs)
+    called.on_train_end()
+
+
+def _found(model: keras.Model) -> Logs:
+    return {name: float(value) for name, value in model.get_metrics_result().items()}
