@@ -21,7 +21,7 @@ def _shape(  # type: ignore[no-untyped-def]
 @tf.experimental.dispatch_for_api(tf.math.add_n)
 def _add_n(inputs: List[Forest], name=None):  # type: ignore[no-untyped-def]  # noqa: UP006
     raise ForestError(
-        "Forests have no sum or mean. Keras asks for one in `fit` and `evaluate` under "
-        "a strategy of tf.distribute: call `strategy.run` in a loop of your own, as in "
-        "docs/layers.md, Replicas."
+        "Forests have no sum or mean. If Keras asks for one, in `fit` or `evaluate` "
+        "under a strategy of tf.distribute: call rtf.distribute.enable_fit(model) "
+        "first, as in docs/distributed.md."
     )

@@ -36,6 +36,8 @@ def enable_fit(model: Model) -> Model:
         ValueError: If there are layers without their variables, or the strategy is a
             ParameterServerStrategy, under which Keras 3 has no `fit`.
     """
+    if model._distribute_strategy is None:
+        return model  # Made in no scope: Keras does all of it.
     strategy = model.distribute_strategy
     if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
         raise ValueError(
@@ -57,10 +59,13 @@ def enable_fit(model: Model) -> Model:
 def _build(model: keras.Model, iterator: Any = None, data_batch: Any = None) -> None:
     """Makes what `compile` left for the first batch, from a replica's part of it."""
     del data_batch
+    strategy = model.distribute_strategy
+    if not model.optimizer.built:
+        with strategy.scope():
+            model.optimizer.build(model.trainable_variables)
     waiting = [model._compile_metrics, model._compile_loss]
     waiting = [part for part in waiting if part is not None and not part.built]
     if waiting and iterator is not None:
-        strategy = model.distribute_strategy
         _, _, batches = next(iter(iterator))
         batch = _of_one_replica(strategy, next(batches))
         x, y, _ = keras.utils.unpack_x_y_sample_weight(batch)
@@ -122,11 +127,13 @@ class _Taken:
         self._steps = 0
 
     def next(self, iterator: Any, limit: int) -> int:
-        """Returns how many there are, up to a limit."""
+        """Returns how many there are, up to a limit; 1 if nobody knows."""
         if iterator is not self._iterator:
             self._iterator, self._steps = iterator, 0
         total = tf_compat.num_steps(iterator)
-        steps = limit if total is None else min(limit, total - self._steps)
+        if total is None:
+            return 1  # An end in the midst of some would lose what they found.
+        steps = min(limit, total - self._steps)
         self._steps += steps
         return steps
 

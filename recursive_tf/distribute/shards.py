@@ -72,7 +72,7 @@ def shards(
         return _of_worker(dataset, context, balance_by)
 
     distributed = strategy.distribute_datasets_from_function(
-        of_worker, tf_compat.input_on_host(strategy)
+        of_worker, tf_compat.input_on_host()
     )
     return tf_compat.with_num_steps(distributed, dataset.cardinality())
 

@@ -26,4 +26,5 @@ def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
     table = embedding.embeddings
     if not isinstance(table, keras.Variable):  # Of a quantized or an adapted layer.
         return embedding(tokens)
-    return tf.cast(gather_rows(table.value, tokens), embedding.compute_dtype)
+    # Where a layer computes in half precision, `value` is all of the table, cast.
+    return tf.cast(gather_rows(table._value, tokens), embedding.compute_dtype)

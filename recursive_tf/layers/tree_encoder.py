@@ -210,7 +210,5 @@ def _as_forest(forest: Any) -> Forest:
         return Forest(**forest)
     raise TypeError(
         "A TreeEncoder is called with a recursive_tf.data.Forest, or a dict of its "
-        f"arrays. Got {forest!r}. If this is `fit` or `evaluate` under a strategy of "
-        "tf.distribute, for which Keras puts dense tensors in place of forests: call "
-        "`strategy.run` in a loop of your own, as in docs/layers.md, Replicas."
+        f"arrays. Got {forest!r}."
     )

@@ -4,10 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import keras
 import tensorflow as tf
 
-from recursive_tf.distribute.losses import sum_over_replicas
+from recursive_tf.optimizers.replicated import ReplicatedOptimizer
 from recursive_tf.optimizers.rows import added_up
 
 
@@ -29,7 +28,7 @@ class Target(NamedTuple):
         return tf.constant(value, self.variable.dtype)
 
 
-class SparseOptimizer(keras.optimizers.Optimizer):
+class SparseOptimizer(ReplicatedOptimizer):
     """Gives `tf.IndexedSlices` to `update_rows`, and other gradients to `update_all`.
 
     With `gradient_accumulation_steps` or `loss_scale_factor` gradients become whole
@@ -68,19 +67,6 @@ class SparseOptimizer(keras.optimizers.Optimizer):
             grads = [g if g is None else tf.convert_to_tensor(g) for g in grads]
         # Before they are clipped, by the norms of gradients and not of their parts.
         super().apply([added_up(gradient) for gradient in grads], trainable_variables)
-
-    def _clip_gradients(self, grads: Sequence[Any]) -> Any:
-        """Adds up the gradients of all replicas, and clips their sum.
-
-        Keras clips the gradients of each replica, and so N replicas would learn
-        otherwise than one does.
-        """
-        grads = sum_over_replicas(list(grads))
-        return super()._clip_gradients([added_up(gradient) for gradient in grads])
-
-    def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
-        """Returns them as they are: they are sums already."""
-        return grads_and_vars
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates one variable, in one replica."""

@@ -141,6 +141,7 @@ def _close_one(
         external = outer[id(tensor)]
         found = lifted.get(id(external))
         if found is None:
+            _check_within_reach(definition, external)
             index = rules.index_of(OuterTensor(external))
             found = target.capture_argument(index, external)
         copy.bind(tensor, found)
@@ -153,6 +154,17 @@ def _close_one(
     target.seal()
     _check_closed(definition, target)
     return target
+
+
+def _check_within_reach(definition: Definition, external: tf.Tensor) -> None:
+    """Checks that the process that runs a body holds what the body changes."""
+    if external.dtype == tf.resource and tf_compat.is_in_another_process(external):
+        raise SubGraphError(
+            f"The program of SubGraph '{definition.name}' uses a variable or a table of"
+            f" {external.device}, which is another process, and changes something. "
+            "Bodies can read and look up what other processes hold, where nothing is "
+            "changed in a body: return what is to change, and change it outside."
+        )
 
 
 def _check_closed(definition: Definition, target: ClosedGraph) -> None:

@@ -22,7 +22,11 @@ from recursive_tf.python.tf_compat.autograph import (
     convert_by_autograph,
     is_autographs_branch,
 )
-from recursive_tf.python.tf_compat.devices import current_device, is_elsewhere
+from recursive_tf.python.tf_compat.devices import (
+    current_device,
+    is_elsewhere,
+    is_in_another_process,
+)
 from recursive_tf.python.tf_compat.functions import (
     add_function,
     find_function,
@@ -128,9 +132,9 @@ __all__ = [
     "convert_by_autograph",
     "convert_by_vectorized_map",
     "copy_handle_data",
-    "current_device",
     "copy_static_info",
     "create_op",
+    "current_device",
     "custom_gradient_of",
     "default_graph",
     "evaluate_constant",
@@ -150,6 +154,7 @@ __all__ = [
     "is_copy",
     "is_elementwise",
     "is_elsewhere",
+    "is_in_another_process",
     "is_of_batch_normalization",
     "is_of_keras_seed",
     "is_stateful",

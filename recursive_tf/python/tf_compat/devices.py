@@ -1,7 +1,12 @@
 """Where tensors are, and where ops go."""
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 from tensorflow.python.distribute import device_util
+
+PROCESS = ("job", "task")
+DEVICE = ("device_type", "device_index")
 
 
 def current_device() -> str:
@@ -14,14 +19,21 @@ def current_device() -> str:
     return tf.DeviceSpec(local.job, local.replica, local.task).to_string()
 
 
-def is_elsewhere(handle: tf.Tensor, here: str) -> bool:
+def is_elsewhere(
+    handle: tf.Tensor, here: str, parts: Sequence[str] = PROCESS + DEVICE
+) -> bool:
     """Says whether a resource is on another device than an op, as far as is known.
 
     Args:
         handle: Of the resource.
         here: From `current_device`.
+        parts: What to compare of where they are, e.g. `PROCESS` alone.
     """
     there, op = (tf.DeviceSpec.from_string(d) for d in (handle.device or "", here))
-    parts = ("job", "task", "device_type", "device_index")
     pairs = ((getattr(there, part), getattr(op, part)) for part in parts)
     return any(a is not None and b is not None and a != b for a, b in pairs)
+
+
+def is_in_another_process(handle: tf.Tensor) -> bool:
+    """Says whether another process of a cluster holds a resource."""
+    return is_elsewhere(handle, current_device(), PROCESS)

@@ -66,12 +66,13 @@ ON_HOST = tf.distribute.InputOptions(
 )
 
 
-def input_on_host(strategy: tf.distribute.Strategy) -> Any:
-    """Returns how replicas get trees: on the host, where what follows them runs."""
-    if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
-        # It takes ON_HOST for iterators alone: see `with_num_steps`.
-        return tf.distribute.InputOptions(experimental_fetch_to_device=False)
-    return ON_HOST
+def input_on_host() -> Any:
+    """Returns how replicas get trees: on the host, where what follows them runs.
+
+    Replicas of one process take turns with one iterator. With one each, which ON_HOST
+    means, a dataset that is shuffled anew in each pass has another order for each.
+    """
+    return tf.distribute.InputOptions(experimental_fetch_to_device=False)
 
 
 def with_num_steps(distributed: Any, steps: int) -> Any:
