@@ -13,7 +13,7 @@ from recursive_tf.data import Forest
 Logs = dict[str, float]
 
 
-def fit_asynchronously(
+def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     model: keras.Model,
     strategy: tf.distribute.ParameterServerStrategy,
     batches: tf.data.Dataset,

@@ -22,7 +22,12 @@ from models.running.settings import Settings
 from models.running.task import Task
 from models.running.training import EVALUATION_BATCH, print_result, train
 
-MAY_CHANGE = ("epochs", "executor", "strategy", "num_workers")  # Of a run that is resumed.
+MAY_CHANGE = (
+    "epochs",
+    "executor",
+    "strategy",
+    "num_workers",
+)  # Of a run that is resumed.
 
 # What TensorFlow raises in a process when another one is gone.
 LOST = (
@@ -120,8 +125,8 @@ def _train(task: Task) -> None:
         if settings.strategy not in OF_PROCESSES:
             raise
         sys.exit(
-            "Another process of the cluster has ended, or cannot be reached. See in its "
-            "log why, and start all of them again with --resume. TensorFlow says: "
+            "Another process of the cluster has ended, or cannot be reached. See in "
+            "its log why, and start all of them again with --resume. TensorFlow says: "
             f"{error.message.splitlines()[0]}"
         )
     if result is not None:
@@ -133,7 +138,10 @@ def _train_here(settings: Settings, run_folder: RunFolder) -> None:
     command = [sys.executable, *sys.orig_argv[1:], "--restartable"]
     command.append(f"--checkpoint_dir={run_folder.path}")
     jobs = jobs_of(settings)
-    print(f"{sum(jobs.values())} processes; their logs are in {run_folder.logs}.", flush=True)
+    print(
+        f"{sum(jobs.values())} processes; their logs are in {run_folder.logs}.",
+        flush=True,
+    )
     to_go_on = f"To go on: --resume --checkpoint_dir={run_folder.path}"
     for restart in range(_MAX_RESTARTS.value + 1):
         try:
@@ -144,7 +152,9 @@ def _train_here(settings: Settings, run_folder: RunFolder) -> None:
             return
         if failed.code > 0 or restart == _MAX_RESTARTS.value:
             sys.exit(f"{failed}. {to_go_on}")
-        print(f"{failed}. All start again, from the last epoch's checkpoint.", flush=True)
+        print(
+            f"{failed}. All start again, from the last epoch's checkpoint.", flush=True
+        )
 
 
 def _is_there(path: str | None) -> bool:
@@ -153,7 +163,9 @@ def _is_there(path: str | None) -> bool:
 
 def _new_run(task: Task) -> RunFolder:
     if _CHECKPOINT_DIR.value is None and cluster_resolver() is not None:
-        sys.exit("In a cluster, say where all processes find the run: --checkpoint_dir.")
+        sys.exit(
+            "In a cluster, say where all processes find the run: --checkpoint_dir."
+        )
     default = time.strftime(f"runs/{task.name}_%Y-%m-%d_%H-%M-%S")
     run_folder = RunFolder(pathlib.Path(_CHECKPOINT_DIR.value or default))
     if run_folder.settings.exists():

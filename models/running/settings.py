@@ -59,8 +59,8 @@ class Settings:
         str,
         "Who shares the trees of a step. mirrored: devices of this machine. "
         "multi_worker: processes. parameter_server: processes, each of which takes "
-        "steps of its own. Processes are those of TF_CONFIG or of Slurm, or are started "
-        "here.",
+        "steps of its own. Processes are those of TF_CONFIG or of Slurm, or are "
+        "started here.",
         choices=STRATEGIES,
         default="none",
     )

@@ -12,8 +12,8 @@ from recursive_tf.data.measures import depths
 
 Bucket = Literal["nodes", "depth"]
 READ_AHEAD = 2  # Batches.
-# The attribute of a dataset that says which trees its batches are of, for who needs some
-# of them alone. What else is made of the dataset does not have it.
+# The attribute of a dataset that says which trees its batches are of, for who needs
+# some of them alone. What else is made of the dataset does not have it.
 CHOICE = "recursive_tf_choice"
 MEASURES: dict[str, Callable[[Forest], np.ndarray]] = {
     "nodes": lambda forest: forest.sizes.numpy(),

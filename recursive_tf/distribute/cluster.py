@@ -51,7 +51,9 @@ def wait_for_cluster(
             taken, a process has not come in time or cannot be reached, two are the same
             task, or they have other versions or another cluster.
     """
-    resolver = cluster_resolver or tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    resolver = (
+        cluster_resolver or tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    )
     spec = resolver.cluster_spec()
     jobs = spec.as_dict() if spec else {}
     addresses = {
@@ -102,9 +104,9 @@ def _listening(me: str, address: str) -> Iterator[socket.socket]:
             door.bind(("", port))
         except OSError as error:
             raise ClusterError(
-                f"{me} cannot listen on port {port} of {address}: {error.strerror}. End "
-                "the process that has the port, or give the task another one in the "
-                "TF_CONFIG of all processes."
+                f"{me} cannot listen on port {port} of {address}: {error.strerror}. "
+                "End the process that has the port, or give the task another one in "
+                "the TF_CONFIG of all processes."
             ) from error
         door.listen()
         yield door

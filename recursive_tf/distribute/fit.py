@@ -102,7 +102,8 @@ def _steps(model: keras.Model, step: Callable[[Any], Any]) -> Callable[[Any], Lo
 
     @tf.autograph.experimental.do_not_convert
     def logs() -> Logs:
-        return _of_one_replica(strategy, strategy.run(model.get_metrics_result))
+        found: Logs = _of_one_replica(strategy, strategy.run(model.get_metrics_result))
+        return found
 
     if not model.run_eagerly:
         take = tf.function(take, reduce_retracing=True)
@@ -111,7 +112,8 @@ def _steps(model: keras.Model, step: Callable[[Any], Any]) -> Callable[[Any], Lo
     def function(iterator: Any) -> Logs:
         for _ in range(taken.next(iterator, model.steps_per_execution)):
             take(iterator)
-        return logs()
+        found: Logs = logs()
+        return found
 
     return function
 

@@ -51,7 +51,8 @@ def shards(
     """
     if balance_by not in SHARING:
         raise ForestError(
-            f"Shards cannot be balanced by {balance_by!r}. Expected one of {[*SHARING]}."
+            f"Shards cannot be balanced by {balance_by!r}. Expected one of "
+            f"{[*SHARING]}."
         )
     parts = dataset.element_spec
     first = parts[0] if isinstance(parts, tuple) else parts

@@ -70,14 +70,16 @@ def task_of(pid):
         environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return None
-    found = re.search(rb'TF_CONFIG=([^\0]*)', environment)
+    found = re.search(rb"TF_CONFIG=([^\0]*)", environment)
     return json.loads(found[1])["task"]["index"] if found else None
 
 
 def children(pid):
     return [
         int(child)
-        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+        .read_text()
+        .split()
     ]
 
 

@@ -16,7 +16,8 @@ def current_device() -> str:
         return here
     with tf.init_scope(), tf.device("CPU:0"):
         local = tf.DeviceSpec.from_string(tf.constant(0).device)
-    return tf.DeviceSpec(local.job, local.replica, local.task).to_string()
+    process: str = tf.DeviceSpec(local.job, local.replica, local.task).to_string()
+    return process
 
 
 def is_elsewhere(
