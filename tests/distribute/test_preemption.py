@@ -1,0 +1,118 @@
+"""What TensorFlow and Keras have for runs that are stopped works with forests."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from models.running.local_cluster import free_ports
+from tests.distribute import preempted_program
+from tests.distribute.trainings import BATCH, classifier, few_words
+
+pytestmark = pytest.mark.slow
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PREEMPTED = 42
+PATIENCE_S = 90.0
+
+
+class Stopped(Exception):
+    """Ends `fit` in the midst of an epoch."""
+
+
+def fit(folder, stop_at=None):
+    """Trains for four epochs, or until a step; returns the weights."""
+
+    def stop(batch, logs=None):
+        if int(model.optimizer.iterations.numpy()) == stop_at:
+            raise Stopped
+
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    with strategy.scope():
+        model = classifier("auto", rtf.optimizers.SparseAdagrad(0.1))
+    rtf.distribute.enable_fit(model)
+    batches = rtf.data.batches(few_words(5 * BATCH), BATCH)
+    model.fit(
+        rtf.distribute.shards(batches, strategy),
+        epochs=4,
+        shuffle=False,
+        verbose=0,
+        callbacks=[
+            keras.callbacks.LambdaCallback(on_train_batch_end=stop),
+            keras.callbacks.BackupAndRestore(folder, delete_checkpoint=False),
+        ],
+    )
+    return model.get_weights()
+
+
+def test_backup_and_restore(tmp_path):
+    undisturbed = fit(tmp_path / "undisturbed")
+    with pytest.raises(Stopped):
+        fit(tmp_path / "stopped", stop_at=12)
+    for found, expected in zip(fit(tmp_path / "stopped"), undisturbed, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+def start(folder):
+    ports = free_ports(2)
+    workers = [f"127.0.0.1:{port}" for port in ports]
+    command = [sys.executable, "-m", preempted_program.__name__, str(folder)]
+    return [
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "TF_CONFIG": json.dumps(
+                    {
+                        "cluster": {"worker": workers},
+                        "task": {"type": "worker", "index": number},
+                    }
+                ),
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for number in range(2)
+    ]
+
+
+def finish(processes, code):
+    for process in processes:
+        said, _ = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == code, said
+
+
+def figures(folder):
+    return json.loads((folder / "figures.json").read_text())
+
+
+def wait_for_step(folder, number, process):
+    path = folder / "step-1"
+    while not path.exists() or int(path.read_text() or 0) < number:
+        assert process.poll() is None, process.stdout.read()
+        time.sleep(0.01)
+
+
+def test_preemption_checkpoint_handler(tmp_path):
+    undisturbed, preempted = tmp_path / "undisturbed", tmp_path / "preempted"
+    for folder in (undisturbed, preempted):
+        folder.mkdir()
+    finish(start(undisturbed), 0)
+    processes = start(preempted)
+    wait_for_step(preempted, 10, processes[1])
+    processes[1].send_signal(signal.SIGTERM)
+    finish(processes, PREEMPTED)
+    assert 10 <= int((preempted / "step-1").read_text()) < preempted_program.STEPS - 1
+    finish(start(preempted), 0)
+    assert figures(preempted) == pytest.approx(figures(undisturbed), rel=1e-5)
