@@ -27,7 +27,7 @@ EVALUATION_BATCH = 256
 
 
 def train(
-    task: Task, settings: Settings, run: RunFolder, timeout_s: float
+    task: Task, settings: Settings, run: RunFolder, timeout_s: float = 60.0
 ) -> dict[str, Any] | None:
     """Trains for all epochs that are not done yet.
 

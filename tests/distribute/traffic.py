@@ -54,8 +54,6 @@ def _bytes_of(step, batches):
 
 
 def _reductions(graph):
-    definition = graph.as_graph_def()
-    del definition
     return [op for op in graph.get_operations() if op.type in REDUCTIONS]
 
 
