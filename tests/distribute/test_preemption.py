@@ -25,7 +25,7 @@ PREEMPTED = 42
 PATIENCE_S = 90.0
 
 
-class Stopped(Exception):
+class StopError(Exception):
     """Ends `fit` in the midst of an epoch."""
 
 
@@ -34,7 +34,7 @@ def fit(folder, stop_at=None):
 
     def stop(batch, logs=None):
         if int(model.optimizer.iterations.numpy()) == stop_at:
-            raise Stopped
+            raise StopError
 
     strategy = tf.distribute.MirroredStrategy(["CPU:0"])
     with strategy.scope():
@@ -56,7 +56,7 @@ def fit(folder, stop_at=None):
 
 def test_backup_and_restore(tmp_path):
     undisturbed = fit(tmp_path / "undisturbed")
-    with pytest.raises(Stopped):
+    with pytest.raises(StopError):
         fit(tmp_path / "stopped", stop_at=12)
     for found, expected in zip(fit(tmp_path / "stopped"), undisturbed, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
