@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from benchmarks.treelstm_model import Size, random_trees, read_trees
 from recursive_tf.data import Forest
+from recursive_tf.data.batches import READ_AHEAD, untuned
 
 # Trees of 1 to 37 words have 37 nodes on average, as those of the Stanford Sentiment
 # Treebank have; its number of nodes varies about as much.
@@ -47,7 +48,5 @@ def in_turn(forest: Forest, batch: int, steps: int) -> Plan:
     order = np.random.default_rng(0).permutation(len(forest))[order]
     parts = order.reshape(steps, batch)
     dataset = tf.data.Dataset.from_tensor_slices(parts.astype(np.int32))
-    dataset = dataset.map(lambda trees: forest[trees]).prefetch(2)
-    options = tf.data.Options()
-    options.autotune.enabled = False  # As those of rtf.data.batches.
-    return Plan(dataset.with_options(options), forest.sizes.numpy()[parts].sum(1))
+    dataset = dataset.map(lambda trees: forest[trees]).prefetch(READ_AHEAD)
+    return Plan(untuned(dataset), forest.sizes.numpy()[parts].sum(1))

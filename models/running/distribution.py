@@ -90,14 +90,10 @@ def make_distribution(settings: Settings, timeout_s: float) -> Distribution:
 
 def _mirrored(replicas: int) -> tf.distribute.Strategy:
     """Returns replicas on as many GPUs, or else on parts of the CPU."""
-    gpus = tf.config.list_logical_devices("GPU") if _has_gpus() else []
-    if len(gpus) >= replicas:
-        return tf.distribute.MirroredStrategy([gpu.name for gpu in gpus[:replicas]])
+    # Physical ones: to ask for logical ones settles what the CPU's parts are.
+    if len(tf.config.list_physical_devices("GPU")) >= replicas:
+        return tf.distribute.MirroredStrategy([f"GPU:{i}" for i in range(replicas)])
     [cpu, *_] = tf.config.list_physical_devices("CPU")
     parts = [tf.config.LogicalDeviceConfiguration() for _ in range(replicas)]
     tf.config.set_logical_device_configuration(cpu, parts)
     return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
-
-
-def _has_gpus() -> bool:
-    return bool(tf.config.list_physical_devices("GPU"))

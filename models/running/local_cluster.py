@@ -65,8 +65,8 @@ def run(
 ) -> Failed | None:
     """Runs a command once for each task, until the first task has ended or one fails.
 
-    All processes have ended when this returns,
-    also if it is interrupted; and they end if this process does.
+    All processes have ended when this returns, also if it is interrupted; and they end
+    if this process does.
 
     Args:
         command: It finds what its task is in TF_CONFIG.

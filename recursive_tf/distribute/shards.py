@@ -36,8 +36,8 @@ def shards(
     >>> [len(batch) for batch in shards(data.batches(trees, 4))]  # Of one replica.
     [4, 4, 2]
 
-    Every worker reads all of the dataset, which has to be the same for all: shuffle it
-    with a seed.
+    The dataset has to be the same for every worker: shuffle it with a seed. A worker
+    reads all of it, but of that of `rtf.data.batches` only the trees that are its own.
 
     Args:
         dataset: Of batches for all replicas together: a `Forest`, or a tuple that
