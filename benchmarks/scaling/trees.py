@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+import recursive_tf as rtf
 from benchmarks.treelstm_model import Size, random_trees, read_trees
 from recursive_tf.data import Forest
-from recursive_tf.data.batches import READ_AHEAD, untuned
 
 # Trees of 1 to 37 words have 37 nodes on average, as those of the Stanford Sentiment
 # Treebank have; its number of nodes varies about as much.
@@ -41,12 +41,10 @@ class Plan(NamedTuple):
 def in_turn(forest: Forest, batch: int, steps: int) -> Plan:
     """Returns batches of all trees, again from the first after the last.
 
-    A batch is made while the last one is used, as by `rtf.data.batches`; here it is
-    known before how many nodes it has.
+    These are batches of `rtf.data.batches`; here it is known before how many nodes they
+    have.
     """
     order = np.arange(batch * steps) % len(forest)
     order = np.random.default_rng(0).permutation(len(forest))[order]
-    parts = order.reshape(steps, batch)
-    dataset = tf.data.Dataset.from_tensor_slices(parts.astype(np.int32))
-    dataset = dataset.map(lambda trees: forest[trees]).prefetch(READ_AHEAD)
-    return Plan(untuned(dataset), forest.sizes.numpy()[parts].sum(1))
+    nodes = forest.sizes.numpy()[order].reshape(steps, batch).sum(1)
+    return Plan(rtf.data.batches(forest[order], batch), nodes)

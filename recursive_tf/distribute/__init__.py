@@ -7,8 +7,9 @@ Keras's `fit`. See docs/distributed.md.
 
 from recursive_tf.distribute.cluster import ClusterError, wait_for_cluster
 from recursive_tf.distribute.fit import enable_fit
-from recursive_tf.distribute.losses import mean_over_trees, sum_over_replicas
+from recursive_tf.distribute.losses import mean_over_trees
 from recursive_tf.distribute.shards import shards
+from recursive_tf.distribute.sums import sum_over_replicas
 
 __all__ = [
     "ClusterError",

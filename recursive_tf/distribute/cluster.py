@@ -18,6 +18,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.distribute.memory import keep_freed_memory
 from recursive_tf.python import tf_compat
 
 JOBS = ("chief", "worker", "ps")
@@ -39,7 +40,8 @@ def wait_for_cluster(
 
     Call it before you make a MultiWorkerMirroredStrategy, or start the server or the
     coordinator of a ParameterServerStrategy, in each process. Evaluators are not waited
-    for. It also lets TensorFlow exchange gradients in large pieces.
+    for. It also lets TensorFlow exchange gradients in large pieces, and this process
+    keep the memory for them.
 
     Args:
         cluster_resolver: From `tf.distribute.cluster_resolver`; if None, the
@@ -81,6 +83,7 @@ def wait_for_cluster(
         else:
             _follow(me, leader, addresses[leader], facts, ends)
     tf_compat.send_in_pieces_of(PIECE)
+    keep_freed_memory()
     return spec
 
 

@@ -4,22 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-
-def sum_over_replicas(value: Any) -> Any:
-    """Returns the sum of what all replicas have of a value.
-
-    >>> int(sum_over_replicas(tf.constant(3)))  # Of the only one.
-    3
-
-    Args:
-        value: A tensor, `tf.IndexedSlices`, which stay such, or a list of these.
-    """
-    context = tf.distribute.get_replica_context()
-    if context is None or context.num_replicas_in_sync == 1:
-        return value
-    # What was made outside of the replica is on no device of its.
-    here = tf.nest.map_structure(tf.identity, value)
-    return context.all_reduce(tf.distribute.ReduceOp.SUM, here)
+from recursive_tf.distribute.sums import sum_over_replicas
 
 
 def mean_over_trees(total: tf.Tensor, num_trees: Any) -> tf.Tensor:

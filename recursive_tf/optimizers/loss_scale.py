@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.distribute.losses import sum_over_replicas
+from recursive_tf.distribute.sums import sum_over_replicas
 
 
 @keras.saving.register_keras_serializable("recursive_tf")

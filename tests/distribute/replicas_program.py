@@ -10,6 +10,7 @@ import sys
 
 import tensorflow as tf
 
+from tests.distribute.summing import sums
 from tests.distribute.trainings import TRAININGS
 
 TIMEOUT_S = 300
@@ -27,6 +28,7 @@ def main():
         devices = [f"CPU:{number}" for number in range(replicas)]
         strategy = tf.distribute.MirroredStrategy(devices)
     found = {name: TRAININGS[name](strategy) for name in names}
+    found["sums"] = sums(strategy)
     pathlib.Path(path).write_text(json.dumps(found))
 
 

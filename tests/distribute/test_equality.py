@@ -10,7 +10,8 @@ import recursive_tf as rtf
 from models.sentiment.classifier import NodeClassifier
 from models.sentiment.iterative import IterativeEncoder
 from tests.distribute import programs
-from tests.distribute.traffic import SIZE, WORDS
+from tests.distribute.summing import parts_of
+from tests.distribute.traffic import GATHER, REDUCTION, SIZE, WORDS
 from tests.distribute.trainings import (
     BATCH,
     CLASSES,
@@ -145,5 +146,17 @@ def test_workers_send_each_other_the_rows_that_a_step_uses(found):
     # All of a worker's rows go to the other one, half of them each; and it takes words.
     assert rows / 2 < traffic["bytes"] < 4 * rows
     assert traffic["bytes"] < table / 50
-    assert traffic["reduced"]
-    assert [WORDS, SIZE] not in traffic["reduced"]
+    # How many trees there are; what is dense, and how many rows; rows and indices.
+    assert traffic["exchanged"] == [REDUCTION, REDUCTION, GATHER]
+
+
+@pytest.mark.parametrize(("place", "number"), [("mirrored", 3), ("workers", 2)])
+def test_sums_over_replicas_are_those_of_all_parts(found, place, number):
+    for is_empty, summed in zip((False, True), found[place, number]["sums"], strict=True):
+        everyone = [parts_of(replica, is_empty) for replica in range(number)]
+        for parts, got in zip(zip(*everyone, strict=True), summed, strict=True):
+            if isinstance(parts[0], tuple):
+                expected = [np.concatenate(x) for x in zip(*parts, strict=True)]
+            else:
+                expected = [np.sum(parts, 0, parts[0].dtype)]
+            assert got == [[x.dtype.name, x.tolist()] for x in expected]

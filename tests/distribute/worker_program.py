@@ -10,6 +10,7 @@ import sys
 
 import tensorflow as tf
 
+from tests.distribute.summing import sums
 from tests.distribute.traffic import traffic
 from tests.distribute.trainings import TRAININGS
 
@@ -21,6 +22,7 @@ def main():
     path, *names = sys.argv[1:]
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     found = {name: TRAININGS[name](strategy) for name in names}
+    found["sums"] = sums(strategy)
     found["traffic"] = traffic(strategy)
     if strategy.cluster_resolver.task_id == 0:
         pathlib.Path(path).write_text(json.dumps(found))

@@ -92,6 +92,8 @@ from recursive_tf.python.tf_compat.randomness import (
     op_seed_of,
 )
 from recursive_tf.python.tf_compat.replicas import (
+    can_gather_alike,
+    gather_alike,
     handle_of_this_replica,
     input_on_host,
     keep_caching_device,
@@ -127,6 +129,7 @@ __all__ = [
     "add_function",
     "add_like",
     "branch_function_name",
+    "can_gather_alike",
     "capture_placeholder",
     "capture_stepwise",
     "convert_by_autograph",
@@ -141,6 +144,7 @@ __all__ = [
     "find_function",
     "frames_of",
     "function_names",
+    "gather_alike",
     "get_strings",
     "gradient_function",
     "gradients_between",
