@@ -35,10 +35,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data", help="folder with train.txt")
     parser.add_argument("--trees", type=int, default=4096, help="how many to use")
     parser.add_argument(
-        "--batch_sizes", type=int, nargs="+", default=[25, 64, 256], help="of a worker"
+        "--batch_sizes", type=int, nargs="+", default=[25, 64, 256, 512], help="of a worker"
     )
     parser.add_argument(
         "--executors", nargs="+", default=["batched", "dataflow"], help="names"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="times that all steps are measured"
     )
     parser.add_argument("--link", type=_rate, help="e.g. 1gbit: as root, on Linux")
     parser.add_argument("--picture", type=pathlib.Path, help="PNG to write")
@@ -58,7 +61,10 @@ def _rate(text: str) -> str:
 def plan_of(chosen: argparse.Namespace) -> Plan:
     """Returns what to measure."""
     jobs = Jobs(chosen.data, chosen.trees, QUICK if chosen.quick else TREEBANK)
-    return Plan(jobs, chosen.batch_sizes, chosen.executors, chosen.link, chosen.quick)
+    rounds = 1 if chosen.quick else chosen.rounds
+    return Plan(
+        jobs, chosen.batch_sizes, chosen.executors, chosen.link, rounds, chosen.quick
+    )
 
 
 def report_of(plan: Plan) -> Report:
@@ -117,14 +123,15 @@ def print_report(report: Report, link: str | None) -> None:
     )
     print_table(
         "Where the time of a step goes, of 8 machines at 10 Gbit/s, ms",
-        "executor | trees a worker | compute | idle | call | input | number of trees "
-        "| dense | sparse",
+        "executor | trees a worker | compute | idle | call | sharing | more rows "
+        "| number of trees | dense | sparse | of these while it computes",
         report.parts(),
     )
     print_table(
         "Efficiency of 8 machines at 10 Gbit/s if a step were otherwise",
-        "executor | trees a worker | as it is | trees in order | gradients not packed "
-        "| trees not counted | dense gradients while others are computed, at best",
+        "executor | trees a worker | as it is | trees in order | dense not packed "
+        "| rows, indices and their number apart | trees not counted "
+        "| dense gradients while others are computed, at best",
         report.helped(),
     )
     print("\nGoals\n", *table.HEADER, *map(table.line, report.goals()), sep="\n")
@@ -133,7 +140,7 @@ def print_report(report: Report, link: str | None) -> None:
 def draw(report: Report, path: pathlib.Path) -> None:
     """Draws the curve, of the first executor."""
     predicted, measured = {}, {}
-    for key in report.measured.pair:
+    for key in report.measured.steps.pair:
         executor, batch = key
         if executor != next(iter(report.costs)):
             continue
@@ -142,7 +149,7 @@ def draw(report: Report, path: pathlib.Path) -> None:
         measured[title] = [
             workers * batch / seconds(steps[key])
             for workers, steps in enumerate(
-                (report.measured.alone, report.measured.pair), start=1
+                (report.measured.steps.alone, report.measured.steps.pair), start=1
             )
         ]
     picture.draw(path, predicted, measured)

@@ -42,8 +42,8 @@ class Exchanging:
 
 
 @dataclasses.dataclass(frozen=True)
-class Reading:
-    """Batches that are read and shared, and not trained on.
+class Sharing:
+    """Batches that are shared and read, and not trained on.
 
     Attributes:
         batch: Trees of all workers together.
@@ -52,6 +52,21 @@ class Reading:
 
     batch: int
     steps: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Updating:
+    """Updates of some rows of the embedding.
+
+    Attributes:
+        rows: How many slices there are.
+        distinct: Of how many rows they are.
+        repeats: How often.
+    """
+
+    rows: int
+    distinct: int
+    repeats: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +79,8 @@ class Jobs:
         size: Of the model: words, lengths of their vectors and of h.
         training: In this order.
         exchanges: After training.
-        readings: After these.
+        sharings: After these.
+        updates: At last.
     """
 
     data: str | None
@@ -72,7 +88,8 @@ class Jobs:
     size: tuple[int, int, int]
     training: Sequence[Training] = ()
     exchanges: Sequence[Exchanging] = ()
-    readings: Sequence[Reading] = ()
+    sharings: Sequence[Sharing] = ()
+    updates: Sequence[Updating] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,13 +113,16 @@ class Results:
 
     Attributes:
         training: Of each `Training`.
-        exchanges: Seconds of one, of each `Exchanging`.
-        readings: Nodes and seconds of a batch, of each `Reading`.
+        exchanges: Seconds of one, and those that a worker computes, of each `Exchanging`.
+        sharings: Of each `Sharing`, the seconds that a worker's share of a batch takes
+            longer than a batch of as many trees.
+        updates: Seconds of one, of each `Updating`.
     """
 
     training: list[Steps]
-    exchanges: list[float]
-    readings: list[tuple[float, float]]
+    exchanges: list[tuple[float, float]]
+    sharings: list[float]
+    updates: list[float]
 
 
 def write(path: pathlib.Path, what: Jobs | Results) -> None:
@@ -118,7 +138,8 @@ def read_jobs(path: pathlib.Path) -> Jobs:
         | {
             "training": [Training(**job) for job in found["training"]],
             "exchanges": [Exchanging(**job) for job in found["exchanges"]],
-            "readings": [Reading(**job) for job in found["readings"]],
+            "sharings": [Sharing(**job) for job in found["sharings"]],
+            "updates": [Updating(**job) for job in found["updates"]],
         }
     )
 
@@ -127,5 +148,9 @@ def read_results(path: pathlib.Path) -> Results:
     """Returns what `write` wrote."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return Results(
-        **found | {"training": [Steps(**steps) for steps in found["training"]]}
+        **found
+        | {
+            "training": [Steps(**steps) for steps in found["training"]],
+            "exchanges": [tuple(pair) for pair in found["exchanges"]],
+        }
     )

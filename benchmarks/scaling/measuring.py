@@ -1,6 +1,8 @@
 """All measurements of a run, each in processes of its own, and what the model needs."""
 
 import dataclasses
+import functools
+import itertools
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,18 +13,21 @@ from benchmarks.scaling import model, processes
 from benchmarks.scaling.jobs import (
     Exchanging,
     Jobs,
-    Reading,
     Results,
+    Sharing,
     Steps,
     Training,
+    Updating,
 )
 from benchmarks.scaling.link import linked
-from benchmarks.scaling.model import DENSE, ROW, SPARSE, Costs
+from benchmarks.scaling.model import DENSE, ROW, SPARSE, Costs, Tiny
 from benchmarks.treelstm_model import Size
 
 ROWS = (1, 300, 1200, 3500)
-READ_TREES = (50, 200, 500, 2000)
-FLOAT = 4
+SHARED_TREES = (50, 200, 500, 2000)
+# Slices, and of how many rows.
+UPDATED = ((300, 300), (1200, 800), (5000, 5000), (5000, 2500), (15000, 7000))
+FLOAT, INDEX = 4, 8  # Bytes.
 Key = tuple[str, int]  # An executor, and trees a worker.
 
 
@@ -35,6 +40,7 @@ class Plan:
         batches: Trees a worker.
         executors: Names.
         link: The speed of a link, as `tc` has it, or None.
+        rounds: How often all steps are measured, in turn: the machine's speed drifts.
         is_quick: Whether there are few steps: figures then only show that all runs.
     """
 
@@ -42,6 +48,7 @@ class Plan:
     batches: Sequence[int]
     executors: Sequence[str]
     link: str | None
+    rounds: int
     is_quick: bool
 
     def training(self, executor: str, batch: int, workers: int) -> Training:
@@ -50,11 +57,11 @@ class Plan:
             return Training(executor, batch, 1, 1)
         if executor == "dataflow":
             return Training(executor, batch, 2, 2)
-        return Training(executor, batch, 20, max(2, 200 * workers // batch))
+        return Training(executor, batch, 10, max(3, 300 * workers // batch))
 
 
 @dataclasses.dataclass(frozen=True)
-class Measured:
+class Trained:
     """Training steps, by executor and by trees of a worker.
 
     Attributes:
@@ -63,8 +70,6 @@ class Measured:
         pair: Two workers.
         linked: Two workers on hosts of their own.
         one_of_one: The only worker of a cluster.
-        parts: Exchanges and readings of two workers.
-        of_four: Tiny exchanges of four workers.
     """
 
     alone: dict[Key, Steps]
@@ -72,8 +77,33 @@ class Measured:
     pair: dict[Key, Steps]
     linked: dict[Key, Steps]
     one_of_one: dict[Key, Steps]
-    parts: Results
-    of_four: Results
+
+
+@dataclasses.dataclass(frozen=True)
+class Parts:
+    """What steps are made of.
+
+    Attributes:
+        exchanges: Seconds of each kind: by rows, among two workers.
+        of_two: A tiny exchange of each kind, among two workers.
+        of_four: The same among four.
+        sharings: Seconds of `SHARED_TREES`, by two workers.
+        updates: Seconds of `UPDATED`, of one worker.
+    """
+
+    exchanges: dict[str, Sequence[float]]
+    of_two: dict[str, Tiny]
+    of_four: dict[str, Tiny]
+    sharings: Sequence[float]
+    updates: Sequence[float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """All that was measured."""
+
+    steps: Trained
+    parts: Parts
 
 
 def seconds(steps: Steps) -> float:
@@ -82,27 +112,41 @@ def seconds(steps: Steps) -> float:
 
 
 def measure(plan: Plan) -> Measured:
-    """Measures everything, with a progress bar of processes started."""
-    both = sorted({size for batch in plan.batches for size in (batch, 2 * batch)})
-    phases = 5 + bool(plan.link)
-    with tqdm(total=phases, desc="scaling", unit="run") as bar:
-        alone, _ = _train(plan, both, 1, _first_alone, bar)
-        crowded, _ = _train(plan, plan.batches, 1, _second_of_two, bar)
-        of_one, _ = _train(plan, plan.batches[:1], 1, _cluster(1), bar)
-        pair, parts = _train(plan, plan.batches, 2, _cluster(2), bar, **_parts(plan))
-        on_link = {}
-        if plan.link:
-            batched = dataclasses.replace(plan, executors=plan.executors[:1])
-            with linked(plan.link) as hosts:
-                run = _cluster(2, hosts=hosts)
-                on_link, _ = _train(batched, plan.batches, 2, run, bar)
-        tiny = [job for job in _parts(plan)["exchanges"] if job.rows == 1]
-        of_four = processes.together(dataclasses.replace(plan.jobs, exchanges=tiny), 4)
-        bar.update()
-    return Measured(alone, crowded, pair, on_link, of_one, parts, of_four)
+    """Measures everything, with a progress bar of clusters started."""
+    per_round = len(dataclasses.fields(Trained)) - (plan.link is None)
+    with tqdm(total=plan.rounds * per_round + 3, desc="scaling", unit="run") as bar:
+        rounds = [_round(plan, bar) for _ in range(plan.rounds)]
+        return Measured(_merged(rounds), _parts(plan, bar))
 
 
 Run = Callable[[Jobs], Results]
+
+
+def _round(plan: Plan, bar: Any) -> Trained:
+    """Measures all steps once."""
+
+    def train(
+        run: Run, workers: int, batches: Sequence[int], executors: Sequence[str]
+    ) -> dict[Key, Steps]:
+        keys = [(executor, batch) for executor in executors for batch in batches]
+        jobs = [plan.training(name, batch * workers, workers) for name, batch in keys]
+        found = run(dataclasses.replace(plan.jobs, training=jobs))
+        bar.update()
+        return dict(zip(keys, found.training, strict=True))
+
+    both = sorted({size for batch in plan.batches for size in (batch, 2 * batch)})
+    names, first = plan.executors, plan.executors[:1]
+    on_link: dict[Key, Steps] = {}
+    if plan.link:
+        with linked(plan.link) as hosts:
+            on_link = train(_cluster(2, hosts=hosts), 2, plan.batches, first)
+    return Trained(
+        alone=train(_first_alone, 1, both, names),
+        crowded=train(_second_of_two, 1, plan.batches, names),
+        pair=train(_cluster(2), 2, plan.batches, names),
+        linked=on_link,
+        one_of_one=train(_cluster(1), 1, plan.batches[:1], first),
+    )
 
 
 def _first_alone(jobs: Jobs) -> Results:
@@ -117,30 +161,53 @@ def _cluster(workers: int, **choices: Any) -> Run:
     return lambda jobs: processes.together(jobs, workers, **choices)
 
 
-def _train(
-    plan: Plan,
-    batches: Sequence[int],
-    workers: int,
-    run: Run,
-    bar: Any,
-    **others: Any,
-) -> tuple[dict[Key, Steps], Results]:
-    """Returns steps of each executor and number of trees a worker."""
-    keys = [(executor, batch) for executor in plan.executors for batch in batches]
-    jobs = [plan.training(name, batch * workers, workers) for name, batch in keys]
-    found = run(dataclasses.replace(plan.jobs, training=jobs, **others))
-    bar.update()
-    return dict(zip(keys, found.training, strict=True)), found
+def _merged(rounds: Sequence[Trained]) -> Trained:
+    """Returns the steps of all rounds together."""
+
+    def of_all(name: str) -> dict[Key, Steps]:
+        first, *others = (getattr(found, name) for found in rounds)
+        return {
+            key: functools.reduce(_joined, (found[key] for found in others), steps)
+            for key, steps in first.items()
+        }
+
+    names = [field.name for field in dataclasses.fields(Trained)]
+    return Trained(**{name: of_all(name) for name in names})
 
 
-def _parts(plan: Plan) -> dict[str, Any]:
+def _joined(one: Steps, other: Steps) -> Steps:
+    return Steps(
+        one.seconds + other.seconds,
+        one.nodes + other.nodes,
+        (one.bytes_sent + other.bytes_sent) / 2,
+    )
+
+
+def _parts(plan: Plan, bar: Any) -> Parts:
+    """Measures what steps are made of."""
     repeats = 2 if plan.is_quick else 20
-    return {
-        "exchanges": [
-            Exchanging(kind, rows, repeats) for kind in (DENSE, SPARSE) for rows in ROWS
-        ],
-        "readings": [Reading(trees, repeats) for trees in READ_TREES],
-    }
+
+    def run(start: Run, **jobs: Any) -> Results:
+        found = start(dataclasses.replace(plan.jobs, **jobs))
+        bar.update()
+        return found
+
+    updates = [Updating(rows, distinct, repeats) for rows, distinct in UPDATED]
+    sharings = [Sharing(trees, repeats) for trees in SHARED_TREES]
+    kinds = (DENSE, SPARSE)
+    exchanges = [Exchanging(kind, rows, repeats) for kind in kinds for rows in ROWS]
+    tiny = [Exchanging(kind, 1, 5 * repeats) for kind in kinds]
+    alone = run(_first_alone, updates=updates)
+    pair = run(_cluster(2), exchanges=[*tiny, *exchanges], sharings=sharings)
+    four = run(_cluster(4), exchanges=tiny)
+    seconds = [seconds for seconds, _ in pair.exchanges[len(tiny) :]]
+    dense, sparse = seconds[: len(ROWS)], seconds[len(ROWS) :]
+    of_two, of_four = (
+        dict(zip(kinds, itertools.starmap(Tiny, found.exchanges), strict=False))
+        for found in (pair, four)
+    )
+    exchanged = {DENSE: dense, SPARSE: sparse}
+    return Parts(exchanged, of_two, of_four, pair.sharings, alone.updates)
 
 
 def costs_of(
@@ -154,29 +221,30 @@ def costs_of(
         size: Of the TreeLSTM.
         dense: Bytes of each of its gradients that are whole.
     """
-    alone = [steps for key, steps in measured.alone.items() if key[0] == executor]
+    trained, parts = measured.steps, measured.parts
+    alone = [steps for key, steps in trained.alone.items() if key[0] == executor]
     points = [
         point
         for steps in alone
         for point in zip(steps.nodes, steps.seconds, strict=True)
     ]
-    [(key, of_one), *_] = measured.one_of_one.items()
-    call = seconds(of_one) - seconds(measured.alone[key])
+    [(key, of_one), *_] = trained.one_of_one.items()
+    call = seconds(of_one) - seconds(trained.alone[key])
+    sizes = [rows * ROW * FLOAT for rows in ROWS]
     return Costs(
         compute=model.fit(*zip(*points, strict=True)),
-        input=model.fit(*zip(*measured.parts.readings, strict=True)),
         call=max(call, 0.0),
-        prices=_prices(measured),
+        sharing=model.fit(SHARED_TREES, parts.sharings),
+        update=model.fit_update(UPDATED, parts.updates),
+        prices={
+            kind: model.price_of(
+                kind,
+                model.fit(sizes, found).slope,
+                parts.of_two[kind],
+                parts.of_four[kind],
+            )
+            for kind, found in parts.exchanges.items()
+        },
         dense=dense,
-        row_bytes=(size.embedding + 1) * FLOAT,
+        row_bytes=size.embedding * FLOAT + INDEX,
     )
-
-
-def _prices(measured: Measured) -> dict[str, model.Price]:
-    found = measured.parts.exchanges
-    prices = {}
-    for number, kind in enumerate((DENSE, SPARSE)):
-        of_kind = found[number * len(ROWS) : (number + 1) * len(ROWS)]
-        two = model.fit([rows * ROW * FLOAT for rows in ROWS], of_kind)
-        prices[kind] = model.price_of(kind, two, measured.of_four.exchanges[number])
-    return prices

@@ -9,7 +9,7 @@ from benchmarks.figures import Figure, at_least, number
 from benchmarks.scaling import model
 from benchmarks.scaling.jobs import Steps
 from benchmarks.scaling.measuring import Key, Measured, seconds
-from benchmarks.scaling.model import DENSE, GBIT_S, Costs, Exchange, Shares
+from benchmarks.scaling.model import DENSE, GBIT_S, SPARSE, Costs, Exchange, Shares
 from recursive_tf.data import Forest
 from recursive_tf.distribute.shards import SHARING
 
@@ -54,11 +54,11 @@ class Report:
 
     def of_two(self) -> Iterator[Row]:
         """Yields what two workers take, beside one and beside the prediction."""
-        for key, pair in self.measured.pair.items():
+        for key, pair in self.measured.steps.pair.items():
             executor, batch = key
-            one = seconds(self.measured.alone[key])
-            of_both = seconds(self.measured.alone[executor, 2 * batch])
-            crowded = seconds(self.measured.crowded[key])
+            one = seconds(self.measured.steps.alone[key])
+            of_both = seconds(self.measured.steps.alone[executor, 2 * batch])
+            crowded = seconds(self.measured.steps.crowded[key])
             two = seconds(pair)
             yield (
                 *key,
@@ -77,15 +77,15 @@ class Report:
     def _step_here(self, key: Key, link: float) -> float:
         """Returns what the model says of two workers on this machine."""
         executor, batch = key
-        crowding = seconds(self.measured.crowded[key]) / seconds(
-            self.measured.alone[key]
+        crowding = seconds(self.measured.steps.crowded[key]) / seconds(
+            self.measured.steps.alone[key]
         )
         shares = self.trees.shares(2, batch)
         return model.step_seconds(self.costs[executor], shares, 2, link, crowding)
 
     def traffic(self) -> Iterator[Row]:
         """Yields the bytes of a step that a worker sends to another one."""
-        for (executor, batch), pair in self.measured.pair.items():
+        for (executor, batch), pair in self.measured.steps.pair.items():
             costs = self.costs[executor]
             shares = self.trees.shares(2, batch)
             dense, sparse = (
@@ -102,8 +102,8 @@ class Report:
 
     def on_link(self, rate: float) -> Iterator[Row]:
         """Yields what two workers take on a link, beside the prediction."""
-        for key, pair in self.measured.linked.items():
-            one, two = seconds(self.measured.alone[key]), seconds(pair)
+        for key, pair in self.measured.steps.linked.items():
+            one, two = seconds(self.measured.steps.alone[key]), seconds(pair)
             predicted = self._compared(key, pair, rate)
             share = f"{one / two:.2f}"
             sent = f"{pair.bytes_sent / 1e3:.0f}"
@@ -111,7 +111,7 @@ class Report:
 
     def idle(self) -> Iterator[Row]:
         """Yields how long a worker waits in a step, the mean over workers."""
-        for executor, batch in self.measured.pair:
+        for executor, batch in self.measured.steps.pair:
             for workers in (2, 4, 8):
                 waits = []
                 for by in ("trees", "nodes"):
@@ -140,7 +140,7 @@ class Report:
 
     def predicted(self) -> Iterator[Row]:
         """Yields trees/s by the number of machines."""
-        for key in self.measured.pair:
+        for key in self.measured.steps.pair:
             for name, link in LINKS.items():
                 rates = self.rates(key, link)
                 yield (
@@ -152,24 +152,27 @@ class Report:
 
     def parts(self) -> Iterator[Row]:
         """Yields where the time of a step of 8 machines goes, in ms."""
-        for executor, batch in self.measured.pair:
+        for executor, batch in self.measured.steps.pair:
             costs, shares = self.costs[executor], self.trees.shares(MOST, batch)
             exchanges = model.exchanges_of(costs, shares.rows)
+            link = LINKS[GOAL_LINK]
             times = [
                 costs.compute(shares.mean),
                 model.idle_seconds(costs, shares),
                 costs.call,
-                costs.input(MOST * shares.mean),
+                costs.sharing(shares.trees),
+                model.update_seconds(costs, shares),
                 *(
-                    model.exchange_seconds(costs, [one], MOST, LINKS[GOAL_LINK])
+                    model.exchange_seconds(costs, [one], MOST, link)
                     for one in exchanges
                 ),
+                -model.hidden_seconds(costs, shares, MOST, link),
             ]
             yield (executor, batch, *(number(MS * time) for time in times))
 
     def helped(self) -> Iterator[Row]:
         """Yields the efficiency of 8 machines if a step were another one."""
-        for executor, batch in self.measured.pair:
+        for executor, batch in self.measured.steps.pair:
             costs = self.costs[executor]
             yield (
                 executor,
@@ -178,7 +181,7 @@ class Report:
             )
 
     def _others(self, costs: Costs, batch: int) -> Iterator[float]:
-        """As it is; trees in order; gradients apart; at once; while others run."""
+        """Yields what the columns of `helped` are."""
         link = LINKS[GOAL_LINK]
         alone = costs.compute(self.trees.shares(1, batch).most)
         shares = self.trees.shares(MOST, batch)
@@ -187,23 +190,26 @@ class Report:
         in_order = self.trees.shares(MOST, batch, "trees")
         yield alone / model.step_seconds(costs, in_order, MOST, link)
 
-        def time(exchanges: Sequence[Exchange]) -> float:
+        def time(*exchanges: Exchange) -> float:
             return model.exchange_seconds(costs, exchanges, MOST, link)
 
         count, dense, sparse = model.exchanges_of(costs, shares.rows)
-        bare = step - time([count, dense, sparse])
         apart = [Exchange(DENSE, size) for size in costs.dense]
-        yield alone / (bare + time([count, sparse, *apart]))
-        yield alone / (bare + time([dense, sparse]))
+        yield alone / (step - time(dense) + time(*apart))
+        # Each worker's number of rows, and their indices.
+        tiny = Exchange(SPARSE, 4)
+        yield alone / (step + time(tiny, tiny))
+        waited = model.hidden_seconds(costs, shares, MOST, link)
+        yield alone / (step - time(count) + waited)
         # At best: what is not known before the last gradient is waited for alone.
-        hidden = min(time([count, dense]), costs.compute(shares.mean) / 2)
+        hidden = min(time(dense), costs.compute(shares.mean) / 2)
         yield alone / (step - hidden)
 
     def goals(self) -> Iterator[Figure]:
         """Yields the two goals, of each number of trees."""
-        for key, pair in self.measured.pair.items():
+        for key, pair in self.measured.steps.pair.items():
             executor, batch = key
-            one, two = self.measured.alone[key], seconds(pair)
+            one, two = self.measured.steps.alone[key], seconds(pair)
             what = f"{executor}, {batch} trees a worker"
             yield Figure(
                 f"two workers, {what}",

@@ -7,7 +7,7 @@ import dataclasses
 import pathlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -18,10 +18,11 @@ from benchmarks.scaling import trees as all_trees
 from benchmarks.scaling.jobs import (
     Exchanging,
     Jobs,
-    Reading,
     Results,
+    Sharing,
     Steps,
     Training,
+    Updating,
     read_jobs,
     write,
 )
@@ -32,6 +33,7 @@ from benchmarks.treelstm_model import CLASSES, Size
 from models.running import distribution
 from models.running.distribution import Distribution
 from models.tree_lstm import TASK
+from recursive_tf.distribute.sums import gather_slices
 
 TIMEOUT_S = 60.0
 WARM = 3  # Times that something is done before it is timed.
@@ -101,37 +103,64 @@ class Worker:
     def _shared(self, batches: tf.data.Dataset) -> Any:
         return rtf.distribute.shards(batches, self._here.strategy)
 
-    def exchange(self, job: Exchanging) -> float:
-        """Returns the seconds of an exchange."""
+    def exchange(self, job: Exchanging) -> tuple[float, float]:
+        """Returns the seconds of an exchange, and those that it computes."""
         rows = tf.ones([job.rows, ROW])
+        counts = tf.fill([self._here.strategy.num_replicas_in_sync, 1], job.rows)
 
         def of_replica() -> Any:
+            if job.kind != SPARSE:
+                return rtf.distribute.sum_over_replicas(rows)
             # What was made outside of the replica is on no device of its.
-            here = tf.identity(rows)
-            if job.kind == SPARSE:
-                here = tf.IndexedSlices(here, tf.range(job.rows))
-            return rtf.distribute.sum_over_replicas(here)
+            slices = tf.IndexedSlices(tf.identity(rows), tf.range(job.rows))
+            return gather_slices([slices], counts)
 
-        once = tf.function(lambda: self._here.strategy.run(of_replica))
+        once = tf.function(lambda: self._here.strategy.run(of_replica), autograph=False)
+        return _times_of_each(once, job.repeats)
 
-        def some(times: int) -> None:
-            for _ in range(times):
-                once()
+    def share(self, job: Sharing) -> float:
+        """Returns how much longer a share takes than a batch that is not shared."""
+        workers = self._here.strategy.num_replicas_in_sync
 
-        some(WARM)  # Traces, and meets the others.
-        return seconds_of(lambda: some(job.repeats)) / job.repeats
+        def seconds(batch: int, shared: Callable[[Any], Any]) -> float:
+            plan = all_trees.in_turn(self._forest, batch, job.steps + WARM)
+            batches = iter(shared(plan.dataset))
+            return _seconds_of_each(lambda: next(batches), job.steps)
 
-    def read(self, job: Reading) -> tuple[float, float]:
-        """Returns the nodes of a batch, and the seconds that its shard takes."""
-        plan = all_trees.in_turn(self._forest, job.batch, job.steps + WARM)
-        batches = iter(self._shared(plan.dataset))
+        alone = seconds(job.batch // workers, lambda dataset: dataset)
+        return seconds(job.batch, self._shared) - alone
 
-        def read(times: int) -> None:
-            for _ in range(times):
-                next(batches)
+    def update(self, job: Updating) -> float:
+        """Returns the seconds of an update of rows of the embedding."""
+        size = self._size.embedding
+        table = keras.Variable(tf.zeros([job.distinct, size]))
+        optimizer = rtf.optimizers.SparseAdagrad(TASK.given.learning_rate)
+        optimizer.build([table])
+        indices = tf.range(job.rows) % job.distinct
+        slices = tf.IndexedSlices(tf.ones([job.rows, size]), indices)
+        once = tf.function(lambda: optimizer.apply([slices]), autograph=False)
+        return _seconds_of_each(once, job.repeats)
 
-        read(WARM)
-        return float(plan.nodes.mean()), seconds_of(lambda: read(job.steps)) / job.steps
+
+def _times_of_each(work: Callable[[], object], times: int) -> tuple[float, float]:
+    """Returns means of seconds, and of those that this process computes.
+
+    Before it is timed, it is done to trace, and to meet others.
+    """
+
+    def some(times: int) -> None:
+        for _ in range(times):
+            work()
+
+    some(WARM)
+    start = time.process_time()
+    seconds = seconds_of(lambda: some(times))
+    return seconds / times, (time.process_time() - start) / times
+
+
+def _seconds_of_each(work: Callable[[], object], times: int) -> float:
+    seconds, _ = _times_of_each(work, times)
+    return seconds
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -142,7 +171,8 @@ def main(arguments: Sequence[str]) -> None:
     found = Results(
         [worker.train(job) for job in jobs.training],
         [worker.exchange(job) for job in jobs.exchanges],
-        [worker.read(job) for job in jobs.readings],
+        [worker.share(job) for job in jobs.sharings],
+        [worker.update(job) for job in jobs.updates],
     )
     if worker.is_chief:
         write(target, found)

@@ -1,5 +1,6 @@
 """The model's arithmetic, by hand; and that the benchmark runs."""
 
+import dataclasses
 import json
 import pathlib
 import subprocess
@@ -14,15 +15,23 @@ from benchmarks.scaling import link, model, network, picture, processes
 from benchmarks.scaling.jobs import (
     Exchanging,
     Jobs,
-    Reading,
     Results,
+    Sharing,
     Steps,
     Training,
+    Updating,
     read_jobs,
     read_results,
     write,
 )
-from benchmarks.scaling.measuring import Measured, costs_of
+from benchmarks.scaling.measuring import (
+    SHARED_TREES,
+    UPDATED,
+    Measured,
+    Parts,
+    Trained,
+    costs_of,
+)
 from benchmarks.scaling.model import (
     DENSE,
     LATENCY_S,
@@ -32,6 +41,8 @@ from benchmarks.scaling.model import (
     Line,
     Price,
     Shares,
+    Tiny,
+    Update,
 )
 from benchmarks.scaling.report import Report, Trees
 from benchmarks.treelstm_model import Size
@@ -42,9 +53,13 @@ from recursive_tf.distribute import balance
 ALONE = float("inf")
 COSTS = Costs(
     compute=Line(0.010, 0.001),
-    input=Line(0.001, 0.0001),
     call=0.002,
-    prices={DENSE: Price(0.1, 0.01, 0.001), SPARSE: Price(0.2, 0.02, 0.002)},
+    sharing=Line(0.001, 0.0001),
+    update=Update(0.5, 0.01, 0.02),
+    prices={
+        DENSE: Price(0.1, 0.01, 0.001, 0.75),
+        SPARSE: Price(0.2, 0.02, 0.002, 0.75),
+    },
     dense=[60, 40],
     row_bytes=8,
 )
@@ -69,34 +84,43 @@ def test_a_ring_sends_what_the_books_say():
     assert [dense.sent(n) for n in (1, 2, 4)] == [0, 100, 150]
     assert [sparse.sent(n) for n in (1, 2, 4)] == [0, 100, 300]
     assert [dense.messages(n) for n in (1, 2, 4)] == [0, 2, 6]
-    assert [sparse.messages(n) for n in (1, 2, 4)] == [0, 3, 9]
+    assert [sparse.messages(n) for n in (1, 2, 4)] == [0, 1, 3]
 
 
-def test_a_message_costs_what_four_workers_take_longer():
-    # 6 messages instead of 2.
-    assert model.price_of(DENSE, Line(0.5, 0.1), 0.9) == pytest.approx((0.3, 0.1, 0.1))
+def test_a_message_costs_what_four_workers_compute_and_two_wait():
+    price = model.price_of(DENSE, 7.0, Tiny(0.5, 0.3), Tiny(2.0, 0.7))
+    # 6 messages instead of 2: 0.1 each; and 0.2 waited for 2.
+    assert price == pytest.approx((0.1, 0.2, 7.0, 0.6))
 
 
 def test_what_is_agreed_on_takes_no_less_than_no_time():
-    agree, message, _ = model.price_of(DENSE, Line(0.5, 0.1), 99)
-    assert (agree, message) == (0, 0.25)
-    agree, message, _ = model.price_of(DENSE, Line(0.5, 0.1), 0.4)
-    assert (agree, message) == (0.5, 0)
+    price = model.price_of(DENSE, 7.0, Tiny(0.5, 0.3), Tiny(2.0, 99))
+    assert (price.agree, price.message) == (0, 0.25)
+    price = model.price_of(DENSE, 7.0, Tiny(0.5, 0.5), Tiny(2.0, 0.4))
+    assert (price.agree, price.message) == (0.5, 0)
+
+
+def test_an_update_costs_what_slices_and_rows_do():
+    amounts = [(1, 1), (4, 2), (6, 6), (9, 3)]
+    seconds = [0.5 + 0.1 * rows + 0.2 * distinct for rows, distinct in amounts]
+    assert model.fit_update(amounts, seconds) == pytest.approx((0.5, 0.1, 0.2))
 
 
 def test_one_worker_has_nothing_to_exchange():
-    shares = Shares(mean=40, most=40, rows=5)
+    shares = Shares(trees=2, mean=40, most=40, rows=5, gathered=5, distinct=5)
     assert model.step_seconds(COSTS, shares, 1, 1) == pytest.approx(0.050)
 
 
 def test_a_step_of_two_on_one_machine():
-    shares = Shares(mean=40, most=50, rows=5)
+    shares = Shares(trees=4, mean=40, most=50, rows=5, gathered=9, distinct=7)
     parts = (
         2 * 0.060,  # Compute of the largest shard, on a machine twice as slow.
-        0.002 + 0.001 + 80 * 0.0001,  # The call, and what is read.
+        0.002 + 0.001 + 4 * 0.0001,  # The call, and what is shared.
+        (9 - 5) * 0.01 + (7 - 5) * 0.02,  # More rows.
         0.1 + 2 * 0.01 + 4 * 0.001,  # How many trees there are.
         0.1 + 2 * 0.01 + 100 * 0.001,
-        0.2 + 3 * 0.02 + 40 * 0.002,
+        0.2 + 0.02 + 40 * 0.002,
+        -0.05 / 3,  # Of 0.03 that it waits for the number, a forward pass at most.
     )
     step = model.step_seconds(COSTS, shares, 2, ALONE, crowding=2)
     assert step == pytest.approx(sum(parts))
@@ -116,7 +140,7 @@ def test_shards_of_drawn_trees():
     sizes = np.array([3, 3])
     words = [np.array([7, 7]), np.array([7, 7])]
     shares = model.draw_shares(sizes, words, balance.by_nodes, 2, 5)
-    assert shares == (15, 15, 1)
+    assert shares == (10, 15, 15, 1, 2, 1)
 
 
 def test_shards_by_nodes_are_more_equal_than_shards_by_trees():
@@ -140,19 +164,16 @@ def test_jobs_and_results_are_read_as_they_were_written(tmp_path):
         (50, 4, 4),
         [Training("batched", 2, 1, 1)],
         [Exchanging(DENSE, 1, 2)],
-        [Reading(4, 2)],
+        [Sharing(4, 2)],
+        [Updating(6, 3, 2)],
     )
-    results = Results([Steps([0.1], [3.0], 0.0)], [0.2], [(4.0, 0.1)])
+    results = Results([Steps([0.1], [3.0], 0.0)], [(0.2, 0.1)], [0.1], [0.3])
     path = tmp_path / "file"
     write(path, jobs)
     read = read_jobs(path)
-    assert (read.training, read.exchanges, read.readings) == (
-        jobs.training,
-        jobs.exchanges,
-        jobs.readings,
-    )
+    assert read == dataclasses.replace(jobs, size=[*jobs.size])
     write(path, results)
-    assert read_results(path).training == results.training
+    assert read_results(path) == results
 
 
 def test_bytes_sent_are_those_of_all_interfaces(tmp_path, monkeypatch):
@@ -229,15 +250,22 @@ def _report(tmp_path, capsys) -> tuple[str, pathlib.Path]:
         key: Steps([0.010], [74.0], 0.0),
         ("batched", 4): Steps([0.020], [148.0], 0.0),
     }
-    exchanges = [0.001 * count for count in (1, 2, 3, 4)] * 2
+    exchanges = [0.001 * count for count in (1, 2, 3, 4)]
     measured = Measured(
-        alone=alone,
-        crowded={key: Steps([0.012], [74.0], 0.0)},
-        pair={key: steps},
-        linked={key: steps},
-        one_of_one={key: Steps([0.011], [74.0], 0.0)},
-        parts=Results([], exchanges, [(100.0, 0.001), (200.0, 0.002)]),
-        of_four=Results([], [0.002, 0.002], []),
+        Trained(
+            alone=alone,
+            crowded={key: Steps([0.012], [74.0], 0.0)},
+            pair={key: steps},
+            linked={key: steps},
+            one_of_one={key: Steps([0.011], [74.0], 0.0)},
+        ),
+        Parts(
+            exchanges={DENSE: exchanges, SPARSE: exchanges},
+            of_two={DENSE: Tiny(0.001, 0.0005), SPARSE: Tiny(0.001, 0.0005)},
+            of_four={DENSE: Tiny(0.002, 0.001), SPARSE: Tiny(0.002, 0.001)},
+            sharings=[1e-6 * trees for trees in SHARED_TREES],
+            updates=[1e-6 * (rows + distinct) for rows, distinct in UPDATED],
+        ),
     )
     costs = {"batched": costs_of(measured, "batched", Size(30, 4, 4), [100, 200])}
     report = Report(measured, costs, Trees(trees))
@@ -275,16 +303,16 @@ def test_two_workers_measure_what_they_are_asked_to():
         (50, 4, 4),
         [Training("batched", 4, 1, 2)],
         [Exchanging(kind, 1, 2) for kind in (DENSE, SPARSE)],
-        [Reading(4, 2)],
+        [Sharing(4, 2)],
+        [Updating(6, 3, 2)],
     )
     found = processes.together(jobs, 2)
     (steps,) = found.training
     assert len(steps.seconds) == len(steps.nodes) == 2
-    assert min(*steps.seconds, *steps.nodes, *found.exchanges) > 0
+    times = [seconds for times in found.exchanges for seconds in times]
+    assert min(*steps.seconds, *steps.nodes, *times, *found.updates) > 0
     assert steps.bytes_sent > 0
-    ((nodes, seconds),) = found.readings
-    assert nodes > 4
-    assert seconds > 0
+    assert len(found.sharings) == 1
 
 
 @pytest.mark.slow
