@@ -35,7 +35,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--data", help="folder with train.txt")
     parser.add_argument("--trees", type=int, default=4096, help="how many to use")
     parser.add_argument(
-        "--batch_sizes", type=int, nargs="+", default=[25, 64, 256, 512], help="of a worker"
+        "--batch_sizes",
+        type=int,
+        nargs="+",
+        default=[25, 64, 256, 512],
+        help="of a worker",
     )
     parser.add_argument(
         "--executors", nargs="+", default=["batched", "dataflow"], help="names"

@@ -33,7 +33,7 @@ class Exchanging:
     Attributes:
         kind: As of `benchmarks.scaling.model.Exchange`.
         rows: Of 300 floats: how many a worker has.
-        repeats: How often, after the first.
+        repeats: Calls, each with some of them.
     """
 
     kind: str
@@ -113,7 +113,8 @@ class Results:
 
     Attributes:
         training: Of each `Training`.
-        exchanges: Seconds of one, and those that a worker computes, of each `Exchanging`.
+        exchanges: Of each `Exchanging`, the seconds of one, and those of them that a
+            worker computes.
         sharings: Of each `Sharing`, the seconds that a worker's share of a batch takes
             longer than a batch of as many trees.
         updates: Seconds of one, of each `Updating`.

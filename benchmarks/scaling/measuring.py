@@ -196,7 +196,7 @@ def _parts(plan: Plan, bar: Any) -> Parts:
     sharings = [Sharing(trees, repeats) for trees in SHARED_TREES]
     kinds = (DENSE, SPARSE)
     exchanges = [Exchanging(kind, rows, repeats) for kind in kinds for rows in ROWS]
-    tiny = [Exchanging(kind, 1, 5 * repeats) for kind in kinds]
+    tiny = [Exchanging(kind, 1, repeats) for kind in kinds]
     alone = run(_first_alone, updates=updates)
     pair = run(_cluster(2), exchanges=[*tiny, *exchanges], sharings=sharings)
     four = run(_cluster(4), exchanges=tiny)
@@ -234,7 +234,7 @@ def costs_of(
     return Costs(
         compute=model.fit(*zip(*points, strict=True)),
         call=max(call, 0.0),
-        sharing=model.fit(SHARED_TREES, parts.sharings),
+        sharing=model.rate(SHARED_TREES, parts.sharings),
         update=model.fit_update(UPDATED, parts.updates),
         prices={
             kind: model.price_of(

@@ -52,6 +52,11 @@ def fit(amounts: Sequence[float], seconds: Sequence[float]) -> Line:
     return Line(float(fixed), float(slope))
 
 
+def rate(amounts: Sequence[float], seconds: Sequence[float]) -> Line:
+    """Returns the line through no seconds of nothing; it does not go down."""
+    return Line(0.0, max(sum(seconds), 0.0) / sum(amounts))
+
+
 class Update(NamedTuple):
     """Seconds of an update of rows of a table.
 
@@ -135,9 +140,9 @@ class Tiny(NamedTuple):
 def price_of(kind: str, byte: float, two: Tiny, four: Tiny) -> Price:
     """Returns a price.
 
-    Four workers here share the cores of two, so they wait for each other. What a message
-    costs more than two workers' is therefore what they compute; and what two workers
-    wait is all for messages.
+    Four workers here share the cores of two, so they wait for each other. Of their
+    messages, which are more, only what they compute counts; and what two workers wait
+    is all for messages.
 
     Args:
         kind: Of the exchange.

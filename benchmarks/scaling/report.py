@@ -193,7 +193,7 @@ class Report:
         def time(*exchanges: Exchange) -> float:
             return model.exchange_seconds(costs, exchanges, MOST, link)
 
-        count, dense, sparse = model.exchanges_of(costs, shares.rows)
+        count, dense, _ = model.exchanges_of(costs, shares.rows)
         apart = [Exchange(DENSE, size) for size in costs.dense]
         yield alone / (step - time(dense) + time(*apart))
         # Each worker's number of rows, and their indices.

@@ -64,8 +64,8 @@ def shards(
     strategy = strategy or tf.distribute.get_strategy()
     if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
         raise ForestError(
-            "Workers of a ParameterServerStrategy do not share batches. Give each a "
-            "dataset of its own: coordinator.create_per_worker_dataset(...), as in "
+            "Workers of a ParameterServerStrategy do not share batches. Hand each "
+            "batch to one of them: coordinator.schedule(step, args=(forest,)), as in "
             "docs/distributed.md."
         )
 

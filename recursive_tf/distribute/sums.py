@@ -1,9 +1,9 @@
 """Sums over replicas: two exchanges between workers, however many tensors there are.
 
-TensorFlow's own is one exchange for all that is dense, and three for each IndexedSlices:
-how many rows each worker has, the rows, and their indices. An exchange with next to
-nothing in it takes a millisecond or more. Here the numbers of rows go with what is dense,
-and the indices of all slices with their rows.
+TensorFlow's own is one exchange for all that is dense, and three for each
+IndexedSlices: how many rows each worker has, the rows, and their indices. An exchange
+with next to nothing in it takes a millisecond or more. Here the numbers of rows go with
+what is dense, and the indices of all slices with their rows.
 """
 
 from collections.abc import Sequence

@@ -100,6 +100,11 @@ def test_what_is_agreed_on_takes_no_less_than_no_time():
     assert (price.agree, price.message) == (0.5, 0)
 
 
+def test_a_rate_is_of_all_together_and_not_negative():
+    assert model.rate([1, 3], [3.0, 5.0]) == (0, 2)
+    assert model.rate([1, 3], [3.0, -5.0]) == (0, 0)
+
+
 def test_an_update_costs_what_slices_and_rows_do():
     amounts = [(1, 1), (4, 2), (6, 6), (9, 3)]
     seconds = [0.5 + 0.1 * rows + 0.2 * distinct for rows, distinct in amounts]

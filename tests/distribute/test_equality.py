@@ -152,7 +152,9 @@ def test_workers_send_each_other_the_rows_that_a_step_uses(found):
 
 @pytest.mark.parametrize(("place", "number"), [("mirrored", 3), ("workers", 2)])
 def test_sums_over_replicas_are_those_of_all_parts(found, place, number):
-    for is_empty, summed in zip((False, True), found[place, number]["sums"], strict=True):
+    for is_empty, summed in zip(
+        (False, True), found[place, number]["sums"], strict=True
+    ):
         everyone = [parts_of(replica, is_empty) for replica in range(number)]
         for parts, got in zip(zip(*everyone, strict=True), summed, strict=True):
             if isinstance(parts[0], tuple):

@@ -46,5 +46,5 @@ def test_parameter_servers_have_no_fit():
     with pytest.raises(ValueError, match="ClusterCoordinator"):
         rtf.distribute.enable_fit(model)
     batches = rtf.data.batches(rtf.data.generate("random", 2), 1)
-    with pytest.raises(rtf.data.ForestError, match="create_per_worker_dataset"):
+    with pytest.raises(rtf.data.ForestError, match=r"coordinator\.schedule"):
         rtf.distribute.shards(batches, strategy)

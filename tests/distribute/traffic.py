@@ -39,7 +39,9 @@ def traffic(strategy):
     step(next(batches))
     found = [_bytes_of(step, batches) for _ in range(MEASURED)]
     graph = step.get_concrete_function(trees).graph
-    exchanges = [op for op in graph.get_operations() if op.type.startswith("Collective")]
+    exchanges = [
+        op for op in graph.get_operations() if op.type.startswith("Collective")
+    ]
     return {
         "bytes": min(found) / STEPS,  # Others may use the loopback too.
         "rows": TREES * 8,
