@@ -23,8 +23,10 @@ def draw(
     figure = Figure(figsize=(4.5 * len(predicted), 3.8), layout="constrained")
     panels = figure.subplots(1, len(predicted), squeeze=False)[0]
     for axes, (title, links) in zip(panels, predicted.items(), strict=True):
-        for name, rates in links.items():
-            axes.plot(range(1, len(rates) + 1), rates, ".-", label=name)
+        for i, (name, rates) in enumerate(links.items()):
+            # Links that make no difference are seen beneath each other.
+            width = max(1.5, 6 - 2 * i)
+            axes.plot(range(1, len(rates) + 1), rates, "-", lw=width, label=name)
         count = max(map(len, links.values()))
         ideal = [machines * next(iter(links.values()))[0] for machines in (1, count)]
         axes.plot((1, count), ideal, "k:", label="ideal")

@@ -6,7 +6,7 @@ with next to nothing in it takes a millisecond or more. Here the numbers of rows
 what is dense, and the indices of all slices with their rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +15,7 @@ from recursive_tf.python import tf_compat
 
 # Numbers of rows are sent with gradients, so as floats: exact up to 2^24.
 COUNTS = tf.float32
+ROWS = tf.TensorShape([None])
 
 
 def sum_over_replicas(value: Any) -> Any:
@@ -53,16 +54,31 @@ def _sums(parts: Sequence[Any]) -> list[Any]:
 
 
 def _dense_sums(parts: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Returns the sum of each tensor; those of a type are one exchange."""
+    """Returns the sum of each tensor; those of a dtype are one exchange."""
     context = tf.distribute.get_replica_context()
-    sums: list[Any] = [None] * len(parts)
-    for dtype in dict.fromkeys(part.dtype for part in parts):
-        places = [i for i, part in enumerate(parts) if part.dtype == dtype]
-        alike = [parts[i] for i in places]
-        found = context.all_reduce(tf.distribute.ReduceOp.SUM, alike)
-        for place, total in zip(places, found, strict=True):
-            sums[place] = total
-    return sums
+
+    def summed(places: Sequence[int]) -> Any:
+        alike = [parts[place] for place in places]
+        return context.all_reduce(tf.distribute.ReduceOp.SUM, alike)
+
+    return _by_dtype([part.dtype for part in parts], summed)
+
+
+def _by_dtype(
+    dtypes: Sequence[tf.DType], made: Callable[[Sequence[int]], Sequence[Any]]
+) -> list[Any]:
+    """Returns what is made of parts, of those of a dtype at once.
+
+    Args:
+        dtypes: Of each part.
+        made: Given the places of some parts, it returns one thing for each.
+    """
+    found: list[Any] = [None] * len(dtypes)
+    for dtype in dict.fromkeys(dtypes):
+        places = [place for place, other in enumerate(dtypes) if other == dtype]
+        for place, thing in zip(places, made(places), strict=True):
+            found[place] = thing
+    return found
 
 
 def _counts_here(slices: Sequence[tf.IndexedSlices]) -> tf.Tensor:
@@ -82,14 +98,12 @@ def gather_slices(
         slices: What this replica has.
         counts: int32[replicas, slices]: how many rows each replica has of each.
     """
-    found: list[Any] = [None] * len(slices)
-    for dtype in dict.fromkeys(part.values.dtype for part in slices):
-        places = [i for i, part in enumerate(slices) if part.values.dtype == dtype]
-        alike = [slices[i] for i in places]
-        gathered = _gather_alike(alike, tf.gather(counts, places, axis=1))
-        for place, part in zip(places, gathered, strict=True):
-            found[place] = part
-    return found
+
+    def gathered(places: Sequence[int]) -> list[tf.IndexedSlices]:
+        alike = [slices[place] for place in places]
+        return _gather_alike(alike, tf.gather(counts, places, axis=1))
+
+    return _by_dtype([part.values.dtype for part in slices], gathered)
 
 
 def _gather_alike(
@@ -121,7 +135,7 @@ def _gather_alike(
 
     return [
         tf.IndexedSlices(
-            tf.ensure_shape(of_all(2 * i), [None, *one.values.shape[1:]]),
+            tf.ensure_shape(of_all(2 * i), ROWS.concatenate(one.values.shape[1:])),
             _as_indices(of_all(2 * i + 1), one.indices.dtype),
             one.dense_shape,
         )

@@ -10,6 +10,7 @@ import sys
 
 import tensorflow as tf
 
+from tests.distribute.looking_across import DEVICES, look_across
 from tests.distribute.summing import sums
 from tests.distribute.trainings import TRAININGS
 
@@ -21,7 +22,7 @@ def main():
     replicas, path, *names = sys.argv[1:]
     replicas = int(replicas)
     [cpu] = tf.config.list_physical_devices("CPU")
-    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
+    parts = [tf.config.LogicalDeviceConfiguration()] * DEVICES
     tf.config.set_logical_device_configuration(cpu, parts)
     strategy = tf.distribute.get_strategy()
     if replicas > 1:
@@ -29,6 +30,8 @@ def main():
         strategy = tf.distribute.MirroredStrategy(devices)
     found = {name: TRAININGS[name](strategy) for name in names}
     found["sums"] = sums(strategy)
+    if replicas > 1:
+        found["across devices"] = look_across()
     pathlib.Path(path).write_text(json.dumps(found))
 
 
