@@ -37,7 +37,16 @@ _EXPORT_DIR = flags.DEFINE_string(
 def run(task: Task) -> None:
     """Runs a script for a model."""
     all_settings.define_flags(task.generated, task.given)
+    show_flags()
     app.run(functools.partial(main, task))
+
+
+def show_flags() -> None:
+    """Lets --help list the flags of these modules: absl lists those of the script."""
+    for module, found in flags.FLAGS.flags_by_module_dict().items():
+        if module.startswith("models."):
+            for flag in found:
+                flags.FLAGS.register_key_flag_for_module(sys.argv[0], flag)
 
 
 def main(task: Task, arguments: Sequence[str]) -> None:

@@ -49,14 +49,20 @@ def wait_for_cluster(
         timeout_s: How long to wait for the others, in seconds.
 
     Raises:
-        ClusterError: If there is no cluster, this process is not in it, its port is
-            taken, a process has not come in time or cannot be reached, two are the same
-            task, or they have other versions or another cluster.
+        ClusterError: If there is no cluster, an address of it has no port, this process
+            is not in it, its port is taken, a process has not come in time or cannot be
+            reached, two are the same task, or they have other versions or another
+            cluster.
     """
     resolver = (
         cluster_resolver or tf.distribute.cluster_resolver.TFConfigClusterResolver()
     )
-    spec = resolver.cluster_spec()
+    try:
+        spec = resolver.cluster_spec()
+    except json.JSONDecodeError as error:
+        raise ClusterError(
+            f"TF_CONFIG is no JSON: {error}. See docs/distributed.md for an example."
+        ) from error
     jobs = spec.as_dict() if spec else {}
     addresses = {
         f"{job}:{number}": address
@@ -74,6 +80,8 @@ def wait_for_cluster(
             f"This process is {me}, and the cluster has {', '.join(addresses)}. Set "
             "task.type and task.index in its TF_CONFIG to one of these."
         )
+    for address in addresses.values():
+        split(address)
     facts = facts_of(addresses)
     ends = time.monotonic() + timeout_s
     leader = next(iter(addresses))
@@ -203,6 +211,11 @@ def _connected(me: str, leader: str, address: str, ends: float) -> socket.socket
 def split(address: str) -> Address:
     """Returns the host and the port."""
     host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()):
+        raise ClusterError(
+            f"{address!r} is no address in a cluster. Expected a host and a port, e.g. "
+            "worker-0.example.com:2222."
+        )
     return host, int(port)
 
 

@@ -1,6 +1,7 @@
 """Processes of a cluster meet before TensorFlow starts, or say what is wrong."""
 
 import json
+import re
 import socket
 import threading
 import time
@@ -168,4 +169,17 @@ def test_a_task_that_is_not_in_the_cluster_is_named(addresses):
 def test_no_cluster_is_an_error(monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     with pytest.raises(rtf.distribute.ClusterError, match="Set TF_CONFIG"):
+        rtf.distribute.wait_for_cluster()
+
+
+@pytest.mark.parametrize("address", ["host", "host:", ":2222", "host:ssh"])
+def test_an_address_without_a_port_is_an_error(address):
+    named = re.escape(f"{address!r} is no address")
+    with pytest.raises(rtf.distribute.ClusterError, match=named):
+        rtf.distribute.wait_for_cluster(resolver([address], 0))
+
+
+def test_tf_config_that_cannot_be_read_is_an_error(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", "{cluster")
+    with pytest.raises(rtf.distribute.ClusterError, match="TF_CONFIG is no JSON"):
         rtf.distribute.wait_for_cluster()

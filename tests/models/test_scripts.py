@@ -1,14 +1,16 @@
 """The modes of the scripts: train, evaluate, predict, export; and their errors."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from absl import flags
 
 import recursive_tf as rtf
 from models import rntn, tree_lstm, tree_rnn
-from models.running import record
+from models.running import record, script, settings
 from models.running.run_folder import RunFolder
 from tests.models.scripts import SMALL, result_of, run, train
 
@@ -164,3 +166,12 @@ def test_a_folder_without_a_run_is_an_error(mode, tmp_path):
 def test_the_folder_must_be_said(tmp_path):
     with pytest.raises(SystemExit, match="Say which run: --checkpoint_dir"):
         run(tree_lstm.TASK, mode="evaluate")
+
+
+def test_help_lists_the_flags_of_all_modules(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["a script"])
+    settings.define_flags(tree_lstm.TASK.generated, tree_lstm.TASK.given)
+    script.show_flags()
+    text = flags.FLAGS.main_module_help()
+    for name in ("mode", "resume", "strategy", "batch_size"):
+        assert f"--{name}:" in text or f"--[no]{name}:" in text
