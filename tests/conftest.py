@@ -2,6 +2,7 @@
 
 import os
 
+import hypothesis
 import pytest
 
 EXECUTORS = ("dataflow", "auto")
@@ -11,6 +12,10 @@ EXECUTORS = ("dataflow", "auto")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_NUM_INTEROP_THREADS", "2")
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "2")
+
+# How long an example takes says nothing on a machine that does other things, too.
+hypothesis.settings.register_profile("recursive_tf", deadline=None)
+hypothesis.settings.load_profile("recursive_tf")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

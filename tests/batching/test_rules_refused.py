@@ -39,6 +39,18 @@ def assigned(x):
     return x
 
 
+def assigned_in_a_loop(x, loops=1):
+    """Assigns in loops that take nothing of an activation."""
+
+    def turn(i, y):
+        if loops > 1:
+            return i + 1, assigned_in_a_loop(y, loops - 1)
+        VARIABLE.assign_add(tf.ones([3]))
+        return i + 1, y + 1.0
+
+    return x + tf.while_loop(lambda i, _: i < 2, turn, (0, 0.0))[1]
+
+
 def in_a_loop(function):
     return lambda x: tf.while_loop(
         lambda i, _: i < 2, lambda i, y: (i + 1, function(y)), (0, x)
@@ -55,6 +67,14 @@ REFUSED = {
         *("AssignVariableOp", "Use LayerNormalization, or training=False", VECTOR),
     ),
     "an assignment": (assigned, "AssignAddVariableOp", EFFECT, VECTOR),
+    "an assignment in a loop": (
+        assigned_in_a_loop,
+        *("AssignAddVariableOp", EFFECT, VECTOR),
+    ),
+    "an assignment in a loop in a loop": (
+        lambda x: assigned_in_a_loop(x, 2),
+        *("AssignAddVariableOp", EFFECT, VECTOR),
+    ),
     "an assertion": (asserted, "Assert", EFFECT, VECTOR),
     "printing": (printed, "StringFormat", "e.g. for tf.print", VECTOR),
     "a Python function": (

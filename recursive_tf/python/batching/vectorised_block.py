@@ -23,7 +23,7 @@ from recursive_tf.python.batching.refusal import (
 )
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.graph_copy import LOOPS
-from recursive_tf.python.program.effects import has_effect
+from recursive_tf.python.program.effects import has_effect, has_effect_within
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.signature import format_spec, spec_of
 from recursive_tf.python.tf_compat import FuncGraph
@@ -286,9 +286,11 @@ class VectorisedBlock:
 
     def _is_of_each_row(self, op: tf.Operation) -> bool:
         """Says whether rows may differ in an op although they give it the same."""
-        if op.type in LOOPS:  # In which ops may.
-            return self._program.differs_in_gradient(op)
-        return has_effect(op)
+        if op.type not in LOOPS:
+            return has_effect(op)
+        if self._program.differs_in_gradient(op):
+            return True
+        return has_effect_within(op)
 
     def _bind(
         self,

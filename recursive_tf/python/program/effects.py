@@ -63,6 +63,14 @@ def has_effect(op: tf.Operation) -> bool:
     return tf_compat.is_stateful(op) and op.type not in _READS
 
 
+def has_effect_within(op: tf.Operation) -> bool:
+    """The same of what is in the functions that `op` names."""
+    return any(
+        has_effect(inner) and not tf_compat.function_names(inner)
+        for inner in ops_of_functions(op)
+    )
+
+
 def order_around_calls(graph: tf_compat.FuncGraph) -> None:
     """Makes effects and reads in a closed graph wait for the calls before them.
 
