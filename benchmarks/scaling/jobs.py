@@ -16,14 +16,12 @@ class Training:
         batch: Trees a step, of all workers together.
         steps: Of an execution; this many are timed at a time.
         executions: How often, after the first, in which functions are traced.
-        balance_by: As of `rtf.distribute.shards`.
     """
 
     executor: str
     batch: int
     steps: int
     executions: int
-    balance_by: str = "nodes"
 
 
 @dataclasses.dataclass(frozen=True)

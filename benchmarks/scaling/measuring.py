@@ -20,7 +20,7 @@ from benchmarks.scaling.jobs import (
     Updating,
 )
 from benchmarks.scaling.link import linked
-from benchmarks.scaling.model import DENSE, ROW, SPARSE, Costs, Tiny
+from benchmarks.scaling.model import DENSE, ROW, SPARSE, Costs, Exchanged
 from benchmarks.treelstm_model import Size
 
 ROWS = (1, 300, 1200, 3500)
@@ -84,16 +84,14 @@ class Parts:
     """What steps are made of.
 
     Attributes:
-        exchanges: Seconds of each kind: by rows, among two workers.
-        of_two: A tiny exchange of each kind, among two workers.
-        of_four: The same among four.
+        exchanges: Of each kind, among two workers: of each of `ROWS`.
+        of_four: Of each kind, the first of them, which is tiny, among four.
         sharings: Seconds of `SHARED_TREES`, by two workers.
         updates: Seconds of `UPDATED`, of one worker.
     """
 
-    exchanges: dict[str, Sequence[float]]
-    of_two: dict[str, Tiny]
-    of_four: dict[str, Tiny]
+    exchanges: dict[str, Sequence[Exchanged]]
+    of_four: dict[str, Exchanged]
     sharings: Sequence[float]
     updates: Sequence[float]
 
@@ -196,18 +194,17 @@ def _parts(plan: Plan, bar: Any) -> Parts:
     sharings = [Sharing(trees, repeats) for trees in SHARED_TREES]
     kinds = (DENSE, SPARSE)
     exchanges = [Exchanging(kind, rows, repeats) for kind in kinds for rows in ROWS]
-    tiny = [Exchanging(kind, 1, repeats) for kind in kinds]
     alone = run(_first_alone, updates=updates)
-    pair = run(_cluster(2), exchanges=[*tiny, *exchanges], sharings=sharings)
-    four = run(_cluster(4), exchanges=tiny)
-    seconds = [seconds for seconds, _ in pair.exchanges[len(tiny) :]]
-    dense, sparse = seconds[: len(ROWS)], seconds[len(ROWS) :]
-    of_two, of_four = (
-        dict(zip(kinds, itertools.starmap(Tiny, found.exchanges), strict=False))
-        for found in (pair, four)
+    pair = run(_cluster(2), exchanges=exchanges, sharings=sharings)
+    four = run(_cluster(4), exchanges=exchanges[:: len(ROWS)])
+    found = list(itertools.starmap(Exchanged, pair.exchanges))
+    of_four = itertools.starmap(Exchanged, four.exchanges)
+    return Parts(
+        {DENSE: found[: len(ROWS)], SPARSE: found[len(ROWS) :]},
+        dict(zip(kinds, of_four, strict=True)),
+        pair.sharings,
+        alone.updates,
     )
-    exchanged = {DENSE: dense, SPARSE: sparse}
-    return Parts(exchanged, of_two, of_four, pair.sharings, alone.updates)
 
 
 def costs_of(
@@ -239,8 +236,8 @@ def costs_of(
         prices={
             kind: model.price_of(
                 kind,
-                model.fit(sizes, found).slope,
-                parts.of_two[kind],
+                model.fit(sizes, [one.seconds for one in found]).slope,
+                found[0],
                 parts.of_four[kind],
             )
             for kind, found in parts.exchanges.items()

@@ -125,11 +125,11 @@ class Price(NamedTuple):
     busy: float
 
 
-class Tiny(NamedTuple):
-    """A tiny exchange.
+class Exchanged(NamedTuple):
+    """What an exchange took.
 
     Attributes:
-        seconds: That it takes.
+        seconds: From its beginning to its end.
         busy: Those of them that a worker computes.
     """
 
@@ -137,7 +137,7 @@ class Tiny(NamedTuple):
     busy: float
 
 
-def price_of(kind: str, byte: float, two: Tiny, four: Tiny) -> Price:
+def price_of(kind: str, byte: float, two: Exchanged, four: Exchanged) -> Price:
     """Returns a price.
 
     Four workers here share the cores of two, so they wait for each other. Of their
@@ -147,8 +147,8 @@ def price_of(kind: str, byte: float, two: Tiny, four: Tiny) -> Price:
     Args:
         kind: Of the exchange.
         byte: Seconds of a byte that a worker sends.
-        two: Among two workers.
-        four: Among four.
+        two: A tiny one among two workers.
+        four: The same among four.
     """
     few, many = Exchange(kind, 0).messages(2), Exchange(kind, 0).messages(4)
     computed = max(four.busy - two.busy, 0) / (many - few)

@@ -85,8 +85,8 @@ def _counts_here(slices: Sequence[tf.IndexedSlices]) -> tf.Tensor:
     """Returns [replicas, slices]: how many rows this replica has, and zeros."""
     context = tf.distribute.get_replica_context()
     rows = tf.stack([tf.shape(part.indices)[0] for part in slices])
-    me = tf.one_hot(context.replica_id_in_sync_group, context.num_replicas_in_sync)
-    return tf.cast(me, COUNTS)[:, None] * tf.cast(rows, COUNTS)
+    me, replicas = context.replica_id_in_sync_group, context.num_replicas_in_sync
+    return tf.one_hot(me, replicas, dtype=COUNTS)[:, None] * tf.cast(rows, COUNTS)
 
 
 def gather_slices(

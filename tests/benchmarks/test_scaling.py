@@ -38,10 +38,10 @@ from benchmarks.scaling.model import (
     SPARSE,
     Costs,
     Exchange,
+    Exchanged,
     Line,
     Price,
     Shares,
-    Tiny,
     Update,
 )
 from benchmarks.scaling.report import Report, Trees
@@ -88,15 +88,15 @@ def test_a_ring_sends_what_the_books_say():
 
 
 def test_a_message_costs_what_four_workers_compute_and_two_wait():
-    price = model.price_of(DENSE, 7.0, Tiny(0.5, 0.3), Tiny(2.0, 0.7))
+    price = model.price_of(DENSE, 7.0, Exchanged(0.5, 0.3), Exchanged(2.0, 0.7))
     # 6 messages instead of 2: 0.1 each; and 0.2 waited for 2.
     assert price == pytest.approx((0.1, 0.2, 7.0, 0.6))
 
 
 def test_what_is_agreed_on_takes_no_less_than_no_time():
-    price = model.price_of(DENSE, 7.0, Tiny(0.5, 0.3), Tiny(2.0, 99))
+    price = model.price_of(DENSE, 7.0, Exchanged(0.5, 0.3), Exchanged(2.0, 99))
     assert (price.agree, price.message) == (0, 0.25)
-    price = model.price_of(DENSE, 7.0, Tiny(0.5, 0.5), Tiny(2.0, 0.4))
+    price = model.price_of(DENSE, 7.0, Exchanged(0.5, 0.5), Exchanged(2.0, 0.4))
     assert (price.agree, price.message) == (0.5, 0)
 
 
@@ -255,7 +255,7 @@ def _report(tmp_path, capsys) -> tuple[str, pathlib.Path]:
         key: Steps([0.010], [74.0], 0.0),
         ("batched", 4): Steps([0.020], [148.0], 0.0),
     }
-    exchanges = [0.001 * count for count in (1, 2, 3, 4)]
+    exchanges = [Exchanged(0.001 * count, 0.0005) for count in (1, 2, 3, 4)]
     measured = Measured(
         Trained(
             alone=alone,
@@ -266,8 +266,7 @@ def _report(tmp_path, capsys) -> tuple[str, pathlib.Path]:
         ),
         Parts(
             exchanges={DENSE: exchanges, SPARSE: exchanges},
-            of_two={DENSE: Tiny(0.001, 0.0005), SPARSE: Tiny(0.001, 0.0005)},
-            of_four={DENSE: Tiny(0.002, 0.001), SPARSE: Tiny(0.002, 0.001)},
+            of_four={DENSE: Exchanged(0.002, 0.001), SPARSE: Exchanged(0.002, 0.001)},
             sharings=[1e-6 * trees for trees in SHARED_TREES],
             updates=[1e-6 * (rows + distinct) for rows, distinct in UPDATED],
         ),

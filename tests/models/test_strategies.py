@@ -106,22 +106,28 @@ def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
     close(figures(tmp_path), alone)
 
 
-def in_cluster(folder, number, ports, *more):
-    workers = [f"127.0.0.1:{port}" for port in ports]
+def config_of(addresses, number):
+    """Returns the TF_CONFIG of a worker."""
     task = {"type": "worker", "index": number}
-    config = {"cluster": {"worker": workers}, "task": task}
+    return json.dumps({"cluster": {"worker": addresses}, "task": task})
+
+
+def in_cluster(folder, number, addresses):
     return start(
         folder,
         "--strategy=multi_worker",
         "--restartable",
-        *more,
-        environment={"TF_CONFIG": json.dumps(config)},
+        environment={"TF_CONFIG": config_of(addresses, number)},
     )
 
 
+def two_addresses():
+    return [f"127.0.0.1:{port}" for port in free_ports(2)]
+
+
 def test_a_worker_that_loses_another_says_so(tmp_path):
-    ports = free_ports(2)
-    chief, other = (in_cluster(tmp_path, i, ports) for i in range(2))
+    addresses = two_addresses()
+    chief, other = (in_cluster(tmp_path, i, addresses) for i in range(2))
     wait_for_epoch(tmp_path, 1, chief)
     other.send_signal(signal.SIGKILL)
     lost = time.monotonic()
@@ -132,12 +138,11 @@ def test_a_worker_that_loses_another_says_so(tmp_path):
 
 def enter_cluster(monkeypatch, addresses):
     """Makes this process the first worker of a cluster."""
-    config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": 0}}
-    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    monkeypatch.setenv("TF_CONFIG", config_of(addresses, 0))
 
 
 def test_a_worker_that_does_not_come_is_named_in_time(monkeypatch, tmp_path):
-    addresses = [f"127.0.0.1:{port}" for port in free_ports(2)]
+    addresses = two_addresses()
     enter_cluster(monkeypatch, addresses)
     missing = re.escape(f"Waited in vain for worker:1 ({addresses[1]})")
     with pytest.raises(SystemExit, match=missing):
