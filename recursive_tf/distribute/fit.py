@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 import keras
 import tensorflow as tf
 
-from recursive_tf.python import tf_compat
-
 Model = TypeVar("Model", bound=keras.Model)
 Logs = dict[str, tf.Tensor]
 
@@ -132,8 +130,8 @@ class _Taken:
         """Returns how many there are, up to a limit; 1 if nobody knows."""
         if iterator is not self._iterator:
             self._iterator, self._steps = iterator, 0
-        total = tf_compat.num_steps(iterator)
-        if total is None:
+        total = getattr(iterator, "cardinality", -1)
+        if total < 0:
             return 1  # An end in the midst of some would lose what they found.
         steps = min(limit, total - self._steps)
         self._steps += steps

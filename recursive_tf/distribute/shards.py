@@ -1,5 +1,6 @@
 """Batches of trees, of which each replica gets a share."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ import tensorflow as tf
 from recursive_tf.data import Forest, ForestError
 from recursive_tf.data.batches import CHOICE, Choice, read_ahead
 from recursive_tf.distribute import balance
-from recursive_tf.python import tf_compat
+from recursive_tf.distribute.replica_dataset import ReplicaDataset
 
 Balance = Literal["nodes", "trees"]
 SHARING: dict[str, Callable[[np.ndarray, int], list[np.ndarray]]] = {
@@ -69,54 +70,55 @@ def shards(
             "docs/distributed.md."
         )
 
-    def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
-        return _of_worker(dataset, context, balance_by)
+    local = None
 
-    distributed = strategy.distribute_datasets_from_function(
-        of_worker, tf_compat.input_on_host()
-    )
-    return tf_compat.with_num_steps(distributed, dataset.cardinality())
+    def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        nonlocal local
+        local = _of_worker(dataset, context, balance_by)
+        return local
+
+    # The way to learn which worker this is. It returns what it is given if TensorFlow's
+    # strategy is that of no replicas.
+    if strategy.distribute_datasets_from_function(of_worker) is local:
+        return local
+    is_shared = strategy.num_replicas_in_sync > 1
+    return ReplicaDataset(local, is_shared, int(dataset.cardinality()))
 
 
 def _of_worker(
     dataset: tf.data.Dataset, context: tf.distribute.InputContext, balance_by: Balance
 ) -> tf.data.Dataset:
-    """Returns the shards of the replicas of a worker, one after the other."""
+    """Returns tuples of the shards of a worker's replicas; of one replica, all."""
     num_shards = context.num_replicas_in_sync
     if num_shards == 1:
         return dataset
     here = num_shards // context.num_input_pipelines
     first = context.input_pipeline_id * here
     source: Choice | None = getattr(dataset, CHOICE, None)
-    if source is not None:
-        dataset = source.chosen  # So this worker reads its own trees alone.
 
-    def share(number: tf.Tensor, parts: Any) -> Any:
-        shard = first + number % here
+    def plan(sizes: np.ndarray) -> list[np.ndarray]:
+        of_all = SHARING[balance_by](sizes, num_shards)
+        return [trees.astype(np.int32) for trees in of_all[first : first + here]]
 
-        def plan(sizes: np.ndarray, shard: np.ndarray) -> np.ndarray:
-            return SHARING[balance_by](sizes, num_shards)[shard].astype(np.int32)
+    def share(sizes: tf.Tensor, rows: Callable[[tf.Tensor], Any]) -> tuple[Any, ...]:
+        chosen = tf.numpy_function(plan, [sizes], [tf.int32] * here)
+        return tuple(rows(tf.ensure_shape(trees, [None])) for trees in chosen)
 
-        parts = parts if isinstance(parts, tuple) else (parts,)
-        sizes = parts[0].sizes if source is None else tf.gather(all_sizes, parts[0])
-        trees = tf.numpy_function(plan, [sizes, shard], tf.int32)
-        trees.set_shape([None])
-        if source is None:
-            return _rows(parts, trees)
-        return source.forest[tf.gather(parts[0], trees)]
+    def of_batch(*parts: Any) -> tuple[Any, ...]:
+        return share(parts[0].sizes, functools.partial(_rows, parts))
 
-    all_sizes = None if source is None else source.forest.sizes
-    if here > 1:
-        dataset = dataset.flat_map(_repeated(here))
-    return read_ahead(dataset.enumerate(), share)
+    if source is None:
+        return read_ahead(dataset, of_batch)
+    # So this worker reads its own trees alone.
+    forest, sizes_of = source.forest, source.forest.sizes
 
+    def of_choice(trees: tf.Tensor) -> tuple[Forest, ...]:
+        def rows(some: tf.Tensor) -> Forest:
+            return forest[tf.gather(trees, some)]
 
-def _repeated(times: int) -> Callable[..., tf.data.Dataset]:
-    def repeated(*parts: Any) -> tf.data.Dataset:
-        element = parts if len(parts) > 1 else parts[0]
-        return tf.data.Dataset.from_tensors(element).repeat(times)
+        return share(tf.gather(sizes_of, trees), rows)
 
-    return repeated
+    return read_ahead(source.chosen, of_choice)
 
 
 def _rows(parts: tuple[Any, ...], trees: tf.Tensor) -> Any:

@@ -3,39 +3,41 @@
 import fcntl
 import json
 import os
-import pathlib
-import subprocess
-import sys
 
-from models.running import local_cluster
+from tests.helpers.programs import Program, run_cluster
 
-ROOT = pathlib.Path(__file__).parents[2]
 TIMEOUT_S = 330  # Programs end by themselves before, and say where they stood.
 
 
 def replicas(number, names, folder):
     """Returns what trainings find with some replicas in one process."""
-    module, path = "tests.distribute.replicas_program", folder / f"{number}.json"
+    path = folder / f"{number}.json"
 
     def run():
-        subprocess.run(
-            [sys.executable, "-m", module, str(number), str(path), *names],
-            cwd=ROOT,
-            check=True,
-            timeout=TIMEOUT_S,
-        )
+        module = "tests.distribute.replicas_program"
+        program = Program(module, [number, path, *names], path.with_suffix(".log"))
+        program.finish(TIMEOUT_S)
 
     return _once(run, path)
 
 
-def cluster(program, jobs, names, folder):
+def workers(number, names, folder):
+    """Returns what the first of as many workers finds with trainings."""
+    return _cluster("worker_program", {"worker": number}, names, folder)
+
+
+def parameter_server(folder):
+    """Returns what the chief of two workers and a parameter server finds."""
+    return _cluster("ps_program", {"chief": 1, "worker": 2, "ps": 1}, [], folder)
+
+
+def _cluster(program, jobs, names, folder):
     """Returns what the first process of a cluster writes."""
-    module, path = f"tests.distribute.{program}", folder / f"{program}.json"
+    path = folder / f"{program}.json"
 
     def run():
-        command = [sys.executable, "-m", module, str(path), *names]
-        failed = local_cluster.run(command, jobs, folder / program)
-        assert failed is None, f"{failed}:\n{failed.log.read_text()[-4000:]}"
+        module = f"tests.distribute.{program}"
+        run_cluster(module, jobs, [path, *names], folder / program)
 
     return _once(run, path)
 

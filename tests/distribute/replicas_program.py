@@ -11,6 +11,7 @@ import sys
 import tensorflow as tf
 
 from tests.distribute.looking_across import DEVICES, look_across
+from tests.distribute.reading import read
 from tests.distribute.summing import sums
 from tests.distribute.trainings import TRAININGS
 
@@ -31,6 +32,7 @@ def main():
     found = {name: TRAININGS[name](strategy) for name in names}
     found["sums"] = sums(strategy)
     if replicas > 1:
+        found["read"] = read(strategy)
         found["across devices"] = look_across()
     pathlib.Path(path).write_text(json.dumps(found))
 

@@ -45,7 +45,7 @@ def found(tmp_path_factory):
         jobs = {("one", 1): pool.submit(programs.replicas, 1, TRAININGS, folder)}
         for number, names in WORKERS.items():
             jobs["workers", number] = pool.submit(
-                programs.cluster, "worker_program", {"worker": number}, names, folder
+                programs.workers, number, names, folder
             )
         for number, names in MIRRORED.items():
             jobs["mirrored", number] = pool.submit(

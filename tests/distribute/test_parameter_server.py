@@ -11,10 +11,7 @@ each = pytest.mark.parametrize("executor", ["batched", "dataflow"])
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    folder = programs.shared_folder(tmp_path_factory)
-    return programs.cluster(
-        "ps_program", {"chief": 1, "worker": 2, "ps": 1}, [], folder
-    )
+    return programs.parameter_server(programs.shared_folder(tmp_path_factory))
 
 
 @each

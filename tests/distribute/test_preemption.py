@@ -2,10 +2,7 @@
 
 import json
 import os
-import pathlib
 import signal
-import subprocess
-import sys
 import time
 
 import keras
@@ -14,13 +11,12 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.running.local_cluster import free_ports
 from tests.distribute import preempted_program
 from tests.distribute.trainings import BATCH, batches_of, classifier, few_words
+from tests.helpers.programs import Program, addresses, tf_config
 
 pytestmark = pytest.mark.slow
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREEMPTED = 42
 PATIENCE_S = 90.0
 
@@ -63,44 +59,31 @@ def test_backup_and_restore(tmp_path):
 
 
 def start(folder):
-    ports = free_ports(2)
-    workers = [f"127.0.0.1:{port}" for port in ports]
-    command = [sys.executable, "-m", preempted_program.__name__, str(folder)]
+    module, workers = preempted_program.__name__, addresses(2)
     return [
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={
-                **os.environ,
-                "TF_CONFIG": json.dumps(
-                    {
-                        "cluster": {"worker": workers},
-                        "task": {"type": "worker", "index": number},
-                    }
-                ),
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+        Program(
+            module,
+            [folder],
+            folder / f"{number}.log",
+            tf_config({"worker": workers}, "worker", number),
         )
         for number in range(2)
     ]
 
 
-def finish(processes, code):
-    for process in processes:
-        said, _ = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == code, said
+def finish(programs, code):
+    for program in programs:
+        program.finish(PATIENCE_S, code)
 
 
 def figures(folder):
     return json.loads((folder / "figures.json").read_text())
 
 
-def wait_for_step(folder, number, process):
+def wait_for_step(folder, number, program):
     path = folder / "step-1"
     while not path.exists() or int(path.read_text() or 0) < number:
-        assert process.poll() is None, process.stdout.read()
+        assert program.code is None, program.said()
         time.sleep(0.01)
 
 
@@ -115,10 +98,10 @@ def undisturbed():
 
 
 def test_preemption_checkpoint_handler(tmp_path):
-    processes = start(tmp_path)
-    wait_for_step(tmp_path, 10, processes[1])
-    processes[1].send_signal(signal.SIGTERM)
-    finish(processes, PREEMPTED)
+    programs = start(tmp_path)
+    wait_for_step(tmp_path, 10, programs[1])
+    os.kill(programs[1].pid, signal.SIGTERM)
+    finish(programs, PREEMPTED)
     assert 10 <= int((tmp_path / "step-1").read_text()) < preempted_program.STEPS - 1
     finish(start(tmp_path), 0)
     assert figures(tmp_path) == pytest.approx(undisturbed(), rel=1e-5)

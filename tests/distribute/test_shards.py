@@ -19,7 +19,7 @@ def trees():
 def of_worker(dataset, worker=0, workers=1, replicas=2, balance_by="trees"):
     """Returns the shards that a worker's replicas get, one after the other."""
     context = tf.distribute.InputContext(workers, worker, replicas)
-    return _of_worker(dataset, context, balance_by)
+    return [x for step in _of_worker(dataset, context, balance_by) for x in step]
 
 
 def nested(batches):

@@ -10,6 +10,7 @@ import sys
 
 import tensorflow as tf
 
+from tests.distribute.reading import read
 from tests.distribute.summing import sums
 from tests.distribute.traffic import traffic
 from tests.distribute.trainings import TRAININGS
@@ -23,6 +24,7 @@ def main():
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     found = {name: TRAININGS[name](strategy) for name in names}
     found["sums"] = sums(strategy)
+    found["read"] = read(strategy)
     found["traffic"] = traffic(strategy)
     if strategy.cluster_resolver.task_id == 0:
         pathlib.Path(path).write_text(json.dumps(found))

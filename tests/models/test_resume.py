@@ -1,9 +1,5 @@
 """Training that was stopped goes on as if it had not been."""
 
-import pathlib
-import signal
-import subprocess
-import sys
 import time
 
 import pytest
@@ -11,6 +7,7 @@ import pytest
 from models import tree_lstm
 from models.running import record
 from models.running.run_folder import RunFolder
+from tests.helpers.programs import Program
 from tests.models.scripts import SMALL, figures, train
 
 pytestmark = pytest.mark.slow
@@ -23,7 +20,6 @@ CHOSEN = SMALL | {
     "word_dropout": 0.2,
     "recurrent_dropout": 0.2,
 }
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -40,34 +36,23 @@ def test_stopping_between_epochs_changes_nothing(undisturbed, tmp_path):
     assert figures(tmp_path) == undisturbed
 
 
-def start(folder, *more):
-    chosen = [f"--{name}={value}" for name, value in CHOSEN.items()]
-    command = [sys.executable, "-m", "models.tree_lstm", f"--checkpoint_dir={folder}"]
-    return subprocess.Popen(
-        [*command, *chosen, *more],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def wait_for(condition, process):
+def wait_for(condition, program):
     while not condition():
-        assert process.poll() is None, process.stderr.read()
+        assert program.code is None, program.said()
         time.sleep(0.001)
 
 
 @pytest.mark.parametrize("moment", ["a line is written", "a model is written"])
 def test_being_killed_changes_nothing(undisturbed, tmp_path, moment):
     folder = RunFolder(tmp_path)
-    process = start(tmp_path)
+    flags = [f"--{name}={value}" for name, value in CHOSEN.items()]
+    arguments = [f"--checkpoint_dir={tmp_path}", *flags]
+    program = Program("models.tree_lstm", arguments, tmp_path / "script.log")
     if moment == "a line is written":  # But no checkpoint of it yet, perhaps.
-        wait_for(lambda: len(record.read(folder.metrics)) == 3, process)
+        wait_for(lambda: len(record.read(folder.metrics)) == 3, program)
     else:
-        wait_for(folder.best.exists, process)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+        wait_for(folder.best.exists, program)
+    program.kill()
     assert len(figures(tmp_path)) < EPOCHS
     train(tree_lstm.TASK, tmp_path, **CHOSEN, resume=True)
     assert figures(tmp_path) == undisturbed

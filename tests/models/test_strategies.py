@@ -5,23 +5,20 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
 from models import tree_lstm
 from models.running import record
-from models.running.local_cluster import free_ports
 from models.running.run_folder import RunFolder
+from tests.helpers.programs import Program, addresses, tf_config
 from tests.models.scripts import SMALL, figures, run, train
 
 pytestmark = pytest.mark.slow
 
 EPOCHS = 4
 CHOSEN = SMALL | {"epochs": EPOCHS, "limit_trees": 45}  # The last batch has five.
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE_S = 90.0
 SOON_S = 30.0
 
@@ -33,23 +30,10 @@ def alone(tmp_path_factory):
     return figures(folder)
 
 
-def start(folder, *more, environment=None):
+def start(folder, *more, log="script.log", environment=None):
     flags = [f"--{name}={value}" for name, value in CHOSEN.items()]
-    command = [sys.executable, "-m", "models.tree_lstm", f"--checkpoint_dir={folder}"]
-    return subprocess.Popen(
-        [*command, *flags, *more],
-        cwd=ROOT,
-        env={**os.environ, **(environment or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def finish(process, code=0):
-    said, _ = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == code, said
-    return said
+    arguments = [f"--checkpoint_dir={folder}", *flags, *more]
+    return Program("models.tree_lstm", arguments, folder / log, environment)
 
 
 def close(found, expected):
@@ -58,9 +42,9 @@ def close(found, expected):
         assert one == pytest.approx(other, rel=1e-4, abs=1e-6)
 
 
-def wait_for_epoch(folder, number, process):
+def wait_for_epoch(folder, number, program):
     while len(record.read(RunFolder(folder).metrics)) < number:
-        assert process.poll() is None, process.stdout.read()
+        assert program.code is None, program.said()
         time.sleep(0.01)
 
 
@@ -85,16 +69,16 @@ def children(pid):
 
 def test_a_run_goes_on_with_several_devices(alone, tmp_path):
     train(tree_lstm.TASK, tmp_path, **(CHOSEN | {"epochs": EPOCHS - 1}))
-    finish(start(tmp_path, "--resume", "--strategy=mirrored"))
+    start(tmp_path, "--resume", "--strategy=mirrored").finish(PATIENCE_S)
     close(figures(tmp_path), alone)
 
 
 def test_workers_learn_as_one_does_also_if_the_chief_is_killed(alone, tmp_path):
-    process = start(tmp_path, "--strategy=multi_worker")
-    wait_for_epoch(tmp_path, 2, process)
-    [pid] = [child for child in children(process.pid) if task_of(child) == 0]
+    program = start(tmp_path, "--strategy=multi_worker")
+    wait_for_epoch(tmp_path, 2, program)
+    [pid] = [child for child in children(program.pid) if task_of(child) == 0]
     os.kill(pid, signal.SIGKILL)
-    said = finish(process)
+    said = program.finish(PATIENCE_S)
     assert "worker:0 ended with SIGKILL" in said
     close(figures(tmp_path), alone)
     assert (RunFolder(tmp_path).logs / "worker-1.log").exists()
@@ -102,49 +86,42 @@ def test_workers_learn_as_one_does_also_if_the_chief_is_killed(alone, tmp_path):
 
 
 def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
-    finish(start(tmp_path, "--strategy=parameter_server", "--num_workers=1"))
+    program = start(tmp_path, "--strategy=parameter_server", "--num_workers=1")
+    program.finish(PATIENCE_S)
     close(figures(tmp_path), alone)
 
 
-def config_of(addresses, number):
-    """Returns the TF_CONFIG of a worker."""
-    task = {"type": "worker", "index": number}
-    return json.dumps({"cluster": {"worker": addresses}, "task": task})
-
-
-def in_cluster(folder, number, addresses):
+def in_cluster(folder, number, workers):
     return start(
         folder,
         "--strategy=multi_worker",
         "--restartable",
-        environment={"TF_CONFIG": config_of(addresses, number)},
+        log=f"worker-{number}.log",
+        environment=tf_config({"worker": workers}, "worker", number),
     )
 
 
-def two_addresses():
-    return [f"127.0.0.1:{port}" for port in free_ports(2)]
-
-
 def test_a_worker_that_loses_another_says_so(tmp_path):
-    addresses = two_addresses()
-    chief, other = (in_cluster(tmp_path, i, addresses) for i in range(2))
+    workers = addresses(2)
+    chief, other = (in_cluster(tmp_path, i, workers) for i in range(2))
     wait_for_epoch(tmp_path, 1, chief)
-    other.send_signal(signal.SIGKILL)
+    other.kill()
     lost = time.monotonic()
-    assert "Another process of the cluster has ended" in finish(chief, code=1)
+    said = chief.finish(PATIENCE_S, code=1)
+    assert "Another process of the cluster has ended" in said
     assert time.monotonic() - lost < SOON_S
-    other.communicate()
 
 
-def enter_cluster(monkeypatch, addresses):
+def enter_cluster(monkeypatch, workers):
     """Makes this process the first worker of a cluster."""
-    monkeypatch.setenv("TF_CONFIG", config_of(addresses, 0))
+    for name, value in tf_config({"worker": workers}, "worker", 0).items():
+        monkeypatch.setenv(name, value)
 
 
 def test_a_worker_that_does_not_come_is_named_in_time(monkeypatch, tmp_path):
-    addresses = two_addresses()
-    enter_cluster(monkeypatch, addresses)
-    missing = re.escape(f"Waited in vain for worker:1 ({addresses[1]})")
+    workers = addresses(2)
+    enter_cluster(monkeypatch, workers)
+    missing = re.escape(f"Waited in vain for worker:1 ({workers[1]})")
     with pytest.raises(SystemExit, match=missing):
         run(
             tree_lstm.TASK,

@@ -5,6 +5,9 @@ functions in op attributes, and the derivative of one graph within another.
 """
 
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
+from tensorflow.python.distribute.input_lib import (
+    DistributedDatasetsFromFunction as DistributedDataset,
+)
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
 from tensorflow.python.framework.auto_control_deps import AutomaticControlDependencies
 from tensorflow.python.framework.func_graph import FuncGraph
@@ -95,13 +98,12 @@ from recursive_tf.python.tf_compat.replicas import (
     can_gather_alike,
     gather_alike,
     handle_of_this_replica,
-    input_on_host,
     keep_caching_device,
-    num_steps,
     of_this_replica,
+    per_replica,
+    per_replica_spec,
     replica_id,
     send_in_pieces_of,
-    with_num_steps,
 )
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
@@ -121,6 +123,7 @@ __all__ = [
     "AtomicFunction",
     "AttrValue",
     "AutomaticControlDependencies",
+    "DistributedDataset",
     "EagerTensor",
     "FuncGraph",
     "GlobalOpDispatcher",
@@ -153,7 +156,6 @@ __all__ = [
     "has_converter",
     "has_custom_gradient",
     "have_tangents",
-    "input_on_host",
     "is_autographs_branch",
     "is_copy",
     "is_elementwise",
@@ -171,13 +173,14 @@ __all__ = [
     "mark_resources_read_only",
     "may_hold_trainable",
     "named",
-    "num_steps",
     "of_this_replica",
     "op_name",
     "op_seed_of",
     "op_traceback",
     "origin_of",
     "pause_outer_tapes",
+    "per_replica",
+    "per_replica_spec",
     "place_in_user_code",
     "placeholder_like",
     "python_function_of",
@@ -204,7 +207,6 @@ __all__ = [
     "unique_name",
     "variable_accessed",
     "watched_variables",
-    "with_num_steps",
     "without_function",
     "zeros_like",
 ]

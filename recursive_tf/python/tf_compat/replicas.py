@@ -1,12 +1,14 @@
 """The replicas of `tf.distribute`, and their copies of variables."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.distribute.cross_device_ops import CollectiveAllReduce
+from tensorflow.python.distribute.distribute_utils import regroup
+from tensorflow.python.distribute.values import PerReplicaSpec
 from tensorflow.python.eager import context
 from tensorflow.python.ops import variable_scope
 
@@ -75,48 +77,18 @@ def _variable_here(handle: Any) -> Any:
     return mirrored._get()
 
 
-# Iterators that copy ahead to devices are tuned while they run, whatever the dataset's
-# options say, and whoever ends one waits until what tunes it wakes: for seconds.
-ON_HOST = tf.distribute.InputOptions(
-    experimental_replication_mode=tf.distribute.InputReplicationMode.PER_REPLICA,
-    experimental_fetch_to_device=False,
-)
+def per_replica(parts: Sequence[Any]) -> Any:
+    """Returns structures, one a replica of this process, as a structure of values.
 
-
-def input_on_host() -> Any:
-    """Returns how replicas get trees: on the host, where what follows them runs.
-
-    Replicas of one process take turns with one iterator. With one each, which ON_HOST
-    means, a dataset that is shuffled anew in each pass has another order for each.
+    As `Strategy.experimental_distribute_values_from_function` does; this needs no
+    strategy.
     """
-    return tf.distribute.InputOptions(experimental_fetch_to_device=False)
+    return regroup(tuple(parts), always_wrap=True)
 
 
-def with_num_steps(distributed: Any, steps: int) -> Any:
-    """Returns a distributed dataset that has so many steps, everywhere.
-
-    TensorFlow takes the number of elements of a worker's dataset, of which a step uses
-    one a replica; and workers ask each other in each step whether there is one left.
-
-    Args:
-        distributed: From `distribute_datasets_from_function`, where that is not just a
-            dataset.
-        steps: If negative, it is not known.
-    """
-    if not isinstance(distributed, tf.distribute.DistributedDataset):
-        return distributed
-    if steps >= 0:
-        distributed._cardinality = int(steps)
-        distributed._enable_get_next_as_optional = False
-    if len(distributed._input_workers.compute_devices_for_worker(0)) == 1:
-        distributed._options = ON_HOST
-    return distributed
-
-
-def num_steps(iterator: Any) -> int | None:
-    """Returns how many steps the dataset of an iterator has, if that is known."""
-    steps = getattr(iterator, "_cardinality", None)
-    return None if steps is None or steps < 0 else int(steps)
+def per_replica_spec(specs: Sequence[Any]) -> Any:
+    """Returns the specification of what `per_replica` makes."""
+    return tf.nest.map_structure(lambda *of_each: PerReplicaSpec(*of_each), *specs)
 
 
 def send_in_pieces_of(size: int) -> None:
