@@ -1,4 +1,4 @@
-"""Rows of variables that replicas have copies of."""
+"""Rows of variables that replicas have copies of, or that other processes hold."""
 
 from typing import Any
 
@@ -19,3 +19,11 @@ def gather_rows(variable: Any, indices: tf.Tensor) -> tf.Tensor:
     if tf.distribute.in_cross_replica_context():
         return tf.gather(variable, indices)  # There is no copy that is this one's.
     return tf.gather(tf_compat.of_this_replica(variable), indices)
+
+
+def is_in_another_process(variable: Any) -> bool:
+    """Says whether it is another process that holds a variable: a parameter server."""
+    if tf.distribute.in_cross_replica_context():
+        return False  # Replicas have copies of their own, if there are some.
+    handle = tf_compat.of_this_replica(variable).handle
+    return tf_compat.is_in_another_process(handle)

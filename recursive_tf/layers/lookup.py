@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-from recursive_tf.distribute.tables import gather_rows
+from recursive_tf.distribute.tables import gather_rows, is_in_another_process
 
 
 def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
@@ -21,10 +22,39 @@ def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
         embedding: A Keras layer; what differs from `keras.layers.Embedding` is called.
         tokens: Integers, of any shape.
     """
-    if type(embedding) is not keras.layers.Embedding:
-        return embedding(tokens)
-    table = embedding.embeddings
-    if not isinstance(table, keras.Variable):  # Of a quantized or an adapted layer.
+    table = _table_of(embedding)
+    if table is None:
         return embedding(tokens)
     # Where a layer computes in half precision, `value` is all of the table, cast.
-    return tf.cast(gather_rows(table._value, tokens), embedding.compute_dtype)
+    return tf.cast(gather_rows(table, tokens), embedding.compute_dtype)
+
+
+def vector_of(embedding: Any, tokens: tf.Tensor) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Returns what takes the number of a node to its token's vector, in a body.
+
+    What another process holds, a root call reads as a whole. So the rows of a table
+    there are taken here, those of the tokens, each once; bodies look up in these.
+
+    Args:
+        embedding: A Keras layer.
+        tokens: [num_nodes], integers; negative where a node has none.
+    """
+    table = _table_of(embedding)
+    if table is None or not is_in_another_process(table):
+        return lambda node: look_up(embedding, tf.gather(tokens, node))
+    has_token = tokens >= 0
+    different, places = tf.unique(tf.boolean_mask(tokens, has_token))
+    vectors = look_up(embedding, different)
+    nowhere = tf.fill(tf.shape(tokens), -1)
+    place_of = tf.tensor_scatter_nd_update(nowhere, tf.where(has_token), places)
+    return lambda node: tf.gather(vectors, tf.gather(place_of, node))
+
+
+def _table_of(embedding: Any) -> tf.Variable | None:
+    """Returns the variable of a layer that only looks up; None of another layer."""
+    if type(embedding) is not keras.layers.Embedding:
+        return None
+    table = embedding.embeddings
+    if not isinstance(table, keras.Variable):  # Of a quantized or an adapted layer.
+        return None
+    return table._value

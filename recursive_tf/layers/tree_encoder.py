@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.data import Forest
-from recursive_tf.layers.lookup import look_up
+from recursive_tf.layers.lookup import vector_of
 from recursive_tf.layers.node_cell import NodeCell
 from recursive_tf.layers.recursion import encode_forest
 from recursive_tf.python.options import Options
@@ -140,7 +140,7 @@ class TreeEncoder(keras.layers.Layer):
         rows = forest.features.get(INPUTS, forest.tokens)
         if self.embedding is None:
             return lambda node: tf.gather(rows, node)
-        return lambda node: look_up(self.embedding, tf.gather(rows, node))
+        return vector_of(self.embedding, rows)
 
     def compute_output_spec(
         self, forest: Any, inputs: Any = None, **_: Any

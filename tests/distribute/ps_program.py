@@ -14,34 +14,39 @@ import keras
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.optimizers import SparseAdagrad
+from recursive_tf.optimizers import LazyAdam, SparseAdagrad
+from tests.distribute.traffic import SIZE, WORDS, loopback_bytes
 
 TIMEOUT_S = 240
-EXECUTORS = ("batched", "dataflow")
-WORDS, STEPS = 9, 6
+OPTIMIZERS = {"batched": SparseAdagrad, "dataflow": LazyAdam}
+FEW_WORDS, STEPS = 9, 6
 
 
-def trees():
-    return rtf.data.generate("random", 5, words=range(1, 6), vocabulary=WORDS, seed=1)
+def trees(vocabulary):
+    return rtf.data.generate(
+        "random", 5, words=range(1, 6), vocabulary=vocabulary, seed=1
+    )
 
 
-def train(executor, scope, call):
-    """Returns losses and the table of an encoder that is trained.
+def train(executor, scope, call, words=FEW_WORDS, size=4):
+    """Returns losses, the table, and bytes of steps of an encoder that is trained.
 
     Args:
         executor: Of the encoder.
         scope: In which variables are made.
         call: Calls a tf.function with a batch.
+        words: How many there are.
+        size: Of their vectors.
     """
     with scope:
         keras.utils.set_random_seed(0)
         encoder = rtf.layers.TreeEncoder(
             rtf.layers.TreeLSTMCell(3),
-            keras.layers.Embedding(WORDS, 4, name="words"),
+            keras.layers.Embedding(words, size, name="words"),
             executor=executor,
         )
         encoder.build(None)
-        optimizer = SparseAdagrad(0.1)
+        optimizer = OPTIMIZERS[executor](0.1)
         optimizer.build(encoder.trainable_variables)
 
     def of_replica(forest):
@@ -55,8 +60,16 @@ def train(executor, scope, call):
     def step(forest):
         return tf.distribute.get_strategy().run(of_replica, args=(forest,))
 
-    losses = [float(call(step, trees())) for _ in range(STEPS)]
-    return {"losses": losses, "table": encoder.embedding.get_weights()[0].tolist()}
+    losses, traffic = [], []
+    for _ in range(STEPS):
+        before = loopback_bytes()
+        losses.append(float(call(step, trees(words))))
+        traffic.append(loopback_bytes() - before)
+    return {
+        "losses": losses,
+        "table": encoder.embedding.get_weights()[0].tolist(),
+        "bytes": min(traffic),  # Others may use the loopback too.
+    }
 
 
 def recurse(executor, scope, call):
@@ -110,11 +123,14 @@ def lead(resolver, path):
         coordinator.join()
         return result.fetch()
 
-    for executor in EXECUTORS:
+    for executor in OPTIMIZERS:
         for check in (train, recurse):
             alone = check(executor, contextlib.nullcontext(), _call)
             sent = check(executor, strategy.scope(), schedule)
             found[f"{check.__name__} {executor}"] = alone, sent
+    large = train("batched", strategy.scope(), schedule, WORDS, SIZE)
+    found["bytes"] = large["bytes"]
+    found["rows"] = len({int(x) for x in trees(WORDS).tokens if x >= 0})
     found["change"] = change("dataflow", strategy.scope(), schedule)
     path.write_text(json.dumps(found))
 

@@ -41,7 +41,7 @@ TOLERANCES = {"mixed": 2e-3}
 def found(tmp_path_factory):
     """Returns what is found by place, number of replicas and training."""
     folder = programs.shared_folder(tmp_path_factory)
-    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
         jobs = {("one", 1): pool.submit(programs.replicas, 1, TRAININGS, folder)}
         for number, names in WORKERS.items():
             jobs["workers", number] = pool.submit(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.distribute import programs
+from tests.distribute.traffic import SIZE, WORDS
 
 pytestmark = pytest.mark.slow
 each = pytest.mark.parametrize("executor", ["batched", "dataflow"])
@@ -33,3 +34,9 @@ def test_bodies_read_and_look_up_what_the_server_holds(found, executor):
 def test_bodies_cannot_change_what_the_server_holds(found):
     assert "/job:ps" in found["change"]
     assert "change it outside" in found["change"]
+
+
+def test_rows_are_sent_and_not_tables(found):
+    """Of words that trees have, once there, and once as their gradients back."""
+    rows, table = found["rows"] * SIZE * 4, WORDS * SIZE * 4
+    assert 2 * rows < found["bytes"] < 8 * rows < table / 50

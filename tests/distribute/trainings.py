@@ -295,6 +295,7 @@ MIRRORED = {
         "functional",
         "accumulate",
         "mixed",
-    ]
+    ],
+    3: ["accumulate"],
 }
 WORKERS = {2: ["fit, dataflow", "loop", "structures", "accumulate", "overflow"]}

@@ -1,4 +1,4 @@
-"""Replicas of `tf.distribute`: each reads its own copy of a variable."""
+"""Replicas of `tf.distribute`: each has its own variables and random numbers."""
 
 import json
 import subprocess
@@ -9,6 +9,7 @@ import pytest
 
 PROGRAM = """
 import json, sys
+import keras
 import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
@@ -19,11 +20,17 @@ import recursive_tf as rtf
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 with strategy.scope():
     w = tf.Variable(0.9)
+    seeds = keras.random.SeedGenerator(1)
 
 # Outside of what the strategy runs: its body captures one replica's copy.
 with rtf.SubGraph("power", executor=sys.argv[1]) as power:
     n = power.input(tf.int32)
     power.output(tf.cond(n < 1, lambda: 1.0, lambda: w * power(n - 1)))
+
+with rtf.SubGraph("draw", executor=sys.argv[1]) as draw:
+    n = draw.input(tf.int32)
+    number = keras.random.uniform([], seed=seeds)
+    draw.output(tf.cond(n < 1, lambda: number, lambda: number + 10 * draw(n - 1)))
 
 
 def step(n):
@@ -42,15 +49,27 @@ for name, function in (("eager", step), ("function", tf.function(step))):
     results = strategy.run(function, args=(exponents,))
     local = map(strategy.experimental_local_results, results)
     found[name] = [[float(x) for x in values] for values in local]
+drawn = tf.function(lambda: strategy.run(draw, args=(3,)))
+found["drawn"] = [
+    [float(x) for x in strategy.experimental_local_results(drawn())] for _ in range(2)
+]
 print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("executor", ["dataflow", "batched"])
-def test_a_replica_reads_its_own_copy_of_a_variable(executor):
-    command = [sys.executable, "-c", PROGRAM, executor]
+@pytest.fixture(scope="module", params=["dataflow", "batched"])
+def found(request):
+    command = [sys.executable, "-c", PROGRAM, request.param]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
-    for values, gradients in found.values():
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_replica_draws_its_own_numbers(found):
+    """Of one Keras seed, of which all replicas have the same copy."""
+    assert len({number for step in found["drawn"] for number in step}) == 4
+
+
+def test_a_replica_reads_its_own_copy_of_a_variable(found):
+    for values, gradients in (found["eager"], found["function"]):
         np.testing.assert_allclose(values, [0.9**2, 0.9**4], rtol=1e-6)
         np.testing.assert_allclose(gradients, [2 * 0.9, 4 * 0.9**3], rtol=1e-6)

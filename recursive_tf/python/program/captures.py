@@ -7,6 +7,7 @@ from typing import Protocol
 import tensorflow as tf
 
 from recursive_tf.ops import library
+from recursive_tf.python import tf_compat
 
 # Returns what an outer tensor is where a root call is made.
 Place = Callable[[tf.Tensor], tf.Tensor]
@@ -134,7 +135,12 @@ class KerasSeed(_OfResource):
             following = self.next_state(place)
             tf.raw_ops.AssignVariableOp(resource=handle, value=following)
         first, second = tf.unstack(tf.cast(state, tf.uint64), num=2)
-        return library.recursive_mix_key(key=first, number=second)
+        key = library.recursive_mix_key(key=first, number=second)
+        # The copies of all replicas are alike, and what these draw should not be.
+        if replica := tf_compat.replica_id():
+            number = tf.constant(replica, tf.uint64)
+            key = library.recursive_mix_key(key=key, number=number)
+        return key
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
