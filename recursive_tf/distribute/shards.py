@@ -77,8 +77,7 @@ def shards(
         local = _of_worker(dataset, context, balance_by)
         return local
 
-    # The way to learn which worker this is. It returns what it is given if TensorFlow's
-    # strategy is that of no replicas.
+    # It says which worker this is. Where there is no strategy, it returns what it got.
     if strategy.distribute_datasets_from_function(of_worker) is local:
         return local
     is_shared = strategy.num_replicas_in_sync > 1

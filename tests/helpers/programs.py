@@ -23,7 +23,7 @@ class Program:
         module: Its name.
         arguments: Of its command line.
         log: The file to which what it prints is added.
-        environment: Variables that it has beside those of this process.
+        environment: Variables, beside those of the first program's start.
     """
 
     def __init__(self, module, arguments, log, environment=None):
