@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.running import local_cluster
+from models.running import local_cluster, slurm
 from models.running.settings import STRATEGIES, Settings
 
 NONE, MIRRORED, MULTI_WORKER, PARAMETER_SERVER = STRATEGIES
@@ -37,12 +37,9 @@ def cluster_resolver() -> Any:
     TF_CONFIG is what TensorFlow's own and most schedulers set; Slurm has variables of
     its own, in each of the tasks that srun starts.
     """
-    resolvers = tf.distribute.cluster_resolver
     if os.environ.get("TF_CONFIG"):
-        return resolvers.TFConfigClusterResolver()
-    if int(os.environ.get("SLURM_STEP_NUM_TASKS", "1")) > 1:
-        return resolvers.SlurmClusterResolver()
-    return None
+        return tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    return slurm.resolver() if slurm.is_one_of_several() else None
 
 
 def jobs_of(settings: Settings) -> dict[str, int]:
