@@ -22,8 +22,5 @@ def gather_rows(variable: Any, indices: tf.Tensor) -> tf.Tensor:
 
 
 def is_in_another_process(variable: Any) -> bool:
-    """Says whether it is another process that holds a variable: a parameter server."""
-    if tf.distribute.in_cross_replica_context():
-        return False  # Replicas have copies of their own, if there are some.
-    handle = tf_compat.of_this_replica(variable).handle
-    return tf_compat.is_in_another_process(handle)
+    """Says whether another process, a parameter server, holds a variable."""
+    return tf_compat.is_in_another_process(variable)

@@ -1,6 +1,7 @@
 """Where tensors are, and where ops go."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.distribute import device_util
@@ -21,20 +22,20 @@ def current_device() -> str:
 
 
 def is_elsewhere(
-    handle: tf.Tensor, here: str, parts: Sequence[str] = PROCESS + DEVICE
+    resource: Any, here: str, parts: Sequence[str] = PROCESS + DEVICE
 ) -> bool:
     """Says whether a resource is on another device than an op, as far as is known.
 
     Args:
-        handle: Of the resource.
+        resource: A variable, or a handle.
         here: From `current_device`.
         parts: What to compare of where they are, e.g. `PROCESS` alone.
     """
-    there, op = (tf.DeviceSpec.from_string(d) for d in (handle.device or "", here))
+    there, op = (tf.DeviceSpec.from_string(d) for d in (resource.device or "", here))
     pairs = ((getattr(there, part), getattr(op, part)) for part in parts)
     return any(a is not None and b is not None and a != b for a, b in pairs)
 
 
-def is_in_another_process(handle: tf.Tensor) -> bool:
-    """Says whether another process of a cluster holds a resource."""
-    return is_elsewhere(handle, current_device(), PROCESS)
+def is_in_another_process(resource: Any) -> bool:
+    """Says whether another process of a cluster holds a variable or a resource."""
+    return is_elsewhere(resource, current_device(), PROCESS)
