@@ -38,15 +38,20 @@ def alone(jobs: Jobs, copies: int = 1) -> list[Results]:
 def together(jobs: Jobs, workers: int, hosts: Sequence[Host] = (Host(),)) -> Results:
     """Runs the workers of a cluster, and returns what the first of them found."""
     with _folder(jobs) as folder:
-        command = _command(folder, 0)
-        logs = folder / "logs"
-        failed = local_cluster.run(
-            command, {"worker": workers}, logs, hosts, is_shown=False
-        )
-        if failed is not None:
-            log = failed.log.read_text(errors="replace")
-            raise RuntimeError(f"{failed.task} failed. It said:\n{log}")
+        run_workers(_command(folder, 0), workers, folder / "logs", hosts)
         return read_results(_results(folder, 0))
+
+
+def run_workers(
+    command: Sequence[str], workers: int, logs: pathlib.Path, hosts: Sequence[Host]
+) -> None:
+    """Runs a command as each of the workers of a cluster."""
+    failed = local_cluster.run(
+        command, {"worker": workers}, logs, hosts, is_shown=False
+    )
+    if failed is not None:
+        log = failed.log.read_text(errors="replace")
+        raise RuntimeError(f"{failed.task} failed. It said:\n{log}")
 
 
 @contextlib.contextmanager

@@ -91,13 +91,12 @@ def run(
     with contextlib.ExitStack() as stack:
         running = {}
         for job, number in tasks:
-            config = {"cluster": cluster, "task": {"type": job, "index": number}}
             environment = {
                 # With one alone, a server of a cluster waits for itself.
                 "TF_NUM_INTEROP_THREADS": str(max(2, threads)),
                 "TF_NUM_INTRAOP_THREADS": str(threads),
                 **os.environ,
-                "TF_CONFIG": json.dumps(config),
+                **tf_config(cluster, job, number),
                 IS_LOCAL: "1",
             }
             log = logs / f"{job}-{number}.log"
@@ -106,6 +105,20 @@ def run(
             process = _process(own, environment, log, is_shown and is_first)
             running[f"{job}:{number}"] = stack.enter_context(process)
         return _first_failure(running, logs)
+
+
+def tf_config(
+    cluster: Mapping[str, Sequence[str]], job: str, number: int
+) -> dict[str, str]:
+    """Returns the variable that tells a process which task of a cluster it is.
+
+    Args:
+        cluster: The addresses of the tasks of each job.
+        job: Of the process.
+        number: Of its task.
+    """
+    config = {"cluster": cluster, "task": {"type": job, "index": number}}
+    return {"TF_CONFIG": json.dumps(config)}
 
 
 def end_with_the_starter() -> None:

@@ -3,14 +3,13 @@
 It is forked from one that has imported TensorFlow, which takes a processor 4 s.
 """
 
-import json
 import multiprocessing
 import os
 import runpy
 import sys
 from multiprocessing import connection
 
-from models.running.local_cluster import HOST, free_ports
+from models.running.local_cluster import HOST, free_ports, tf_config
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["recursive_tf", "models.tree_lstm"])
@@ -71,12 +70,6 @@ def _run(module, arguments, log, environment):
     # By which a script starts itself anew.
     sys.orig_argv = [sys.executable, "-m", module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
-
-
-def tf_config(cluster, job, number):
-    """Returns the variables that tell a process which task it is."""
-    config = {"cluster": cluster, "task": {"type": job, "index": number}}
-    return {"TF_CONFIG": json.dumps(config)}
 
 
 def addresses(number):

@@ -1,4 +1,4 @@
-"""Runs a script in this process, with flags of its own."""
+"""Runs a script, in this process or in one of its own, with flags of its own."""
 
 import json
 
@@ -7,6 +7,7 @@ from absl.testing import flagsaver
 
 from models.running import record, script, settings
 from models.running.run_folder import RunFolder
+from tests.helpers.programs import Program
 
 # The smallest run there is.
 SMALL = {
@@ -29,6 +30,13 @@ def run(task, *inputs, **chosen):
 def train(task, folder, **chosen):
     """Trains a small model into a folder."""
     run(task, checkpoint_dir=str(folder), **(SMALL | chosen))
+
+
+def start(folder, chosen, *more, log="script.log", environment=None):
+    """Starts training of the TreeLSTM into a folder, in a process of its own."""
+    given = [f"--{name}={value}" for name, value in chosen.items()]
+    arguments = [f"--checkpoint_dir={folder}", *given, *more]
+    return Program("models.tree_lstm", arguments, folder / log, environment)
 
 
 def result_of(capsys):

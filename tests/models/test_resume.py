@@ -7,8 +7,7 @@ import pytest
 from models import tree_lstm
 from models.running import record
 from models.running.run_folder import RunFolder
-from tests.helpers.programs import Program
-from tests.models.scripts import SMALL, figures, train
+from tests.models.scripts import SMALL, figures, start, train
 
 pytestmark = pytest.mark.slow
 
@@ -45,9 +44,7 @@ def wait_for(condition, program):
 @pytest.mark.parametrize("moment", ["a line is written", "a model is written"])
 def test_being_killed_changes_nothing(undisturbed, tmp_path, moment):
     folder = RunFolder(tmp_path)
-    flags = [f"--{name}={value}" for name, value in CHOSEN.items()]
-    arguments = [f"--checkpoint_dir={tmp_path}", *flags]
-    program = Program("models.tree_lstm", arguments, tmp_path / "script.log")
+    program = start(tmp_path, CHOSEN)
     if moment == "a line is written":  # But no checkpoint of it yet, perhaps.
         wait_for(lambda: len(record.read(folder.metrics)) == 3, program)
     else:

@@ -11,9 +11,10 @@ import pytest
 
 from models import tree_lstm
 from models.running import record
+from models.running.local_cluster import tf_config
 from models.running.run_folder import RunFolder
-from tests.helpers.programs import Program, addresses, tf_config
-from tests.models.scripts import SMALL, figures, run, train
+from tests.helpers.programs import addresses
+from tests.models.scripts import SMALL, figures, run, start, train
 
 pytestmark = pytest.mark.slow
 
@@ -28,12 +29,6 @@ def alone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "alone"
     train(tree_lstm.TASK, folder, **CHOSEN)
     return figures(folder)
-
-
-def start(folder, *more, log="script.log", environment=None):
-    flags = [f"--{name}={value}" for name, value in CHOSEN.items()]
-    arguments = [f"--checkpoint_dir={folder}", *flags, *more]
-    return Program("models.tree_lstm", arguments, folder / log, environment)
 
 
 def close(found, expected):
@@ -69,12 +64,12 @@ def children(pid):
 
 def test_a_run_goes_on_with_several_devices(alone, tmp_path):
     train(tree_lstm.TASK, tmp_path, **(CHOSEN | {"epochs": EPOCHS - 1}))
-    start(tmp_path, "--resume", "--strategy=mirrored").finish(PATIENCE_S)
+    start(tmp_path, CHOSEN, "--resume", "--strategy=mirrored").finish(PATIENCE_S)
     close(figures(tmp_path), alone)
 
 
 def test_workers_learn_as_one_does_also_if_the_chief_is_killed(alone, tmp_path):
-    program = start(tmp_path, "--strategy=multi_worker")
+    program = start(tmp_path, CHOSEN, "--strategy=multi_worker")
     wait_for_epoch(tmp_path, 2, program)
     [pid] = [child for child in children(program.pid) if task_of(child) == 0]
     os.kill(pid, signal.SIGKILL)
@@ -86,7 +81,7 @@ def test_workers_learn_as_one_does_also_if_the_chief_is_killed(alone, tmp_path):
 
 
 def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
-    program = start(tmp_path, "--strategy=parameter_server", "--num_workers=1")
+    program = start(tmp_path, CHOSEN, "--strategy=parameter_server", "--num_workers=1")
     program.finish(PATIENCE_S)
     close(figures(tmp_path), alone)
 
@@ -94,6 +89,7 @@ def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
 def in_cluster(folder, number, workers):
     return start(
         folder,
+        CHOSEN,
         "--strategy=multi_worker",
         "--restartable",
         log=f"worker-{number}.log",

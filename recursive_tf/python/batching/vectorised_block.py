@@ -286,11 +286,9 @@ class VectorisedBlock:
 
     def _is_of_each_row(self, op: tf.Operation) -> bool:
         """Says whether rows may differ in an op although they give it the same."""
-        if op.type not in LOOPS:
-            return has_effect(op)
-        if self._program.differs_in_gradient(op):
-            return True
-        return has_effect_within(op)
+        if op.type in LOOPS:  # What is in them decides.
+            return self._program.differs_in_gradient(op) or has_effect_within(op)
+        return has_effect(op)
 
     def _bind(
         self,
