@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -58,7 +60,8 @@ def make_distribution(settings: Settings, timeout_s: float) -> Distribution:
 
     Raises:
         rtf.distribute.ClusterError: If they do not come.
-        SystemExit: In a process that only serves others, when these have ended.
+        SystemExit: In a process that only serves others, when these have ended; and if
+            nobody in the cluster would lead, or hold variables.
     """
     if settings.strategy == NONE:
         return Distribution(tf.distribute.get_strategy(), True, False)
@@ -66,6 +69,8 @@ def make_distribution(settings: Settings, timeout_s: float) -> Distribution:
         return Distribution(_mirrored(settings.num_workers), True, True)
     local_cluster.end_with_the_starter()
     resolver = cluster_resolver()
+    if settings.strategy == PARAMETER_SERVER:
+        _check_jobs(resolver, jobs_of(settings))
     rtf.distribute.wait_for_cluster(resolver, timeout_s)
     if settings.strategy == MULTI_WORKER:
         strategy = tf.distribute.MultiWorkerMirroredStrategy(resolver)
@@ -83,6 +88,18 @@ def make_distribution(settings: Settings, timeout_s: float) -> Distribution:
         ).join()
     strategy = tf.distribute.ParameterServerStrategy(resolver)
     return Distribution(strategy, True, False)
+
+
+def _check_jobs(resolver: Any, needed: Iterable[str]) -> None:
+    """Ends a process of a cluster that lacks a job: it would serve nobody for ever."""
+    jobs = resolver.cluster_spec().jobs
+    missing = [job for job in needed if job not in jobs]
+    if missing:
+        sys.exit(
+            f"--strategy={PARAMETER_SERVER} needs {' and '.join(missing)} in the "
+            f"cluster, which has {', '.join(jobs)}: name them in TF_CONFIG. All tasks "
+            f"of Slurm are workers; for these there is --strategy={MULTI_WORKER}."
+        )
 
 
 def _mirrored(replicas: int) -> tf.distribute.Strategy:

@@ -132,3 +132,14 @@ def test_a_cluster_needs_a_folder(monkeypatch):
     enter_cluster(monkeypatch, ["a:1", "b:1"])
     with pytest.raises(SystemExit, match="--checkpoint_dir"):
         run(tree_lstm.TASK, strategy="multi_worker")
+
+
+def test_workers_alone_have_no_parameter_server(monkeypatch, tmp_path):
+    enter_cluster(monkeypatch, addresses(2))
+    message = "needs chief and ps in the cluster, which has worker"
+    with pytest.raises(SystemExit, match=message):
+        run(
+            tree_lstm.TASK,
+            strategy="parameter_server",
+            checkpoint_dir=str(tmp_path),
+        )
