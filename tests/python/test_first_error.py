@@ -125,6 +125,48 @@ def test_iterations_of_a_loop_are_compared_by_their_order():
     assert len(paths_of(lambda: f(x))) == 1
 
 
+def define_endless_beside_a_failure():
+    """Returns a SubGraph whose first call never ends, and whose second fails."""
+    with rtf.SubGraph("bad") as bad:
+        k = bad.input(tf.int32)
+        tf.debugging.assert_less(k, 0, message="a bad call")
+        bad.output(k)
+    with rtf.SubGraph("endless") as endless:
+        n = endless.input(tf.int32)
+        endless.output(tf.cond(n < 0, lambda: n, lambda: endless(n + 1)))
+    with rtf.SubGraph("both", options=rtf.Options(max_depth=300)) as both:
+        n = both.input(tf.int32)
+        both.output(endless(n) + bad(n))
+    return both
+
+
+def test_a_limit_reached_before_a_failure_is_reported_whichever_comes_first():
+    both = define_endless_beside_a_failure()
+    x = tf.constant(0)
+    for _ in range(REPETITIONS):
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="max_depth=300"):
+            both(x)
+
+
+def test_a_failure_ends_what_comes_after_it_however_deep_that_is():
+    """Without a limit, the chain after the failure would go on for ever."""
+    with rtf.SubGraph("f", options=rtf.Options(max_depth=None)) as f:
+        n = f.input(tf.int32)
+
+        def fail():
+            # Late: the chain is deep by then.
+            more = lambda k: k < 20_000  # noqa: E731
+            end = tf.while_loop(more, lambda k: (k + 1,), (0,))[0]
+            check = tf.debugging.assert_less(end, 0, message="a bad call")
+            with tf.control_dependencies([check]):
+                return tf.identity(n)
+
+        chain = lambda: f(n + 1)  # noqa: E731
+        start = lambda: f(-2) + f(1)  # noqa: E731
+        f.output(tf.switch_case(tf.sign(n) + 1, [fail, start, chain]))
+    assert path_of(lambda: f(tf.constant(0))) == "f → call#0"
+
+
 # --- Gradient calls
 
 

@@ -1,24 +1,21 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_BATCHED_PATH_H_
 #define RECURSIVE_TF_CC_BATCHING_BATCHED_PATH_H_
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/plan.h"
-#include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/path.h"
 
 namespace recursive_tf {
 
-// Returns the invocations from activation `id` outwards. Branches are no steps
-// of a path.
-inline std::vector<Activation> StepsOfPath(const Plan& plan,
-                                           const Activations& activations,
-                                           int32_t id) {
-  std::vector<Activation> steps;
+// Returns the path of activation `id`. Branches are no steps of it.
+inline std::vector<PathStep> StepsOfPath(const Plan& plan,
+                                         const Activations& activations,
+                                         int32_t id) {
+  std::vector<PathStep> steps;
   for (int32_t at = id; at != kNoActivation;) {
     // A call stands in the branch that makes it; its caller is around that.
     const BatchedActivation& activation = activations[at];
@@ -26,12 +23,9 @@ inline std::vector<Activation> StepsOfPath(const Plan& plan,
     const int32_t procedure =
         activations.frames().Outermost(activation.procedure);
     if (plan.procedures[procedure].is_branch) continue;
-    Activation step;
-    step.procedure = procedure;
-    step.site = activation.site;
-    step.ordinal = activation.row;
-    steps.push_back(step);
+    steps.push_back({procedure, activation.site, activation.row});
   }
+  std::reverse(steps.begin(), steps.end());
   return steps;
 }
 
@@ -45,14 +39,6 @@ inline int32_t SubGraphOf(const Plan& plan, const Activations& activations,
     if (!plan.procedures[procedure].is_branch) return procedure;
     id = activation.parent;
   }
-}
-
-// Returns such steps as FormatPath shows an invocation of the dataflow
-// executor.
-inline std::string FormatSteps(std::vector<Activation> steps, bool mapped,
-                               const std::vector<std::string>& names) {
-  for (size_t i = 0; i + 1 < steps.size(); ++i) steps[i].parent = &steps[i + 1];
-  return FormatPath(steps.front(), mapped, names);
 }
 
 }  // namespace recursive_tf

@@ -21,8 +21,8 @@
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/schedule.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
-#include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/runtime/path.h"
 
 namespace recursive_tf {
 
@@ -142,20 +142,16 @@ class LockStep {
   // Returns the invocation path of an activation in flight, as FormatPath does.
   std::string PathOf(int32_t id, bool mapped,
                      const std::vector<std::string>& names) const {
-    return FormatSteps(StepsOfPath(plan_, activations_, id), mapped, names);
+    return FormatPath(StepsOfPath(plan_, activations_, id), mapped, names);
   }
 
   // Returns the path that a refused call would have had.
   std::string PathOf(const Calls::Refusal& refused, bool mapped,
                      const std::vector<std::string>& names) const {
-    std::vector<Activation> steps =
+    std::vector<PathStep> steps =
         StepsOfPath(plan_, activations_, refused.caller);
-    Activation last;
-    last.procedure = refused.procedure;
-    last.site = refused.site;
-    last.ordinal = refused.row;
-    steps.insert(steps.begin(), last);
-    return FormatSteps(std::move(steps), mapped, names);
+    steps.push_back({refused.procedure, refused.site, refused.row});
+    return FormatPath(steps, mapped, names);
   }
 
   // Returns the SubGraph whose body an activation in flight is in.

@@ -65,20 +65,22 @@ class ActivationTree {
   [[nodiscard]] Verdict Enter(const Invocation& invocation,
                               Activation** entered) {
     *entered = nullptr;
-    const Activation* parent = invocation.parent;
-    const int32_t above = parent == nullptr ? 0 : parent->depth;
-    const bool is_part = invocation.site == kSharedSite;
-    const int32_t depth = is_part ? above : above + 1;
-    if (!is_part) {
-      const Verdict verdict = Count(depth);
+    if (invocation.site != kSharedSite) {
+      const Verdict verdict = Count(DepthOf(invocation));
       if (verdict != Verdict::kEntered) return verdict;
     }
-    const uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
-    *entered = new Activation{parent,          invocation.procedure,
-                              invocation.site, invocation.ordinal,
-                              depth,           id};
+    *entered = new Activation(Describe(invocation));
     if (keep_) Keep(*entered);
     return Verdict::kEntered;
+  }
+
+  // Returns what the activation of `invocation` would be, as a value: of one
+  // that was not entered.
+  Activation Describe(const Invocation& invocation) {
+    return {
+        invocation.parent,   invocation.procedure,
+        invocation.site,     invocation.ordinal,
+        DepthOf(invocation), next_id_.fetch_add(1, std::memory_order_relaxed)};
   }
 
   // Ends `activation`. It stays readable where activations are kept.
@@ -95,6 +97,12 @@ class ActivationTree {
   int64_t num_alive() const { return num_alive_.load(); }
 
  private:
+  static int32_t DepthOf(const Invocation& invocation) {
+    const Activation* parent = invocation.parent;
+    const int32_t above = parent == nullptr ? 0 : parent->depth;
+    return invocation.site == kSharedSite ? above : above + 1;
+  }
+
   // Counts an invocation, if there may be one more.
   Verdict Count(int32_t depth) {
     if (limits_.IsTooDeep(depth)) return Verdict::kTooDeep;

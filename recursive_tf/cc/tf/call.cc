@@ -55,6 +55,7 @@ absl::Status Call::SetRetval(int index, const tf::Tensor& value) {
 absl::Status Call::Leave(const absl::Status& status) {
   absl::Status told = status;
   if (!status.ok()) told = run_->Fail(status, *activation_);
+  run_->Forget(*activation_);
   if (tree_ != nullptr) tree_->Leave(activation_);
   return told;
 }

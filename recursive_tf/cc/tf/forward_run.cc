@@ -14,10 +14,8 @@ absl::Status ForwardRun::Enter(const Invocation& invocation,
   const ActivationTree::Verdict verdict =
       record->activations.Enter(invocation, activation);
   if (verdict == ActivationTree::Verdict::kEntered) return absl::OkStatus();
-  const Activation refused{invocation.parent, invocation.procedure,
-                           invocation.site, invocation.ordinal};
   return program.Stop(LimitError(verdict, record->activations.limits()),
-                      refused);
+                      record->activations.Describe(invocation));
 }
 
 void ForwardRun::RecordShared() {

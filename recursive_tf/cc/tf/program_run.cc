@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/first_failure.h"
 #include "recursive_tf/cc/runtime/local_work.h"
 #include "recursive_tf/cc/runtime/path.h"
 #include "recursive_tf/cc/runtime/tail_predictor.h"
@@ -116,23 +118,14 @@ void ProgramRun::Start(Call* call) {
   });
 }
 
-bool ProgramRun::MayRun(const Activation& activation) const {
+bool ProgramRun::MayRun(const Activation& activation) {
   return !cancellation_->IsCancelled() && !failure_.Precedes(activation);
 }
 
 absl::Status ProgramRun::Fail(const absl::Status& status,
                               const Activation& activation) {
   // What fails only because something else did is no failure of its own.
-  if (!absl::IsCancelled(status)) {
-    const std::vector<std::string>& names = procedures_->names();
-    failure_.Record(
-        activation,
-        tf::errors::CreateWithUpdatedMessage(
-            status,
-            absl::StrCat("SubGraph '", names[activation.procedure],
-                         "' failed at ", FormatPath(activation, mapped_, names),
-                         ": ", status.message())));
-  }
+  if (!absl::IsCancelled(status)) failure_.Record(activation, status);
   if (!procedures_->only_compute()) cancellation_->StartCancel();
   return absl::CancelledError("A call failed.");
 }
@@ -145,7 +138,14 @@ absl::Status ProgramRun::Stop(const absl::Status& status,
 }
 
 absl::Status ProgramRun::Outcome(const absl::Status& status) const {
-  return failure_.Get().value_or(status);
+  const std::optional<Failure<absl::Status>> first = failure_.Get();
+  if (!first.has_value()) return status;
+  const std::vector<std::string>& names = procedures_->names();
+  return tf::errors::CreateWithUpdatedMessage(
+      first->error,
+      absl::StrCat("SubGraph '", names[first->procedure], "' failed at ",
+                   FormatPath(first->path, mapped_, names), ": ",
+                   first->error.message()));
 }
 
 void ProgramRun::Close() {

@@ -43,6 +43,9 @@ class ProgramRun {
   // told, which is not an error of its own.
   absl::Status Fail(const absl::Status& status, const Activation& activation);
 
+  // Says that what `activation` runs has ended, and all that it called.
+  void Forget(const Activation& activation) { failure_.Forget(activation); }
+
   // The same, and ends all calls: for what may go on forever.
   absl::Status Stop(const absl::Status& status, const Activation& activation);
 
@@ -63,7 +66,7 @@ class ProgramRun {
  private:
   using Runner = tensorflow::Executor::Args::Runner;
 
-  bool MayRun(const Activation& activation) const;
+  bool MayRun(const Activation& activation);
 
   // Constant after construction.
   const Procedures* const procedures_;

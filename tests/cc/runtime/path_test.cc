@@ -1,8 +1,8 @@
 #include "recursive_tf/cc/runtime/path.h"
 
 #include <cstdint>
-#include <deque>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/runtime/activation.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr int32_t kF = 0;
 constexpr int32_t kG = 1;
 
-// A chain of activations, written from the outermost to the innermost.
+// A path, written from the outermost step to the innermost.
 class Chain {
  public:
   static Chain Rooted(int32_t procedure) { return Chain(procedure, 0); }
@@ -27,7 +27,7 @@ class Chain {
   }
 
   Chain& Call(int32_t site, int32_t procedure = kF, int32_t ordinal = 0) {
-    Add(&steps_.back(), procedure, site, ordinal);
+    steps_.push_back({procedure, site, ordinal});
     return *this;
   }
 
@@ -35,25 +35,13 @@ class Chain {
   std::string MappedPath() const { return Format(/*mapped=*/true); }
 
  private:
-  Chain(int32_t procedure, int32_t row) {
-    Add(nullptr, procedure, kRootSite, row);
-  }
-
-  void Add(const Activation* parent, int32_t procedure, int32_t site,
-           int32_t ordinal) {
-    Activation& step = steps_.emplace_back();
-    step.parent = parent;
-    step.procedure = procedure;
-    step.site = site;
-    step.ordinal = ordinal;
-  }
+  Chain(int32_t procedure, int32_t row) : steps_{{procedure, kRootSite, row}} {}
 
   std::string Format(bool mapped) const {
-    return FormatPath(steps_.back(), mapped, {"f", "g"});
+    return FormatPath(steps_, mapped, {"f", "g"});
   }
 
-  // A deque, because activations are pointed to.
-  std::deque<Activation> steps_;
+  std::vector<PathStep> steps_;
 };
 
 TEST(FormatPathTest, AnInvocationByTheRootCallIsTheProceduresName) {
@@ -121,16 +109,6 @@ TEST(FormatPathTest, TheFirstStepAfterTheGapStillNamesAnotherProcedure) {
   EXPECT_EQ(chain.Path(),
             "f → call#1 → call#2 → call#3 → call#4 → call#5 → … (2 calls) … "
             "→ call#8 (g) → call#9 → call#10 → call#11 → call#12 → call#13");
-}
-
-TEST(FormatPathTest, ThePartsOfAMemoisedInvocationAreOneStep) {
-  constexpr int32_t kBodyOfF = 1;
-  const std::string path = Chain::Rooted(kF)
-                               .Call(kSharedSite, kBodyOfF)
-                               .Call(2, kF)
-                               .Call(kSharedSite, kBodyOfF)
-                               .Path();
-  EXPECT_EQ(path, "f → call#2");
 }
 
 }  // namespace
