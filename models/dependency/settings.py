@@ -11,7 +11,7 @@ class DependencySettings(Settings):
 
     learning_rate: float = setting(float, "Of Adam.", minimum=0)
     dropout: float = setting(
-        float, "Share of h and of words' vectors that is hidden.", minimum=0
+        float, "Share of h and of words' vectors that is hidden.", minimum=0, maximum=1
     )
     left_dependents: bool = setting(
         bool,

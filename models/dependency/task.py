@@ -18,9 +18,10 @@ from models.dependency.model import DependencyModel
 from models.dependency.settings import DependencySettings
 from models.dependency.trees import read_conllu, read_trees
 from models.running import settings as all_settings
+from models.running.files import RunError
 from models.running.run_folder import RunFolder
 from models.running.task import Monitor, Vocabulary
-from recursive_tf.data import Forest
+from recursive_tf.data import Forest, ReadError
 
 _GREEDY = flags.DEFINE_boolean(
     "greedy", False, "predict: choose what is likeliest, and do not draw."
@@ -40,6 +41,8 @@ _MAX_NODES = flags.DEFINE_integer(
 )
 # Words that occur once are not known: so the model learns where such words stand.
 MIN_COUNT = 2
+# A longer number of trees is too many, whatever it is.
+MAX_DIGITS = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +79,9 @@ class Dependencies:
         model.compile(rtf.optimizers.LazyAdam(settings.learning_rate))
         model.optimizer.build(model.trainable_variables)
         return model
+
+    def check(self, model: DependencyModel, forest: Forest, split: str) -> None:
+        """Takes all trees: words that are not known are one word."""
 
     def predict(
         self, model: DependencyModel, words: Vocabulary, inputs: Sequence[str]
@@ -115,12 +121,17 @@ def _made(
 ) -> Iterator[Forest]:
     """Yields the trees of each input."""
     for seed, text in enumerate(map(str.strip, inputs), start=_DRAW_SEED.value):
-        if text.isdecimal():
-            yield generator.generate(int(text), seed)
-        elif text:
-            is_file = text.endswith(".conllu")
-            given = read_conllu(pathlib.Path(text)) if is_file else _word(text)
-            yield generator.complete(rtf.data.encode(given, tokens=words), seed)
+        try:
+            if text.isdecimal():
+                yield generator.generate(int(text[:MAX_DIGITS]), seed)
+            elif text:
+                is_file = text.endswith(".conllu")
+                given = read_conllu(pathlib.Path(text)) if is_file else _word(text)
+                yield generator.complete(rtf.data.encode(given, tokens=words), seed)
+        except ReadError:
+            raise
+        except ValueError as error:  # Of limits, and of what is no text.
+            raise RunError(f"{text!a:.40}: {error}") from None
 
 
 def _word(word: str) -> Forest:

@@ -1,6 +1,8 @@
-"""The last epoch's checkpoint, which training goes on from."""
+"""The last epochs' checkpoints, which training goes on from."""
 
+import contextlib
 import pathlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +11,11 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from models.running.distribution import Distribution
+from models.running.files import LOST, RunError, damaged, note, writing
+
+# The last one, and one to fall back to.
+KEPT = 2
+_INDEX = re.compile(r"ckpt-(\d+)\.index")
 
 
 class LastEpoch(keras.callbacks.Callback):
@@ -26,36 +33,81 @@ class LastEpoch(keras.callbacks.Callback):
     ) -> None:
         """Restores the last checkpoint, if there is one, into a model.
 
+        One that is damaged is passed over for the one before, and the user is told.
+
         Args:
             model: It has all its variables.
             folder: The chief's, which all processes see.
             distribution: Whether this is the chief.
 
         Raises:
+            RunError: If there are checkpoints, and none can be restored.
             rtf.distribute.ClusterError: If a process does not see what others do.
         """
         super().__init__()
         # Metrics are not in it: to read them is a step of all processes.
-        parts = tf.train.Checkpoint(
+        self._parts = tf.train.Checkpoint(
             weights=_values(model.weights),
             optimizer=_values(model.optimizer.variables),
             states=_states(model),
         )
         self._is_chief = distribution.is_chief
-        self._manager = tf.train.CheckpointManager(parts, folder, max_to_keep=1)
-        latest = self._manager.latest_checkpoint
-        self.epoch = 0
-        if latest is not None:
-            parts.restore(latest).assert_consumed()
-            self.epoch = int(latest.rpartition("-")[2])
+        self._folder = folder
+        self.epoch = self._restore()
         if distribution.is_shared:
             _check_all_see(self.epoch, distribution.strategy)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Saves."""
         self.epoch = epoch + 1
-        if self._is_chief:
-            self._manager.save(self.epoch)
+        if not self._is_chief:
+            return
+        with writing(self._folder):
+            try:
+                self._parts.write(str(self._path(self.epoch)))
+            except BaseException:
+                self._remove(self.epoch)  # Room for what else is to be written.
+                raise
+        for old in epochs_in(self._folder)[KEPT:]:
+            self._remove(old)
+
+    def _restore(self) -> int:
+        """Returns how many epochs are in what was restored."""
+        failed: list[RunError] = []
+        for epoch in epochs_in(self._folder):
+            try:
+                found = self._parts.read(str(self._path(epoch)))
+                found.assert_existing_objects_matched()
+            except LOST:
+                raise
+            except Exception as error:  # Of damaged bytes it is of many types.
+                why = getattr(error, "message", "") or str(error)
+                why = why.partition("\n")[0].rstrip(".")
+                failed.append(damaged(self._path(epoch), why))
+                continue
+            if failed:
+                note(f"{failed[0]} Training goes on from epoch {epoch}.")
+            return epoch
+        if failed:
+            raise failed[0]
+        return 0
+
+    def _path(self, epoch: int) -> pathlib.Path:
+        return self._folder / f"ckpt-{epoch}"
+
+    def _remove(self, epoch: int) -> None:
+        for part in self._folder.glob(f"ckpt-{epoch}[._]*"):
+            with contextlib.suppress(OSError):
+                part.unlink()
+
+
+def epochs_in(folder: pathlib.Path) -> list[int]:
+    """Returns the epochs that have checkpoints, the last one first.
+
+    The file of a checkpoint that is looked for here is the one that is written last.
+    """
+    found = (_INDEX.fullmatch(path.name) for path in folder.glob("ckpt-*.index"))
+    return sorted((int(name[1]) for name in found if name), reverse=True)
 
 
 def _check_all_see(epoch: int, strategy: tf.distribute.Strategy) -> None:

@@ -1,5 +1,6 @@
 """The picture of a training run."""
 
+import math
 import pathlib
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +31,8 @@ def _draw(
 ) -> None:
     numbers = [epoch["epoch"] for epoch in epochs]
     for marker, (name, label) in zip(MARKERS, names.items(), strict=False):
-        axes.plot(numbers, [epoch[name] for epoch in epochs], marker + "-", label=label)
+        values = [epoch.get(name, math.nan) for epoch in epochs]
+        axes.plot(numbers, values, marker + "-", label=label)
     axes.set(title=title, xlabel="epoch")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import sys
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from models.running import local_cluster, slurm
+from models.running.files import RunError
 from models.running.settings import STRATEGIES, Settings
 
 NONE, MIRRORED, MULTI_WORKER, PARAMETER_SERVER = STRATEGIES
@@ -39,9 +41,22 @@ def cluster_resolver() -> Any:
     TF_CONFIG is what TensorFlow's own and most schedulers set; Slurm has variables of
     its own, in each of the tasks that srun starts.
     """
-    if os.environ.get("TF_CONFIG"):
+    if config := os.environ.get("TF_CONFIG"):
+        try:
+            json.loads(config)
+        except ValueError as error:
+            raise RunError(f"TF_CONFIG is no JSON: {error}.") from None
         return tf.distribute.cluster_resolver.TFConfigClusterResolver()
     return slurm.resolver() if slurm.is_one_of_several() else None
+
+
+def leads(resolver: Any) -> bool:
+    """Returns whether this process is in no cluster, or is its chief."""
+    if resolver is None or resolver.task_type == "chief":
+        return True
+    has_chief = "chief" in resolver.cluster_spec().jobs
+    is_first = (resolver.task_type, resolver.task_id) == ("worker", 0)
+    return is_first and not has_chief
 
 
 def jobs_of(settings: Settings) -> dict[str, int]:
@@ -74,10 +89,7 @@ def make_distribution(settings: Settings, timeout_s: float) -> Distribution:
     rtf.distribute.wait_for_cluster(resolver, timeout_s)
     if settings.strategy == MULTI_WORKER:
         strategy = tf.distribute.MultiWorkerMirroredStrategy(resolver)
-        is_chief = resolver.task_type == "chief" or (
-            resolver.task_id == 0 and "chief" not in resolver.cluster_spec().jobs
-        )
-        return Distribution(strategy, is_chief, True)
+        return Distribution(strategy, leads(resolver), True)
     if resolver.task_type in ("worker", "ps"):
         tf.distribute.Server(
             resolver.cluster_spec(),

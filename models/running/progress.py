@@ -24,6 +24,7 @@ class Progress(keras.callbacks.Callback):
         self._first = first
         self._epochs = epochs
         self._done = 0
+        self._bar: Any = None
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Opens the bar."""
@@ -52,4 +53,9 @@ class Progress(keras.callbacks.Callback):
 
     def on_train_end(self, logs: Any = None) -> None:
         """Closes the bar."""
-        self._bar.close()
+        self.close()
+
+    def close(self) -> None:
+        """Ends the line of the bar, if there is one."""
+        if self._bar is not None:
+            self._bar.close()

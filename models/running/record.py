@@ -1,14 +1,17 @@
 """What each epoch gave: `metrics.jsonl`."""
 
 import json
-import os
 import pathlib
 import time
 from typing import Any
 
 import keras
 
+from models.running.files import note, replaced
+
+Line = dict[str, float]
 VALIDATION, DEV = "val_", "dev_"
+NEEDED = {"epoch", "loss", "trees_per_s", "seconds"}
 
 
 class Record(keras.callbacks.Callback):
@@ -28,19 +31,19 @@ class Record(keras.callbacks.Callback):
             path: Of the file.
             trees: How many an epoch has.
             first: How many epochs there were. Lines of others are dropped: they were
-                written after the last checkpoint.
+                written after the last checkpoint. Those that are cut are, too, and
+                the user is told.
         """
         super().__init__()
         self._path = path
         self._trees = trees
         self._start = self._end = 0.0
-        self.epochs = read(path)[:first] if first else []
-
-    def best(self, name: str, mode: str) -> float | None:
-        """Returns the best value of a metric of the development split, if any."""
-        found = [epoch[DEV + name] for epoch in self.epochs]
-        choose = max if mode == "max" else min
-        return choose(found) if found else None
+        self.epochs = [line for line in read(path) if line["epoch"] <= first]
+        if len(self.epochs) < first:
+            note(
+                f"{path} has whole lines of {len(self.epochs)} of {first} epochs: it "
+                "was cut, and goes on without the others."
+            )
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Starts the clock."""
@@ -65,15 +68,24 @@ class Record(keras.callbacks.Callback):
         _write(self._path, self.epochs)
 
 
-def read(path: pathlib.Path) -> list[dict[str, float]]:
-    """Returns what the lines of a record say."""
+def read(path: pathlib.Path) -> list[Line]:
+    """Returns what the whole lines of a record say."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return [found for line in text.splitlines() if (found := _parsed(line))]
 
 
-def _write(path: pathlib.Path, lines: list[dict[str, float]]) -> None:
-    """Replaces the file at once: a process may end at any moment."""
-    new = path.with_suffix(".new")
-    new.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    os.replace(new, path)
+def _parsed(line: str) -> Line | None:
+    """Returns what a line says, or None if it was cut."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    is_whole = isinstance(found, dict) and found.keys() >= NEEDED
+    return found if is_whole else None
+
+
+def _write(path: pathlib.Path, lines: list[Line]) -> None:
+    with replaced(path) as new:
+        new.write_text("".join(json.dumps(line) + "\n" for line in lines))

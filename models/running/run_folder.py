@@ -5,6 +5,8 @@ import pathlib
 
 import keras
 
+from models.running.files import damaged, replaced
+
 
 @dataclasses.dataclass(frozen=True)
 class RunFolder:
@@ -43,22 +45,44 @@ class RunFolder:
         return self.path / "tensorboard"
 
     @property
+    def lock(self) -> pathlib.Path:
+        """What the process that writes all this holds as long as it runs."""
+        return self.path / "lock"
+
+    @property
     def logs(self) -> pathlib.Path:
         """The folder of what each process says, if there are several here."""
         return self.path / "logs"
 
     @property
-    def _words(self) -> pathlib.Path:
+    def words(self) -> pathlib.Path:
+        """The vocabulary, a word a line."""
         return self.path / "words.txt"
 
+    def to_go_on(self) -> str:
+        """Says how to go on with the run, if there is one."""
+        if not self.settings.exists():
+            return ""
+        return f" To go on: --resume --checkpoint_dir={self.path}"
+
     def save_words(self, words: keras.layers.StringLookup) -> None:
-        """Writes a vocabulary, a word a line."""
+        """Writes a vocabulary."""
         known = words.get_vocabulary(include_special_tokens=False)
-        text = "".join(f"{word}\n" for word in known)
-        self._words.write_text(text, encoding="utf-8")
+        with replaced(self.words) as new:
+            new.write_text("".join(f"{word}\n" for word in known), encoding="utf-8")
 
     def load_words(self) -> keras.layers.StringLookup:
-        """Returns the vocabulary that was written."""
+        """Returns the vocabulary that was written.
+
+        Raises:
+            RunError: If the file is damaged or not there.
+        """
+        try:
+            text = self.words.read_bytes().decode()
+        except (OSError, UnicodeDecodeError) as error:
+            raise damaged(self.words, error) from None
         # Words may hold any space but this one.
-        words = self._words.read_text(encoding="utf-8").split("\n")[:-1]
+        *words, rest = text.split("\n")
+        if rest or not words or len(set(words)) < len(words):
+            raise damaged(self.words, "it is cut, or not what was written")
         return keras.layers.StringLookup(vocabulary=words, mask_token="")

@@ -12,7 +12,9 @@ import keras
 from absl import app, flags, logging
 
 import recursive_tf as rtf
+from models.running import best
 from models.running import settings as all_settings
+from models.running.files import RunError, replaced, writing
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.start import existing_run, settings_of, start
@@ -64,13 +66,35 @@ def main(task: Task, arguments: Sequence[str]) -> None:
         if _MODE.value == "train":
             start(task)
         elif _MODE.value == "predict":
-            _predict(task, inputs or sys.stdin.read().splitlines())
+            _predict(task, inputs or _typed())
         else:
             {"evaluate": _evaluate, "export": _export}[_MODE.value](task)
     except rtf.data.ReadError as error:
-        sys.exit(f"--data: {error}")
-    except rtf.distribute.ClusterError as error:
+        sys.exit(f"{_flag_of(error)}{error}")
+    except (rtf.data.ForestError, rtf.distribute.ClusterError, RunError) as error:
         sys.exit(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sys.exit(f"{error.filename}: {error.strerror}.")
+    except KeyboardInterrupt:
+        sys.exit("Stopped.")
+
+
+def _flag_of(error: rtf.data.ReadError) -> str:
+    """Returns which flag names the file that cannot be read, if one does."""
+    for name in ("data", "vectors", "labeler"):
+        given = flags.FLAGS[name].value if name in flags.FLAGS else None
+        if given is not None and error.path.is_relative_to(given):
+            return f"--{name}: "
+    return ""
+
+
+def _typed() -> Sequence[str]:
+    try:
+        return sys.stdin.read().splitlines()
+    except UnicodeDecodeError as error:
+        raise RunError(f"The standard input is no {error.encoding}: {error}.") from None
 
 
 def _load(task: Task) -> tuple[Settings, keras.Model, Any, RunFolder]:
@@ -81,13 +105,14 @@ def _load(task: Task) -> tuple[Settings, keras.Model, Any, RunFolder]:
     given = all_settings.given_flags(type(task.given))
     settings = dataclasses.replace(settings_of(task, run_folder), **given)
     keras.utils.set_random_seed(settings.seed)
-    model = keras.models.load_model(run_folder.best)
+    model = best.load(run_folder.best)
     return settings, model, run_folder.load_words(), run_folder
 
 
 def _evaluate(task: Task) -> None:
     settings, model, words, run_folder = _load(task)
     trees = rtf.data.encode(task.read(settings, _SPLIT.value), tokens=words)
+    task.check(model, trees, _SPLIT.value)
     batches = rtf.data.batches(trees, EVALUATION_BATCH)
     found = model.evaluate(batches, return_dict=True, verbose=0)
     found = {name: round(float(value), 6) for name, value in found.items()}
@@ -108,7 +133,8 @@ def _draw(trees: rtf.data.Forest, path: pathlib.Path) -> None:
     """Writes a picture of each tree; of several, with numbers."""
     for number, tree in enumerate(trees, start=1):
         name = path.name if len(trees) == 1 else f"{path.stem}-{number}{path.suffix}"
-        path.with_name(name).write_text(tree.to_svg(), encoding="utf-8")
+        with replaced(path.with_name(name)) as new:
+            new.write_text(tree.to_svg(), encoding="utf-8")
 
 
 def _export(task: Task) -> None:
@@ -116,5 +142,6 @@ def _export(task: Task) -> None:
     settings = dataclasses.replace(settings, limit_trees=1)
     like = rtf.data.encode(task.read(settings, "dev"), tokens=words)
     folder = pathlib.Path(_EXPORT_DIR.value or run_folder.path / "saved_model")
-    rtf.layers.export(model, folder, like=like)
-    print(f"{folder}: a SavedModel. Its words are in {run_folder.path / 'words.txt'}.")
+    with writing(folder):
+        rtf.layers.export(model, folder, like=like)
+    print(f"{folder}: a SavedModel. Its words are in {run_folder.words}.")

@@ -2,11 +2,14 @@
 
 import dataclasses
 import json
+import math
 import pathlib
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from absl import flags
+
+from models.running.files import RunError, damaged, replaced
 
 EXECUTORS = ("auto", "batched", "dataflow")
 STRATEGIES = ("none", "mirrored", "multi_worker", "parameter_server")
@@ -18,6 +21,7 @@ def setting(
     text: str,
     *,
     minimum: float | None = None,
+    maximum: float | None = None,
     choices: Sequence[str] = (),
     **default: Any,
 ) -> Any:
@@ -27,12 +31,13 @@ def setting(
         kind: int, float, bool or str.
         text: What it is, for `--help`.
         minimum: The least value, of a number.
+        maximum: The greatest value, of a number.
         choices: All values, of a str.
         **default: `default=`, as of `dataclasses.field`; without it, the two
             instances that a script has say it.
     """
-    about = {"kind": kind, "text": text, "minimum": minimum, "choices": choices}
-    return dataclasses.field(metadata=about, **default)
+    about = {"kind": kind, "text": text, "minimum": minimum, "maximum": maximum}
+    return dataclasses.field(metadata={**about, "choices": choices}, **default)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,7 +55,11 @@ class Settings:
         int, "Use only the first trees of each split.", minimum=1, default=None
     )
     seed: int = setting(
-        int, "Of weights, order, dropout, generated data.", minimum=0, default=0
+        int,
+        "Of weights, order, dropout, generated data.",
+        minimum=0,
+        maximum=2**32 - 1,
+        default=0,
     )
     executor: str = setting(
         str, "What runs the recursion.", choices=EXECUTORS, default="auto"
@@ -93,13 +102,19 @@ def define_flags(generated: Settings, given: Settings) -> None:
 def _define(name: str, text: str, about: Any) -> None:
     if name in flags.FLAGS:
         return  # By another script, in the same process.
-    kind, minimum = about["kind"], about["minimum"]
+    kind = about["kind"]
+    bounds = {"lower_bound": about["minimum"], "upper_bound": about["maximum"]}
     if about["choices"]:
         flags.DEFINE_enum(name, None, list(about["choices"]), text)
     elif kind is int:
-        flags.DEFINE_integer(name, None, text, lower_bound=minimum)
+        flags.DEFINE_integer(name, None, text, **bounds)
     elif kind is float:
-        flags.DEFINE_float(name, None, text, lower_bound=minimum)
+        flags.DEFINE_float(name, None, text, **bounds)
+        flags.register_validator(
+            name,
+            lambda value: value is None or math.isfinite(value),
+            message="expected a finite number.",
+        )
     elif kind is bool:
         flags.DEFINE_boolean(name, None, text)
     else:
@@ -115,9 +130,46 @@ def given_flags(kind: type[Settings]) -> dict[str, Any]:
 
 def save(settings: Settings, path: pathlib.Path) -> None:
     """Writes settings as JSON."""
-    path.write_text(json.dumps(dataclasses.asdict(settings), indent=2) + "\n")
+    with replaced(path) as new:
+        new.write_text(json.dumps(dataclasses.asdict(settings), indent=2) + "\n")
 
 
 def load(kind: type[Chosen], path: pathlib.Path) -> Chosen:
-    """Reads what `save` wrote."""
-    return kind(**json.loads(path.read_text()))
+    """Reads what `save` wrote.
+
+    Raises:
+        RunError: If the file is damaged, or of another model.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise damaged(path, error) from None
+    if not isinstance(found, dict):
+        raise damaged(path, "it has no settings")
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    others = found.keys() - fields.keys()
+    needed = {n for n, f in fields.items() if f.default is dataclasses.MISSING}
+    if others or needed - found.keys():
+        raise RunError(
+            f"{path} is of another model: it has {sorted(others)} besides, and lacks "
+            f"{sorted(needed - found.keys())}. Run the script that wrote it."
+        )
+    for name, value in found.items():
+        if not _fits(value, fields[name]):
+            raise damaged(path, f"{name} is {value!r:.40}")
+    return kind(**found)
+
+
+def _fits(value: Any, field: Any) -> bool:
+    about = field.metadata
+    if value is None:
+        return field.default is None
+    if about["kind"] in (int, float) and not isinstance(value, bool):
+        least, most = about["minimum"], about["maximum"]
+        return (
+            isinstance(value, (int, about["kind"]))
+            and (least is None or value >= least)
+            and (most is None or value <= most)
+        )
+    is_choice = not about["choices"] or value in about["choices"]
+    return isinstance(value, about["kind"]) and is_choice

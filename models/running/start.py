@@ -1,17 +1,26 @@
 """How training starts: a new run or one that goes on, here or in its own processes."""
 
+import contextlib
 import dataclasses
+import itertools
 import pathlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
-import tensorflow as tf
 from absl import flags
 
 from models.running import local_cluster
 from models.running import settings as all_settings
-from models.running.distribution import OF_PROCESSES, cluster_resolver, jobs_of
+from models.running.distribution import (
+    OF_PROCESSES,
+    cluster_resolver,
+    jobs_of,
+    leads,
+)
+from models.running.files import LOST, writing
+from models.running.lock import locked
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.task import Task
@@ -23,14 +32,6 @@ MAY_CHANGE = (
     "strategy",
     "num_workers",
 )  # Of a run that is resumed.
-
-# What TensorFlow raises in a process when another one is gone.
-LOST = (
-    tf.errors.AbortedError,
-    tf.errors.CancelledError,
-    tf.errors.DeadlineExceededError,
-    tf.errors.UnavailableError,
-)
 
 _CHECKPOINT_DIR = flags.DEFINE_string(
     "checkpoint_dir", None, "Folder of the run. [when training: runs/<model>_<time>]"
@@ -61,29 +62,67 @@ _CLUSTER_TIMEOUT_S = flags.DEFINE_float(
 
 def start(task: Task) -> None:
     """Trains a model, in a new run or in one that goes on."""
-    given = all_settings.given_flags(type(task.given))
-    if _RESUME.value or (_RESTARTABLE.value and _is_there(_CHECKPOINT_DIR.value)):
-        run_folder = existing_run()
-        settings = _changed(settings_of(task, run_folder), given)
-    else:
-        defaults = task.given if given.get("data") else task.generated
-        settings = dataclasses.replace(defaults, **given)
-        run_folder = _new_run(task)
-    if settings.strategy in OF_PROCESSES and cluster_resolver() is None:
-        _train_here(settings, run_folder)
-        return
+    resolver = cluster_resolver()
+    run_folder = _chosen_folder(task)
+    with contextlib.ExitStack() as held, _told_how_to_go_on(run_folder):
+        if leads(resolver):
+            if _CHECKPOINT_DIR.value is None or not run_folder.path.exists():
+                held.callback(_remove_if_empty, run_folder.path)
+            # In a cluster the last chief's lock may take the file system a while.
+            patience_s = 1.0 if resolver is None else _CLUSTER_TIMEOUT_S.value
+            held.enter_context(locked(run_folder.lock, patience_s))
+        settings = _settings(task, run_folder)
+        if settings.strategy in OF_PROCESSES and resolver is None:
+            held.close()  # The lock is for the chief, which is started here.
+            _train_here(settings, run_folder)
+            return
+        result = _trained(task, settings, run_folder)
+    if result is not None:
+        print_result(result)
+
+
+def _remove_if_empty(path: pathlib.Path) -> None:
+    with contextlib.suppress(OSError):
+        path.rmdir()
+
+
+@contextlib.contextmanager
+def _told_how_to_go_on(run_folder: RunFolder) -> Iterator[None]:
     try:
-        result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
+        yield
+    except KeyboardInterrupt:
+        sys.exit(f"Stopped.{run_folder.to_go_on()}")
+
+
+def _settings(task: Task, run_folder: RunFolder) -> Settings:
+    """Returns the settings of a run that goes on, or of a new one."""
+    given = all_settings.given_flags(type(task.given))
+    is_there = run_folder.settings.exists()
+    if is_there and (_RESUME.value or _RESTARTABLE.value):
+        return _changed(settings_of(task, run_folder), given)
+    if is_there:
+        sys.exit(
+            f"There is a run in {run_folder.path}. To go on with it: --resume. For "
+            "another one, choose another --checkpoint_dir."
+        )
+    defaults = task.given if given.get("data") else task.generated
+    return dataclasses.replace(defaults, **given)
+
+
+def _trained(
+    task: Task, settings: Settings, run_folder: RunFolder
+) -> dict[str, Any] | None:
+    try:
+        return train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
     except LOST as error:
         if settings.strategy not in OF_PROCESSES:
             raise
+        again = " with --resume" if run_folder.settings.exists() else ""
         sys.exit(
             "Another process of the cluster has ended, or cannot be reached. See in "
-            "its log why, and start all of them again with --resume. TensorFlow says: "
+            f"its log why, and start all of them again{again}. TensorFlow says: "
             f"{error.message.splitlines()[0]}"
         )
-    if result is not None:
-        print_result(result)
 
 
 def _train_here(settings: Settings, run_folder: RunFolder) -> None:
@@ -95,38 +134,38 @@ def _train_here(settings: Settings, run_folder: RunFolder) -> None:
         f"{sum(jobs.values())} processes; their logs are in {run_folder.logs}.",
         flush=True,
     )
-    to_go_on = f"To go on: --resume --checkpoint_dir={run_folder.path}"
     for restart in range(_MAX_RESTARTS.value + 1):
-        try:
+        with writing(run_folder.logs):
             failed = local_cluster.run(command, jobs, run_folder.logs)
-        except KeyboardInterrupt:
-            sys.exit(f"Stopped. {to_go_on}")
         if failed is None:
             return
         if failed.code > 0 or restart == _MAX_RESTARTS.value:
-            sys.exit(f"{failed}. {to_go_on}")
+            sys.exit(f"{failed}.{run_folder.to_go_on()}")
         print(
             f"{failed}. All start again, from the last epoch's checkpoint.", flush=True
         )
 
 
-def _is_there(path: str | None) -> bool:
-    return path is not None and RunFolder(pathlib.Path(path)).settings.exists()
-
-
-def _new_run(task: Task) -> RunFolder:
-    if _CHECKPOINT_DIR.value is None and cluster_resolver() is not None:
+def _chosen_folder(task: Task) -> RunFolder:
+    """Returns the folder of a run that goes on, or of a new one."""
+    if _RESUME.value:
+        return existing_run()
+    if _CHECKPOINT_DIR.value is not None:
+        return RunFolder(pathlib.Path(_CHECKPOINT_DIR.value))
+    if cluster_resolver() is not None:
         sys.exit(
             "In a cluster, say where all processes find the run: --checkpoint_dir."
         )
-    default = time.strftime(f"runs/{task.name}_%Y-%m-%d_%H-%M-%S")
-    run_folder = RunFolder(pathlib.Path(_CHECKPOINT_DIR.value or default))
-    if run_folder.settings.exists():
-        sys.exit(
-            f"There is a run in {run_folder.path}. To go on with it: --resume. For "
-            "another one, choose another --checkpoint_dir."
-        )
-    return run_folder
+    base = time.strftime(f"runs/{task.name}_%Y-%m-%d_%H-%M-%S")
+    names = (f"{base}_{number}" for number in itertools.count(2))
+    for path in map(pathlib.Path, itertools.chain([base], names)):
+        with writing(path.parent):
+            path.parent.mkdir(exist_ok=True)
+            # Others may begin in the same second.
+            with contextlib.suppress(FileExistsError):
+                path.mkdir()
+                break
+    return RunFolder(path)
 
 
 def existing_run() -> RunFolder:

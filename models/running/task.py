@@ -63,6 +63,9 @@ class Task(Protocol):
             words: What these integers are.
         """
 
+    def check(self, model: keras.Model, forest: Forest, split: str) -> None:
+        """Raises a RunError if a split has what the model cannot be measured by."""
+
     def predict(
         self, model: keras.Model, words: Vocabulary, inputs: Sequence[str]
     ) -> Forest:

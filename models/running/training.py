@@ -2,7 +2,6 @@
 
 import functools
 import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,16 +9,18 @@ import keras
 
 import recursive_tf as rtf
 from models.running import settings as all_settings
+from models.running.best import BestEpoch
 from models.running.checkpoints import LastEpoch
 from models.running.curve import draw_curve
 from models.running.distribution import PARAMETER_SERVER, make_distribution
+from models.running.files import RunError, replaced, writing
 from models.running.order import Order
 from models.running.parameter_server import fit_asynchronously
 from models.running.progress import Progress
-from models.running.record import DEV, Record
+from models.running.record import DEV, Line, Record, read
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
-from models.running.task import Monitor, Task
+from models.running.task import Task
 
 # Several steps a call of Python, which would else take longer than small trees do.
 STEPS_PER_EXECUTION = 20
@@ -51,6 +52,7 @@ def train(
     )
     with strategy.scope():
         model = task.build(settings, train_trees, words)
+    task.check(model, dev_trees, "dev")
     model.steps_per_execution = STEPS_PER_EXECUTION
     order = Order(train_trees, settings.batch_size, settings.seed)
     batches = [order.batches, rtf.data.batches(dev_trees, EVALUATION_BATCH)]
@@ -61,23 +63,12 @@ def train(
     elif settings.strategy == PARAMETER_SERVER:
         fit = functools.partial(fit_asynchronously, model, strategy)
     last = LastEpoch(model, run.last, distribution)
-    callbacks = [order, last]
+    callbacks: list[keras.callbacks.Callback] = [order, last]
+    chief = None
     if distribution.is_chief:
-        run.path.mkdir(parents=True, exist_ok=True)
-        all_settings.save(settings, run.settings)
-        run.save_words(words)
-        record = Record(run.metrics, len(train_trees), last.epoch)
-        monitor = task.monitor(settings, model)
-        callbacks = [
-            order,
-            Progress(
-                len(train_trees), settings.batch_size, settings.epochs, last.epoch
-            ),
-            record,
-            keras.callbacks.TensorBoard(run.tensorboard, write_graph=False),
-            _best(run, record, monitor),
-            last,  # The last of all: it says that all else is there.
-        ]
+        chief = _Chief(task, settings, run, model, len(train_trees), last)
+        chief.save(settings, words)
+        callbacks = [order, *chief.callbacks]
     try:
         fit(
             batches[0],
@@ -88,38 +79,80 @@ def train(
             verbose=0,
             callbacks=callbacks,
         )
-    except KeyboardInterrupt:
-        sys.exit(f"Stopped. To go on: --resume --checkpoint_dir={run.path}")
     finally:
-        if distribution.is_chief and record.epochs:
-            draw_curve(record.epochs, run.curve)
-    return _result(record, monitor, run) if distribution.is_chief else None
+        if chief is not None:
+            chief.end()
+    return chief.result() if chief is not None else None
 
 
-def _best(run: RunFolder, record: Record, monitor: Monitor) -> keras.callbacks.Callback:
-    return keras.callbacks.ModelCheckpoint(
-        run.best,
-        monitor=f"val_{monitor.name}",
-        mode=monitor.mode,
-        save_best_only=True,
-        initial_value_threshold=record.best(monitor.name, monitor.mode),
-    )
+class _Chief:
+    """What the process does that writes the files of a run."""
+
+    def __init__(
+        self,
+        task: Task,
+        settings: Settings,
+        run: RunFolder,
+        model: keras.Model,
+        trees: int,
+        last: LastEpoch,
+    ) -> None:
+        if last.epoch == 0 and len(read(run.metrics)) > 1:
+            raise RunError(
+                f"{run.last} has no checkpoint any more, and {run.metrics} has epochs. "
+                "Put back a copy of it, or begin another run: choose another "
+                "--checkpoint_dir."
+            )
+        self._run = run
+        self._record = Record(run.metrics, trees, last.epoch)
+        self._best = BestEpoch(run.best, self._record, task.monitor(settings, model))
+        self._progress = Progress(
+            trees, settings.batch_size, settings.epochs, last.epoch
+        )
+        self.callbacks = [
+            self._progress,
+            self._record,
+            keras.callbacks.TensorBoard(run.tensorboard, write_graph=False),
+            self._best,
+            last,  # The last of all: it says that all else is there.
+        ]
+
+    def save(self, settings: Settings, words: Any) -> None:
+        """Writes what there is before the first epoch."""
+        with writing(self._run.path):
+            self._run.path.mkdir(parents=True, exist_ok=True)
+        all_settings.save(settings, self._run.settings)
+        self._run.save_words(words)
+
+    def end(self) -> None:
+        """Draws the picture, also of training that ends early."""
+        self._progress.close()
+        if self._record.epochs:
+            with replaced(self._run.curve) as new:
+                draw_curve(self._record.epochs, new)
+
+    def result(self) -> dict[str, Any]:
+        """Returns what is printed in the end."""
+        if self._best.line is None:
+            raise RunError(
+                f"All epochs are done, but {self._run.metrics} or {self._run.best} "
+                "was lost: let one more follow by --epochs."
+            )
+        return _result(self._record.epochs, self._best.line, self._run)
 
 
-def _result(record: Record, monitor: Monitor, run: RunFolder) -> dict[str, Any]:
-    best = record.best(monitor.name, monitor.mode)
-    [found, *_] = [e for e in record.epochs if e[DEV + monitor.name] == best]
+def _result(epochs: list[Line], best: Line, run: RunFolder) -> dict[str, Any]:
     # The first epoch's time is also that of tracing.
-    timed = record.epochs[1:] or record.epochs
+    timed = epochs[1:] or epochs
     trees = sum(epoch["trees_per_s"] * epoch["seconds"] for epoch in timed)
     seconds = sum(epoch["seconds"] for epoch in timed)
-    dev = {name: round(v, 4) for name, v in found.items() if name.startswith(DEV)}
+    dev = {name: round(v, 4) for name, v in best.items() if name.startswith(DEV)}
     return (
-        {"epoch": found["epoch"]}
+        {"epoch": best["epoch"]}
         | dev
         | {
             "trees_per_s": round(trees / seconds, 1),
-            "seconds": round(sum(epoch["seconds"] for epoch in record.epochs), 1),
+            "seconds": round(sum(epoch["seconds"] for epoch in epochs), 1),
             "picture": str(run.curve),
             "checkpoint": str(run.best),
         }

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import recursive_tf as rtf
 from models.sentiment.words import split_words
-from recursive_tf.data import Forest
+from recursive_tf.data import Forest, ReadError
+
+INPUT = pathlib.Path("input")
 
 
 def trees_of(inputs: Sequence[str]) -> tuple[Forest, int]:
@@ -19,22 +21,37 @@ def trees_of(inputs: Sequence[str]) -> tuple[Forest, int]:
     Raises:
         rtf.data.ReadError: If brackets are no tree.
     """
-    inputs = [line for line in inputs if line.strip()]
+    given = [(n, line) for n, line in enumerate(inputs, start=1) if line.strip()]
     found = [
-        _bracketed(line) if line.lstrip().startswith("(") else _balanced(line)
-        for line in inputs
+        _bracketed(number, line) if _is_tree(line) else _balanced(number, line)
+        for number, line in given
     ]
-    sentences = sum(not line.lstrip().startswith("(") for line in inputs)
+    sentences = sum(not _is_tree(line) for _, line in given)
     return rtf.data.concat(found), sentences
 
 
-def _bracketed(line: str) -> Forest:
+def _is_tree(line: str) -> bool:
+    return line.lstrip().startswith("(")
+
+
+def _bracketed(number: int, line: str) -> Forest:
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "input"
-        file.write_text(line.strip() + "\n", encoding="utf-8")
-        tree = rtf.data.read_sst(file).load()
+        # Names of files may be no text, and so may what is typed.
+        file.write_bytes(line.strip().encode(errors="surrogateescape"))
+        try:
+            tree = rtf.data.read_sst(file).load()
+        except ReadError as error:
+            text = str(error).partition(": ")[2]
+            raise ReadError(INPUT, number, error.column, text) from None
     return tree.replace(labels=None)
 
 
-def _balanced(sentence: str) -> Forest:
-    return rtf.data.from_words([split_words(sentence)], "balanced")
+def _balanced(number: int, sentence: str) -> Forest:
+    words = split_words(sentence)
+    try:
+        sentence.encode()
+    except UnicodeEncodeError as error:
+        text = f"the sentence is no text: {error}."
+        raise ReadError(INPUT, number, error.start + 1, text) from None
+    return rtf.data.from_words([words], "balanced")

@@ -8,10 +8,10 @@ come without trees and with one label each. As in Jeong et al. (EuroSys 2018, se
 import pathlib
 import re
 
-import keras
 import tensorflow as tf
 
 import recursive_tf as rtf
+from models.running import best
 from models.running.run_folder import RunFolder
 from models.sentiment.labels import NO_LABEL, without_neutral
 from models.sentiment.words import split_words
@@ -52,6 +52,8 @@ def read_reviews(
                 texts.append(words)
         if limit is not None and len(texts) >= limit:
             break
+    if not texts:
+        raise ReadError(file, 0, 0, "there is no review, 0 or 1, a tab and words.")
     forest = rtf.data.from_words(texts[:limit], shape, seed=seed)
     return _with_roots(forest, tf.constant(labels[:limit]))
 
@@ -60,8 +62,14 @@ def _lines(file: pathlib.Path) -> list[tuple[int, str]]:
     if not file.is_file():
         raise ReadError(file, 0, 0, "there is no such file.")
     found = []
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
-        label, tab, text = line.partition("\t")
+    # Not text: what ends lines of that may stand in a review.
+    for number, data in enumerate(file.read_bytes().split(b"\n"), start=1):
+        if not data.strip():
+            continue
+        try:
+            label, tab, text = data.decode().partition("\t")
+        except UnicodeDecodeError as error:
+            raise ReadError(file, number, 0, f"it is no UTF-8: {error}.") from None
         if label not in ("0", "1") or not tab or not text.strip():
             raise ReadError(file, number, 1, "expected 0 or 1, a tab and a review.")
         found.append((int(label), text))
@@ -87,11 +95,12 @@ def label_nodes(forest: Forest, labeler: pathlib.Path) -> Forest:
 
     Raises:
         ReadError: If there is no model in the folder.
+        RunError: If it is damaged.
     """
     run = RunFolder(labeler)
     if not run.best.exists():
         raise ReadError(run.best, 0, 0, "there is no model to label nodes with.")
-    model = keras.models.load_model(run.best)
+    model = best.load(run.best)
     encoded = rtf.data.encode(forest, tokens=run.load_words())
     logits = model.predict(rtf.data.batches(encoded, BATCH), verbose=0)
     labels = tf.argmax(logits, -1, tf.int32)

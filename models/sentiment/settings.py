@@ -24,13 +24,13 @@ class SentimentSettings(Settings):
     )
     l2: float = setting(float, "Weight decay of all but words' vectors.", minimum=0)
     dropout: float = setting(
-        float, "Share of h that is hidden from the classifier.", minimum=0
+        float, "Share of h that is hidden from the classifier.", minimum=0, maximum=1
     )
     word_dropout: float = setting(
-        float, "Share of a word's vector that is hidden.", minimum=0
+        float, "Share of a word's vector that is hidden.", minimum=0, maximum=1
     )
     recurrent_dropout: float = setting(
-        float, "Share of a child's h that is hidden.", minimum=0
+        float, "Share of a child's h that is hidden.", minimum=0, maximum=1
     )
     labels: str = setting(
         str,

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 import recursive_tf as rtf
+from models.running.files import RunError
 from models.running.run_folder import RunFolder
 from models.running.task import Monitor, Vocabulary
 from models.sentiment import inputs as typed
@@ -57,7 +58,7 @@ class Sentiment:
             vectors = rtf.data.load_vectors(
                 settings.vectors, words, lower=True, seed=settings.seed
             ).matrix
-        classes = 1 + int(tf.reduce_max(train.labels))
+        classes = max(BINARY, 1 + int(tf.reduce_max(train.labels)))
         return self.make_model(settings, classes, words.vocabulary_size(), vectors)
 
     def make_model(
@@ -79,11 +80,7 @@ class Sentiment:
         encoder = self._encoder(settings, embedding)
         model = NodeClassifier(encoder, classes, settings.dropout, settings.l2)
         model.build()
-        factor = settings.embedding_rate / settings.learning_rate
-        factors = {"embedding": factor} if factor else {}
-        model.compile(
-            rtf.optimizers.SparseAdagrad(settings.learning_rate, rate_factors=factors)
-        )
+        model.compile(_optimizer(settings.learning_rate, settings.embedding_rate))
         model.optimizer.build(model.trainable_variables)
         return model
 
@@ -98,6 +95,15 @@ class Sentiment:
             executor=settings.executor,
             return_nodes=True,
         )
+
+    def check(self, model: keras.Model, forest: Forest, split: str) -> None:
+        """Raises a RunError if there is a label that the training trees have not."""
+        largest = int(tf.reduce_max(forest.labels))
+        if largest >= model.classes:
+            raise RunError(
+                f"--data: the {split} trees have the label {largest}, those to learn "
+                f"from only 0 to {model.classes - 1}. All labels have to be in these."
+            )
 
     def predict(
         self, model: keras.Model, words: Vocabulary, inputs: Sequence[str]
@@ -116,6 +122,17 @@ class Sentiment:
     ) -> dict[str, Any]:
         """Says no more."""
         return {}
+
+
+def _optimizer(rate: float, embedding_rate: float) -> rtf.optimizers.SparseAdagrad:
+    """Returns AdaGrad with a rate for words' vectors, and one for all else."""
+    if not embedding_rate:
+        return rtf.optimizers.SparseAdagrad(rate)
+    if not rate:
+        others = {"^(?!.*embedding)": 0.0}
+        return rtf.optimizers.SparseAdagrad(embedding_rate, rate_factors=others)
+    factors = {"embedding": embedding_rate / rate}
+    return rtf.optimizers.SparseAdagrad(rate, rate_factors=factors)
 
 
 def _embedding(

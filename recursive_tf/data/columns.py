@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -12,14 +13,6 @@ import tensorflow as tf
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.tree import MISSING, Tree
 
-# What may stand in a tree for a dtype. Integers are floats too, bool is none of them.
-TYPES = {
-    tf.string: (str, bytes),
-    tf.int32: (int,),
-    tf.int64: (int,),
-    tf.float32: (int, float),
-    tf.bool: (bool,),
-}
 ABSENT = {str: tf.string, int: tf.int32, float: tf.float32, bool: tf.bool}
 
 
@@ -128,16 +121,33 @@ def _tensor(columns: Iterable[Iterable[Any]], dtype: tf.DType) -> tf.Tensor:
 
 def _check(values: Iterable[Any], dtype: tf.DType, what: str) -> None:
     given = [value for value in values if value is not None]
-    types = TYPES.get(dtype, ())
-    if types and not set(map(type, given)) <= set(types):
+    types = _types(dtype)
+    if not set(map(type, given)) <= types:
         wrong = next(value for value in given if type(value) not in types)
-        raise ForestError(f"the {what} {wrong!r:.40} is not {dtype.name}")
-    if dtype.is_integer and given:
-        largest = max(given, key=abs)
-        if not dtype.min <= largest <= dtype.max:
-            raise ForestError(f"the {what} {largest} is too large for {dtype.name}")
+        raise ForestError(f"the {what} {reprlib.repr(wrong)} is not {dtype.name}")
     if dtype == tf.string:
         _check_text([value for value in given if isinstance(value, str)], what)
+    elif integers := [value for value in given if type(value) is int]:
+        largest = max(integers, key=abs)
+        least, most = _limits(dtype)
+        if not least <= largest <= most:
+            number = reprlib.repr(largest)
+            raise ForestError(f"the {what} {number} is too large for {dtype.name}")
+
+
+def _types(dtype: tf.DType) -> set[type]:
+    """Returns what may stand in a tree for a dtype; bool is no number."""
+    if dtype == tf.string:
+        return {str, bytes}
+    if dtype == tf.bool:
+        return {bool}
+    return {int} if dtype.is_integer else {int, float}
+
+
+def _limits(dtype: tf.DType) -> tuple[float, float]:
+    """Returns the least and the greatest number, for Python's own comparisons."""
+    number = int if dtype.is_integer else float
+    return number(dtype.real_dtype.min), number(dtype.real_dtype.max)
 
 
 def _check_text(values: Sequence[str], what: str) -> None:

@@ -10,6 +10,7 @@ with keys that may be left out, and any others, which are features.
 
 import dataclasses
 import numbers
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -117,13 +118,20 @@ class _OpenNode:
                     for key in ("token", "label", "children")
                     if key in features
                 }
-                return cls(value, **known, features=features)
+                if known.get("children") is None:
+                    known["children"] = ()
+                if _is_list(known["children"]):
+                    return cls(value, **known, features=features)
             case [_, *_]:
                 return cls(value, children=value)
         raise NestedError(
-            f"{_place(above)} is {value!r:.80}.",
+            f"{_place(above)} is {reprlib.repr(value)}.",
             [value, *(node.value for node in reversed(above))],
         )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _place(above: Sequence[_OpenNode]) -> str:

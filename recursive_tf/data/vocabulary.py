@@ -41,11 +41,16 @@ def vocabulary(
         min_count: Words that are rarer are not known.
 
     Raises:
-        ForestError: If the array is not there or not of strings.
+        ForestError: If the array is not there or not of strings, or has no such word.
     """
     words = [word for word, n in _counts(trees, array) if n >= min_count]
     if max_size is not None:
         words = words[: max(0, max_size - 2)]
+    if not words:
+        raise ForestError(
+            f"There is no word for a vocabulary: of {array!r}, none is there "
+            f"{min_count} times, or max_size={max_size} leaves none."
+        )
     return tf.keras.layers.StringLookup(vocabulary=words, mask_token="")
 
 

@@ -1,33 +1,18 @@
-"""What all readers do: files, gzip, errors, skipping, caches, datasets."""
+"""What all readers do: files, gzip, errors, skipping, datasets."""
 
 import gzip
 import logging
 import os
-import time
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.data import ReadError, read_json, read_sst
+from recursive_tf.data import ReadError, read_sst
 from tests.data.examples import assert_same
 
 GOOD = "(3 (2 A) (3 (3 lovely) (2 film)))\n(4 Bravo)\n"
 BAD = "(4 Bravo)\n(1 (2 a)\n(0 b)\n(x c)\n(2 d)\n"
-
-
-@pytest.fixture
-def written(tmp_path):
-    """Returns a function that writes a file and returns its path."""
-
-    def write(content, name="trees.txt"):
-        path = tmp_path / name
-        data = content.encode() if isinstance(content, str) else content
-        path.write_bytes(data)
-        return path
-
-    return write
 
 
 def test_a_dataset_has_the_trees_that_load_has(written):
@@ -106,24 +91,6 @@ def test_bytes_that_are_no_text_spoil_one_tree_alone(written):
     assert reader.load().labels.numpy().tolist() == [0, 2]
 
 
-def test_a_cache_is_used_until_a_file_changes(written, tmp_path, monkeypatch):
-    path = written(GOOD)
-    forest = read_sst(path).load(cache=tmp_path / "cache")
-    with monkeypatch.context() as patch:
-        patch.setattr(rtf.data.TreeReader, "_parse", lambda _: pytest.fail("parsed"))
-        assert_same(read_sst(path).load(cache=tmp_path / "cache"), forest)
-    written("(0 new)")
-    os.utime(path, (time.time() + 9, time.time() + 9))
-    assert len(read_sst(path).load(cache=tmp_path / "cache")) == 1
-
-
-def test_a_cache_tells_formats_and_settings_apart(written, tmp_path):
-    path = written('"a"\n')
-    read_json(path).load(cache=tmp_path)
-    labelled = read_json(path, labels=tf.int32).load(cache=tmp_path)
-    np.testing.assert_array_equal(labelled.labels, [-1])
-
-
 def test_a_file_that_is_not_there_or_empty_is_named(written, tmp_path):
     with pytest.raises(ReadError, match=r"no\.txt: there is no such file"):
         read_sst(tmp_path / "no.txt")
@@ -134,21 +101,3 @@ def test_a_file_that_is_not_there_or_empty_is_named(written, tmp_path):
 def test_on_error_is_one_of_two_words(written):
     with pytest.raises(ValueError, match=r'"raise" or "skip"\. Got .ignore'):
         read_sst(written(GOOD), on_error="ignore")
-
-
-def test_a_cache_whose_writing_was_interrupted_is_no_cache(
-    written, tmp_path, monkeypatch
-):
-    reader, cache = read_sst(written(GOOD)), tmp_path / "cache"
-
-    def interrupted(dataset, path):
-        os.makedirs(path)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(tf.data.Dataset, "save", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            reader.load(cache=cache)
-    assert list(cache.iterdir()) == []
-    assert_same(reader.load(cache=cache), reader.load())
-    assert len(list(cache.iterdir())) == 1

@@ -50,3 +50,10 @@ def figures(folder):
     lines = record.read(RunFolder(folder).metrics)
     times = ("seconds", "trees_per_s")
     return [{k: v for k, v in line.items() if k not in times} for line in lines]
+
+
+def one_line(error):
+    """Returns what a script said when it ended."""
+    text = str(error.value)
+    assert "\n" not in text
+    return text

@@ -26,6 +26,7 @@ from recursive_tf.data.readers.source import (
     MalformedError,
     RawLine,
     each_paragraph,
+    integer,
 )
 from recursive_tf.data.tree import Tree
 
@@ -112,13 +113,15 @@ class _Parser:
             MalformedError: If it cannot stand there.
         """
         if self._is_done:
-            raise MalformedError(line, column, f"{piece!r} after the end of the tree")
+            raise MalformedError(
+                line, column, f"{piece!r:.40} after the end of the tree"
+            )
         if piece == "(":
             self._check_label(line, column)
             self._open.append(_Open(line, column))
             self._is_new = True
         elif not self._open:
-            raise MalformedError(line, column, f"{piece!r} outside of all brackets")
+            raise MalformedError(line, column, f"{piece!r:.40} outside of all brackets")
         elif piece == ")":
             self._close(self._open.pop())
         elif self._is_new:
@@ -148,9 +151,10 @@ class _Parser:
     def _label(self, piece: str, line: int, column: int) -> Any:
         if self._columns.labels == tf.string:
             return piece
-        if not piece.isdecimal():
-            raise MalformedError(line, column, f"{piece!r} where a label belongs")
-        return int(piece)
+        label = integer(piece)
+        if label is None:
+            raise MalformedError(line, column, f"{piece!r:.40} where a label belongs")
+        return label
 
     def _check_label(self, line: int, column: int) -> None:
         """Only the brackets around a tree of the Penn Treebank have no label."""
@@ -164,7 +168,7 @@ class _Parser:
         if node.label is None and not self._open and len(parts) == 1:
             self._is_done = True  # Empty brackets around the tree.
             return
-        what = f"a node with label {node.label} and {len(parts)} parts"
+        what = f"a node with label {node.label!s:.40} and {len(parts)} parts"
         if node.label is None or not parts or not self._fits(parts):
             raise MalformedError(node.line, node.column, what)
         number = add_constituent(self._tree, node.label, parts)

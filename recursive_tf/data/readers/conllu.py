@@ -6,6 +6,7 @@ https://universaldependencies.org/format.html
 
 import dataclasses
 from collections.abc import Iterable, Iterator
+from typing import NoReturn
 
 import tensorflow as tf
 
@@ -17,6 +18,7 @@ from recursive_tf.data.readers.source import (
     MalformedError,
     RawLine,
     each_block,
+    integer,
 )
 from recursive_tf.data.tree import Tree
 
@@ -60,7 +62,9 @@ class _CoNLLU:
         words = [word for word in words if word.is_node]
         for number, word in enumerate(words, start=1):
             if word.fields[ID] != str(number):
-                word.refuse(ID, f"word {word.fields[ID]!r} where word {number} belongs")
+                word.refuse(
+                    ID, f"word {word.fields[ID]!r:.40} where word {number} belongs"
+                )
         heads = [word.head(len(words)) for word in words]
         return _tree(words, heads, lines[0])
 
@@ -87,11 +91,12 @@ class _Word:
 
     def head(self, num_words: int) -> int:
         text = self.fields[HEAD]
-        if not text.isdecimal() or int(text) > num_words:
-            self.refuse(HEAD, f"HEAD {text!r} of {num_words} words")
-        return int(text)
+        head = integer(text)
+        if head is None or head > num_words:
+            self.refuse(HEAD, f"HEAD {text!r:.40} of {num_words} words")
+        return head
 
-    def refuse(self, field: int, text: str) -> None:
+    def refuse(self, field: int, text: str) -> NoReturn:
         """Raises a MalformedError that points to a field."""
         column = 1 + sum(len(before) + 1 for before in self.fields[:field])
         raise MalformedError(self.line, column, text)

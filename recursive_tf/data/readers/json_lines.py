@@ -149,6 +149,8 @@ class _Parser:
         except json.JSONDecodeError as error:
             self._at = error.pos
             self._refuse("a value")
+        except ValueError:  # Python parses no integer of thousands of digits.
+            self._refuse("an integer that a dtype has")
         return value
 
     def _key(self) -> str:

@@ -25,6 +25,7 @@ from recursive_tf.data.readers.source import (
     MalformedError,
     RawLine,
     each_block,
+    integer,
 )
 from recursive_tf.data.tree import Tree
 
@@ -88,9 +89,11 @@ def _integers(line: Line) -> list[int]:
     numbers = []
     column = 1
     for piece in line.text.split(" "):
-        if piece and not piece.isdecimal():
-            raise MalformedError(line.number, column, f"{piece!r} is no integer")
-        numbers += [int(piece)] if piece else []
+        number = integer(piece)
+        if number is not None:
+            numbers.append(number)
+        elif piece:
+            raise MalformedError(line.number, column, f"{piece!r:.40} is no integer")
         column += len(piece) + 1
     return numbers
 

@@ -4,7 +4,6 @@ import hashlib
 import logging
 import os
 import pathlib
-import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, Protocol
 
@@ -15,15 +14,19 @@ from recursive_tf.data.columns import Columns
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 from recursive_tf.data.joining import concat
+from recursive_tf.data.readers import cache as caches
 from recursive_tf.data.readers.source import (
     Chunk,
+    DamagedError,
     Line,
     MalformedError,
     RawLine,
     ReadError,
+    check_encoding,
     decode,
     paths_of,
     raw_lines,
+    unreadable,
 )
 from recursive_tf.data.spec import forest_spec
 from recursive_tf.data.tree import Tree
@@ -77,15 +80,18 @@ class TreeReader:
             files: A path or several, of plain text or gzip.
             format_: How trees stand in them.
             on_error: `"skip"` leaves out what is no tree, and reports how many these
-                were; `"raise"` is an error at the first one.
-            encoding: Of the text.
+                were; of a compressed file that is damaged it takes the trees before the
+                damage. `"raise"` is an error at the first one.
+            encoding: Of the text: one that extends ASCII.
 
         Raises:
             ReadError: If a file is not there.
+            ForestError: If there is no such encoding, or no file.
             ValueError: If `on_error` is another word.
         """
         if on_error not in ("raise", "skip"):
             raise ValueError(f'on_error must be "raise" or "skip". Got {on_error!r}.')
+        check_encoding(encoding)
         self._paths = paths_of(files)
         self._format = format_
         self._on_error = on_error
@@ -110,28 +116,25 @@ class TreeReader:
 
         Args:
             cache: A folder. What was parsed is kept there, and taken from there as
-                long as the files are what they were, by path, size and time.
+                long as the files are what they were, by path, size and time. A cache
+                that is damaged is made anew; one that cannot be written is a warning.
 
         Raises:
             ReadError: If a file has no tree, or something in it is none.
         """
         if cache is None:
             return self._parse()
-        path = pathlib.Path(cache) / self._fingerprint()
-        if path.is_dir():
-            stored = tf.data.Dataset.load(str(path), element_spec=self._spec)
-            forest: Forest = next(iter(stored))
-            return forest
-        forest = self._parse()
-        _save(forest, path)
-        return forest
+        path = pathlib.Path(cache) / f"{self._fingerprint()}.forest"
+        return caches.load_or_parse(path, self._spec, self._parse)
 
     def _parse(self) -> Forest:
         forests = list(self._forests())
         if not forests:
-            raise ReadError(
-                self._paths[0], 0, 0, f"there is no tree. Expected {self._expected}."
-            )
+            text = f"there is no tree. Expected {self._expected}."
+            if self.skipped:
+                text = "there is no tree, once what is wrong is left out; the first: "
+                text += str(self.skipped[0])
+            raise ReadError(self._paths[0], 0, 0, text)
         return concat(forests)
 
     @property
@@ -149,9 +152,9 @@ class TreeReader:
         return self._format.expected
 
     def _fingerprint(self) -> str:
-        stats = [(str(path.resolve()), path.stat()) for path in self._paths]
-        files = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
-        settings = (repr(self._format), self._on_error, self._encoding)
+        files = [_fingerprint_of(path) for path in self._paths]
+        format_ = (caches.VERSION, repr(self._format))
+        settings = (*format_, self._on_error, self._encoding)
         return hashlib.sha256(repr((files, settings)).encode()).hexdigest()[:16]
 
     def _forests(self) -> Iterator[Forest]:
@@ -179,23 +182,36 @@ class TreeReader:
                 num_trees += 1
                 yield tree
         if self.skipped:
-            LOG.warning(
-                "%d of %d trees are left out; the first: %s",
-                len(self.skipped),
-                len(self.skipped) + num_trees,
-                self.skipped[0],
-            )
+            self._report(num_trees)
+
+    def _report(self, num_trees: int) -> None:
+        """Says what was left out; how much a damaged file still had is not known."""
+        lost = sum(isinstance(error, DamagedError) for error in self.skipped)
+        wrong = len(self.skipped) - lost
+        LOG.warning(
+            "%d of %d trees are left out%s; the first: %s",
+            wrong,
+            wrong + num_trees,
+            f", and the rest of damaged files ({lost})" if lost else "",
+            self.skipped[0],
+        )
 
     def _trees_of(self, path: pathlib.Path) -> Iterator[Tree]:
-        for chunk in self._format.chunks(_readable(path)):
-            try:
-                tree = self._format.parse(decode(chunk, self._encoding))
-                self._format.columns.check(tree)
-                yield tree
-            except (MalformedError, ForestError) as error:
-                line = getattr(error, "line", chunk[0].number)
-                column = getattr(error, "column", 0)
-                self._fail(ReadError(path, line, column, self._explain(error)))
+        try:
+            for chunk in self._format.chunks(raw_lines(path)):
+                try:
+                    yield self._tree_of(chunk)
+                except (MalformedError, ForestError) as error:
+                    line = getattr(error, "line", chunk[0].number)
+                    column = getattr(error, "column", 0)
+                    self._fail(ReadError(path, line, column, self._explain(error)))
+        except DamagedError as error:
+            self._fail(error)
+
+    def _tree_of(self, chunk: Chunk) -> Tree:
+        tree = self._format.parse(decode(chunk, self._encoding))
+        self._format.columns.check(tree)
+        return tree
 
     def _explain(self, error: Exception) -> str:
         return f"{str(error).rstrip('.')}. Expected {self._expected}."
@@ -206,22 +222,9 @@ class TreeReader:
         self.skipped.append(error)
 
 
-def _save(forest: Forest, path: pathlib.Path) -> None:
-    """Writes a forest to a folder, which is there only when all of it is."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix="unfinished-") as folder:
-        whole = pathlib.Path(folder) / path.name
-        tf.data.Dataset.from_tensors(forest).save(str(whole))
-        # Another process may have written the same in the meantime.
-        if not path.is_dir():
-            whole.rename(path)
-
-
-def _readable(path: pathlib.Path) -> Iterator[RawLine]:
-    number = 0
+def _fingerprint_of(path: pathlib.Path) -> tuple[str, int, int]:
     try:
-        for line in raw_lines(path):
-            number = line.number
-            yield line
-    except (EOFError, OSError) as error:  # E.g. gzip that ends too early.
-        raise ReadError(path, number + 1, 0, f"it cannot be read: {error}") from None
+        stat = path.stat()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return str(path.resolve()), stat.st_size, stat.st_mtime_ns

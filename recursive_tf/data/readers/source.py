@@ -3,12 +3,26 @@
 import gzip
 import os
 import pathlib
+import re
+import zlib
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from recursive_tf.data.errors import ForestError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+GZIP = b"\x1f\x8b"
+# How files begin that other programs compressed, and what makes plain text of them.
+OTHERS = {
+    re.compile(rb"BZh[1-9]1AY&SY"): "bzip2 -d",
+    re.compile(rb"\xfd7zXZ\x00"): "xz -d",
+    re.compile(rb"\x28\xb5\x2f\xfd"): "zstd -d",
+    re.compile(rb"PK\x03\x04"): "unzip",
+}
+LONGEST_START = 10
+# No dtype has integers of more digits; Python refuses to parse those of thousands.
+MAX_DIGITS = 20
+_PROBE = b"(0 a)\n"
 
 
 class ReadError(ForestError):
@@ -27,6 +41,10 @@ class ReadError(ForestError):
         self.path = path
         self.line = line
         self.column = column
+
+
+class DamagedError(ReadError):
+    """A compressed file is damaged or ends too early; lines before that were read."""
 
 
 class MalformedError(Exception):
@@ -67,25 +85,94 @@ def paths_of(
 
     Raises:
         ReadError: If one is not.
+        ForestError: If none is given.
     """
     given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    if not given:
+        raise ForestError("There is no file: expected the path of at least one.")
     paths = [pathlib.Path(file) for file in given]
     for path in paths:
-        if not path.is_file():
-            raise ReadError(path, 0, 0, "there is no such file.")
+        _check_file(path)
     return paths
 
 
+def _check_file(path: pathlib.Path) -> None:
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except OSError as error:  # E.g. a folder on the way that may not be entered.
+        raise unreadable(path, error) from None
+    if is_folder:
+        raise ReadError(path, 0, 0, "it is a folder, where a file was expected.")
+    if not is_file:
+        raise ReadError(path, 0, 0, "there is no such file.")
+
+
+def unreadable(path: pathlib.Path, error: OSError) -> ReadError:
+    """Returns what says that the machine does not let a file be read."""
+    return ReadError(path, 0, 0, f"it cannot be read: {error.strerror or error}.")
+
+
 def raw_lines(path: pathlib.Path) -> Iterator[RawLine]:
-    """Yields the lines of a file, which may be compressed with gzip."""
+    """Yields the lines of a file, which may be compressed with gzip.
+
+    Raises:
+        DamagedError: Where what gzip compressed is damaged, or ends too early.
+        ReadError: If the file cannot be read, or is compressed in another way.
+    """
+    number = 0
+    try:
+        with _opened(path) as lines:
+            for number, line in enumerate(lines, start=1):
+                start = len(BYTE_ORDER_MARK) * (
+                    number == 1 and line.startswith(BYTE_ORDER_MARK)
+                )
+                yield RawLine(number, line[start:].rstrip(b"\r\n"))
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DamagedError(
+            path,
+            number + 1,
+            0,
+            f"it cannot be read: {error}. The compressed file is damaged, or ends too "
+            "early: get another copy.",
+        ) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _opened(path: pathlib.Path) -> Any:
+    """Returns a file whose lines are bytes."""
     with open(path, "rb") as file:
-        is_gzip = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if is_gzip else open(path, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            start = len(BYTE_ORDER_MARK) * (
-                number == 1 and line.startswith(BYTE_ORDER_MARK)
+        start = file.read(LONGEST_START)
+    for pattern, program in OTHERS.items():
+        if pattern.match(start):
+            raise ReadError(
+                path,
+                0,
+                0,
+                "it is compressed, and not with gzip. Expected plain text or gzip: "
+                f"unpack it with {program}.",
             )
-            yield RawLine(number, line[start:].rstrip(b"\r\n"))
+    return gzip.open(path) if start.startswith(GZIP) else open(path, "rb")
+
+
+def check_encoding(encoding: str) -> None:
+    """Raises a ForestError unless text in an encoding can be read line by line."""
+    try:
+        is_fit = _PROBE.decode(encoding) == _PROBE.decode()
+    except (LookupError, TypeError, ValueError):  # Of decode: an unknown name.
+        is_fit = False
+    if not is_fit:
+        raise ForestError(
+            f"encoding={encoding!r} cannot be read line by line. Expected the name of "
+            'an encoding that Python knows and that extends ASCII, e.g. "utf-8", '
+            '"latin-1" or "cp1252"; text in another one, e.g. in UTF-16, has to be '
+            "converted first: iconv -t utf-8."
+        )
+
+
+def integer(text: str) -> int | None:
+    """Returns what decimal digits stand for; None if this is no such integer."""
+    return int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else None
 
 
 def decode(chunk: Chunk, encoding: str) -> list[Line]:
@@ -98,15 +185,23 @@ def decode(chunk: Chunk, encoding: str) -> list[Line]:
     for number, data in chunk:
         try:
             lines.append(Line(number, data.decode(encoding)))
-        except UnicodeDecodeError as error:
-            column = 1 + len(data[: error.start].decode(encoding))
+        except UnicodeError as error:  # Of most encodings, with the place.
+            start = getattr(error, "start", 0)
             raise MalformedError(
                 number,
-                column,
-                f"byte {data[error.start]:#x} is not {encoding}. Say encoding=... if "
-                "the file has another one.",
+                1 + _length(data[:start], encoding),
+                f"byte 0x{data[start : start + 1].hex()} is not {encoding}. Say "
+                "encoding=... if the file has another one.",
             ) from None
     return lines
+
+
+def _length(data: bytes, encoding: str) -> int:
+    """Returns how many characters there are, if an encoding says it of a part."""
+    try:
+        return len(data.decode(encoding, "replace"))
+    except UnicodeError:
+        return 0
 
 
 def each_line(lines: Iterable[RawLine]) -> Iterator[Chunk]:

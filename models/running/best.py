@@ -1,0 +1,84 @@
+"""The model of the best epoch: `best.keras`."""
+
+import math
+import pathlib
+import zipfile
+from typing import Any
+
+import keras
+
+from models.running.files import damaged, note, replaced
+from models.running.record import DEV, Line, Record
+from models.running.task import Monitor
+
+
+class BestEpoch(keras.callbacks.Callback):
+    """Saves the model after each epoch that is better than all before.
+
+    An epoch whose figure is no number is worse than all others; the first one is saved
+    whatever it is.
+
+    Attributes:
+        line: What the record says of the epoch whose model is saved; None if none is.
+    """
+
+    def __init__(self, path: pathlib.Path, record: Record, monitor: Monitor) -> None:
+        """Finds the best one of the epochs that the record has.
+
+        Args:
+            path: Of the model.
+            record: It comes before this one among callbacks.
+            monitor: What decides.
+        """
+        super().__init__()
+        self._path = path
+        self._record = record
+        self._name = DEV + monitor.name
+        self._sign = 1 if monitor.mode == "max" else -1
+        self.line: Line | None = None
+        if not record.epochs:
+            return
+        if is_whole(path):
+            for line in record.epochs:
+                self._take(line)
+        else:
+            note(
+                f"{path} is not there or damaged: the best one of the epochs to come "
+                "is kept there."
+            )
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Saves the model if it is better."""
+        if self._take(self._record.epochs[-1]):
+            with replaced(self._path) as new:
+                self.model.save(new)
+
+    def _take(self, line: Line) -> bool:
+        is_better = self.line is None or self._rank(line) > self._rank(self.line)
+        if is_better:
+            self.line = line
+        return is_better
+
+    def _rank(self, line: Line) -> float:
+        value = self._sign * line.get(self._name, math.nan)
+        return -math.inf if math.isnan(value) else value
+
+
+def is_whole(path: pathlib.Path) -> bool:
+    """Whether a file is a model as it was saved, by its checksums."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return file.testzip() is None
+    except Exception:  # Damaged bytes may be any error of zipfile's.
+        return False
+
+
+def load(path: pathlib.Path) -> keras.Model:
+    """Returns the model that was saved.
+
+    Raises:
+        RunError: If the file is damaged.
+    """
+    if not is_whole(path):
+        raise damaged(path, "it is cut, or not what was written")
+    return keras.models.load_model(path)
