@@ -81,6 +81,18 @@ def count_of_rows(tensors: Sequence[tf.Tensor]) -> int | None:
     return next((count for count in counts if count is not None), None)
 
 
+def leaves_like(specs: Any, value: Any) -> list[Any]:
+    """Returns what stands in a structure for each spec of another, e.g. a list.
+
+    Raises:
+        TypeError: If the structures differ.
+        ValueError: The same.
+    """
+    if isinstance(value, (tf.Tensor, tf.Variable)):
+        tf.nest.assert_same_structure(specs, value)
+    return list(tf.__internal__.nest.flatten_up_to(specs, value))
+
+
 def format_spec(spec: tf.TypeSpec) -> str:
     """Returns a spec for a person to read.
 
@@ -255,13 +267,12 @@ class Signature:
         if isinstance(structure, tf.TypeSpec):
             return [arg]  # Perhaps a list of numbers, which is one tensor.
         try:
-            tf.nest.assert_same_structure(arg, structure)
+            return leaves_like(structure, arg)
         except (TypeError, ValueError) as error:
             raise SubGraphError(
                 f"Input {index} of SubGraph '{self.name}' has the structure "
                 f"{format_structure(structure)}, but the argument has another: {error}"
             ) from error
-        return list(tf.nest.flatten(arg))
 
     def _convert(
         self, value: Any, needed: tf.TypeSpec, index: int, *, mapped: bool
