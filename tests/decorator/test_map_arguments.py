@@ -65,14 +65,14 @@ def plain_rows(rows):
     return tf.nest.map_structure(lambda tensor: tensor.numpy().tolist(), rows)
 
 
-@pytest.mark.parametrize("rows, spec", SAME.values(), ids=SAME)
+@pytest.mark.parametrize(("rows", "spec"), SAME.values(), ids=SAME)
 def test_subgraphs_and_functions_map_over_the_same_rows(rows, spec):
     found = plain_rows(subgraph_of(spec).map(rows))
     assert plain_rows(function_of().map(rows)) == found
     assert plain_rows(function_of(spec).map(rows)) == found
 
 
-@pytest.mark.parametrize("rows, spec", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("rows", "spec"), REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("kind", ["subgraph", "function", "annotated"])
 def test_what_has_no_rows_is_refused(kind, rows, spec):
     of_kind = {
