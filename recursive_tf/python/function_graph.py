@@ -90,14 +90,17 @@ def add_call(
     outputs: Sequence[tf.TensorSpec],
     *,
     mapped: bool,
-) -> list[tf.Tensor]:
+) -> tf.Operation:
     """Adds a call site to the graph being traced, within `body`.
+
+    Its results are the outputs of what is returned, but for the last.
 
     Args:
         body: Whose handle the call takes.
         callee_id: The SubGraph's.
         args: Of the call; with rows in front if it is mapped.
-        outputs: What it returns; the same.
+        outputs: What it returns; the same. Nothing if no result is used: what the
+            callee returns is known when the program is closed.
         mapped: Whether to invoke the callee once for each row.
     """
     add = library.traced_recursive_map if mapped else library.traced_recursive_call
@@ -109,7 +112,7 @@ def add_call(
         output_shapes=[spec.shape for spec in outputs],
         name="map" if mapped else "call",
     )
-    return list(results.outputs)
+    return results.activation.op
 
 
 def add_shared_call(

@@ -19,6 +19,7 @@ _BARE_NAMES = re.compile(
 )
 
 
+_NONE_SPEC = tf.type_spec_from_value(None)
 _NO_TENSOR_ARRAY = (
     "A SubGraph takes and returns no tf.TensorArray. Use what its .stack() returns."
 )
@@ -32,8 +33,11 @@ def is_composite(value: Any) -> bool:
 
 
 def spec_of(value: Any) -> tf.TypeSpec:
-    """Returns the dtype and static shape of a tensor, or the spec of a composite."""
-    if is_composite(value):
+    """Returns the dtype and static shape of a tensor, or the spec of a composite.
+
+    None has a spec too: that of a composite of no tensors.
+    """
+    if value is None or is_composite(value):
         return tf.type_spec_from_value(value)
     return tf.TensorSpec(value.shape, value.dtype)
 
@@ -42,8 +46,10 @@ def as_output(leaf: Any) -> Any:
     """Returns a tensor or composite that is a body's own, for what it outputs.
 
     Raises:
-        SubGraphError: If that is neither.
+        SubGraphError: If that is neither, nor None.
     """
+    if leaf is None:
+        return None
     if is_composite(leaf):
         return tf.nest.map_structure(tf.identity, leaf, expand_composites=True)
     if isinstance(leaf, tf.TensorArray):
@@ -58,6 +64,11 @@ def flat_tensors(structure: Any) -> list[tf.Tensor]:
     return _parts(leaves)
 
 
+def output_tensors(structure: Any) -> list[tf.Tensor]:
+    """Returns the tensors of what a body outputs, in which None has none."""
+    return [tensor for tensor in _parts(structure) if tensor is not None]
+
+
 def with_rows(spec: tf.TensorSpec, count: int | None = None) -> tf.TensorSpec:
     """Returns what a map takes or returns: `count` rows like `spec`, or any number."""
     shape = tf.TensorShape([count]).concatenate(spec.shape)
@@ -70,12 +81,26 @@ def count_of_rows(tensors: Sequence[tf.Tensor]) -> int | None:
     return next((count for count in counts if count is not None), None)
 
 
+def leaves_like(specs: Any, value: Any) -> list[Any]:
+    """Returns what stands in a structure for each spec of another, e.g. a list.
+
+    Raises:
+        TypeError: If the structures differ.
+        ValueError: The same.
+    """
+    if isinstance(value, (tf.Tensor, tf.Variable)):
+        tf.nest.assert_same_structure(specs, value)
+    return list(tf.__internal__.nest.flatten_up_to(specs, value))
+
+
 def format_spec(spec: tf.TypeSpec) -> str:
     """Returns a spec for a person to read.
 
     >>> format_spec(tf.TensorSpec([None, 150], tf.float32))
     'float32[?, 150]'
     """
+    if spec == _NONE_SPEC:
+        return "None"
     if not _is_tensor(spec):
         return repr(spec)
     if spec.shape.rank is None:
@@ -109,6 +134,8 @@ def source_line(structure: Any) -> str:
     if _is_tensor(structure):
         shape = None if structure.shape.rank is None else structure.shape.as_list()
         return f"tf.TensorSpec({shape}, tf.{structure.dtype.name})"
+    if structure == _NONE_SPEC:
+        return "type(None)"
     if isinstance(structure, dict):
         items = [f"{key!r}: {source_line(v)}" for key, v in structure.items()]
         return "{" + ", ".join(items) + "}"
@@ -123,11 +150,13 @@ def source_line(structure: Any) -> str:
 
 
 def as_spec(value: Any, shape: Any = ()) -> tf.TypeSpec:
-    """Returns the spec that a dtype and a shape, or a spec, stand for.
+    """Returns the spec that a dtype and a shape, a spec, or None's type stand for.
 
     Raises:
         SubGraphError: If no input or output can be of it.
     """
+    if value is None or value is type(None):
+        return _NONE_SPEC
     if isinstance(value, tf.TensorArraySpec):
         raise SubGraphError(_NO_TENSOR_ARRAY)
     if isinstance(value, tf.TypeSpec):
@@ -202,7 +231,7 @@ class Signature:
                 tensors += self._convert(leaf, needed, i, mapped=mapped)
         return tensors
 
-    def pack_outputs(self, tensors: list[tf.Tensor], *, mapped: bool) -> Any:
+    def pack_outputs(self, tensors: Sequence[tf.Tensor], *, mapped: bool) -> Any:
         """Returns the structure of a call's results, which are flat."""
         outputs = self._structure_of_rows() if mapped else self.outputs
         return tf.nest.pack_sequence_as(outputs, tensors, expand_composites=True)
@@ -238,13 +267,12 @@ class Signature:
         if isinstance(structure, tf.TypeSpec):
             return [arg]  # Perhaps a list of numbers, which is one tensor.
         try:
-            tf.nest.assert_same_structure(arg, structure)
+            return leaves_like(structure, arg)
         except (TypeError, ValueError) as error:
             raise SubGraphError(
                 f"Input {index} of SubGraph '{self.name}' has the structure "
                 f"{format_structure(structure)}, but the argument has another: {error}"
             ) from error
-        return list(tf.nest.flatten(arg))
 
     def _convert(
         self, value: Any, needed: tf.TypeSpec, index: int, *, mapped: bool

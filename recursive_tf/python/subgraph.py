@@ -10,7 +10,11 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import gradient, tf_compat, vectorized_map
-from recursive_tf.python.control_flow import outputs_of_sibling
+from recursive_tf.python.control_flow import (
+    in_place_of,
+    outputs_of_sibling,
+    shows_nothing,
+)
 from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
 from recursive_tf.python.function_graph import (
     BodyGraph,
@@ -35,6 +39,7 @@ from recursive_tf.python.signature import (
     count_of_rows,
     flat_tensors,
     is_composite,
+    output_tensors,
     spec_of,
     with_rows,
 )
@@ -79,8 +84,9 @@ class SubGraph:
         Args:
             name: Any text; default "subgraph".
             output_signature: A structure of `tf.TensorSpec`s (or dtypes, for scalars).
-                Needed only where a call comes before `.output` and no sibling branch
-                of a conditional around it shows what it returns.
+                Needed only where the result of a call that comes before `.output` is
+                used, and no sibling branch of a conditional around it shows what it
+                returns.
             executor: "dataflow" runs every call on TensorFlow's executor, independent
                 ones in parallel; "batched" runs the same part of all calls that wait
                 for it at once; "auto" takes the best that can run the program.
@@ -178,8 +184,9 @@ class SubGraph:
         """Declares what the SubGraph returns; `output(a, b)` is `output((a, b))`.
 
         Args:
-            *outputs: A tensor, RaggedTensor, SparseTensor or extension type, or a
-                structure of these: tuples, named tuples, lists, dicts.
+            *outputs: A tensor, RaggedTensor, SparseTensor, extension type or None, or
+                a structure of these: tuples, named tuples, lists, dicts. Without any,
+                it is called for its effects, e.g. what it pushes, and returns ().
 
         Raises:
             SubGraphError: The second time, outside of the definition, or if calls
@@ -200,7 +207,7 @@ class SubGraph:
             )
         tensors = tf.nest.map_structure(as_output, structure)
         self._signature.check_outputs(tf.nest.map_structure(spec_of, tensors))
-        body.outputs = flat_tensors(tensors)
+        body.outputs = output_tensors(tensors)
         body.structured_outputs = tensors
         self._is_defined = True
 
@@ -248,7 +255,9 @@ class SubGraph:
 
         Returns:
             The structure given to `.output`; with `with_pushed`, that and a dict from
-            names to tables `[size, ...]`.
+            names to tables `[size, ...]`. Before `.output`, in a branch of a
+            conditional that returns nothing, what the other branch returns: None, or
+            a `tf.Operation`.
 
         Raises:
             SubGraphError: If arguments do not fit, the SubGraph is not defined, or what
@@ -318,15 +327,19 @@ class SubGraph:
         self, body: BodyGraph, args: tuple[Any, ...], *, mapped: bool
     ) -> Any:
         tensors = self._arguments_inside(args, mapped=mapped)
-        if self._signature.outputs is None:
-            self._guess_outputs()
         body.callees[self._id] = self
+        if self._signature.outputs is None:
+            shown = self._shown_outputs()
+            if shows_nothing(shown):
+                call = add_call(body, self._id, tensors, [], mapped=mapped)
+                return in_place_of(shown, call)
+            self._signature.guess_outputs(shown)
         outputs = self._signature.flat_outputs
         if mapped:
             rows = count_of_rows(tensors)
             outputs = [with_rows(spec, rows) for spec in outputs]
-        results = add_call(body, self._id, tensors, outputs, mapped=mapped)
-        return self._signature.pack_outputs(results, mapped=mapped)
+        call = add_call(body, self._id, tensors, outputs, mapped=mapped)
+        return self._signature.pack_outputs(call.outputs[:-1], mapped=mapped)
 
     def _arguments_inside(self, args: tuple[Any, ...], *, mapped: bool) -> list[Any]:
         if self._body is None:
@@ -334,8 +347,8 @@ class SubGraph:
             return flat_tensors(args)
         return self._signature.flatten_arguments(args, mapped=mapped)
 
-    def _guess_outputs(self) -> None:
-        """Takes what a sibling branch returns for what this SubGraph returns."""
+    def _shown_outputs(self) -> Any:
+        """Returns what a sibling branch shows that this SubGraph may return."""
         missing = UnknownOutputsError(
             f"SubGraph '{self.name}' is called before `.output`, and no branch of a "
             "conditional around the call shows what it returns. Say it when the "
@@ -345,7 +358,7 @@ class SubGraph:
         found = outputs_of_sibling()
         if found is None:
             raise missing
-        self._signature.guess_outputs(found)
+        return found
 
     def _call_root(
         self, args: tuple[Any, ...], *, mapped: bool, with_pushed: bool

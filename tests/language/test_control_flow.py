@@ -422,6 +422,30 @@ def test_pushes(w):
     check_same(pushed, plain, tf.constant(0.7), w)
 
 
+@feature(
+    "a call for its pushes alone; `tf.group`, `tf.no_op`, None as results of branches",
+    gradients=True,
+)
+def test_calls_for_pushes(w):
+    with rtf.SubGraph("walk") as walk:
+        n, x = walk.input(tf.int32), walk.input(tf.float32)
+        walk.push("y", tf.sin(x * tf.cast(n, tf.float32)) * w, index=n, size=4)
+        tf.cond(n > 0, lambda: tf.group(walk(n - 1, x * w)), tf.no_op)
+        walk.output(None)
+
+    def plain(x):
+        values = []
+        for n in (3.0, 2.0, 1.0, 0.0):
+            values.append(tf.sin(x * n) * w)
+            x = x * w
+        return tf.stack(values[::-1])
+
+    def pushed(x):
+        return walk(3, x, with_pushed=True)[1]["y"]
+
+    check_same(pushed, plain, tf.constant(0.7), w)
+
+
 @feature("AutoGraph's `if` around calls, with `output_signature=`", gradients=True)
 def test_an_if_statement_around_calls(w):
     @tf.function

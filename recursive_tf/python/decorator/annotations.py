@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.signature import as_spec
+from recursive_tf.python.signature import as_spec, spec_of
 
 RETURN = "return"
 
@@ -17,7 +17,8 @@ def annotated_specs(function: Callable[..., Any], name: str) -> dict[str, Any]:
     """Returns structures of specs, by parameter, or "return".
 
     An annotation counts if it consists of specs and dtypes, e.g. `tf.TensorSpec([3])`,
-    `(tf.int32, tf.TensorSpec([3]))`; a dtype is a scalar. Others are for other readers.
+    `(tf.int32, tf.TensorSpec([3]))`; a dtype is a scalar. So does that it returns None.
+    Others are for other readers.
 
     Raises:
         SubGraphError: If one that is a text cannot be read.
@@ -26,6 +27,8 @@ def annotated_specs(function: Callable[..., Any], name: str) -> dict[str, Any]:
     for parameter, annotation in inspect.get_annotations(function).items():
         if isinstance(annotation, str):
             annotation = _evaluate(annotation, function, name)
+        if annotation is None and parameter == RETURN:
+            annotation = spec_of(None)
         if _is_of_specs(annotation):
             found[parameter] = tf.nest.map_structure(as_spec, annotation)
     return found
@@ -45,7 +48,7 @@ def _evaluate(text: str, function: Callable[..., Any], name: str) -> Any:
         return eval(text, getattr(plain, "__globals__", {}), _enclosed(plain))
     except Exception as error:
         if "Spec" not in text:
-            return None  # Something for a type checker.
+            return ""  # Something for a type checker.
         raise SubGraphError(
             f"The annotation {text!r} of SubGraph '{name}' cannot be read: {error!r}. "
             "Its names must be those of the module, or be used in the body too."

@@ -49,7 +49,7 @@ def subgraph(
     Args:
         function: The function. Annotations that are specs, e.g. `tf.TensorSpec([3])`,
             or dtypes say what it takes and returns; else the first call and the body
-            do.
+            do. One that is called for what it pushes may return None.
         executor: As of a `SubGraph`.
         options: As of a `SubGraph`.
         memo: As of a `SubGraph`; it takes the same arguments as the function. Calls

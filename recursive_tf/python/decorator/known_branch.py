@@ -14,12 +14,12 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.errors import UnknownOutputsError
 
 _PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
-class NotKnownYetError(SubGraphError):
+class NotKnownYetError(UnknownOutputsError):
     """A call of a SubGraph in the pass that finds out what it returns."""
 
 

@@ -80,7 +80,8 @@ class Outputs:
         )
 
     def _as_tensor(self, leaf: Any, dtype: tf.DType | None = None) -> Any:
-        if is_composite(leaf) or isinstance(leaf, tf.Tensor):
+        is_nothing = leaf is None and dtype is None
+        if is_nothing or is_composite(leaf) or isinstance(leaf, tf.Tensor):
             return leaf
         try:
             return as_output(leaf if dtype is None else tf.constant(leaf, dtype))

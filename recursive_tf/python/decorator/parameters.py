@@ -1,6 +1,7 @@
 """What a decorated function takes."""
 
 import collections
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from recursive_tf.python.signature import (
     format_spec,
     format_structure,
     is_composite,
+    leaves_like,
     spec_of,
     with_rows,
 )
@@ -25,6 +27,7 @@ from recursive_tf.python.signature import (
 # What the decorated function itself takes.
 RESERVED = "with_pushed"
 _NUMBERS = (int, float, complex, np.ndarray, np.generic)
+_NUMBERS_AND_TEXTS = (*_NUMBERS, str, bytes)
 Leaf = tuple[Key, Any]
 
 
@@ -72,7 +75,7 @@ class Parameters:
         for name, value in self._bind(args, kwargs).items():
             specs = self._specs_of(name, value)
             if specs is None:
-                value = _with_tensors(value)
+                value = _with_tensors(value, self._what(name), mapped=mapped)
             like = value if specs is None else specs
             structure.append(tf.nest.map_structure(lambda _: None, like))
             leaves += self._leaves(name, value, specs, mapped=mapped)
@@ -106,21 +109,24 @@ class Parameters:
             return dict.fromkeys(value, specs)
         return specs
 
+    def _what(self, name: str) -> str:
+        return f"Argument '{name}' of SubGraph '{self._name}'"
+
     def _leaves(self, name: str, value: Any, specs: Any, *, mapped: bool) -> list[Leaf]:
-        what = f"Argument '{name}' of SubGraph '{self._name}'"
+        what = self._what(name)
         if specs is None:
             flat = tf.nest.flatten(value)
             return [_leaf(leaf, what, mapped=mapped) for leaf in flat]
         if isinstance(specs, tf.TypeSpec):
             return [_declared(value, specs, what, mapped=mapped)]
         try:
-            tf.nest.assert_same_structure(specs, value)
+            leaves = leaves_like(specs, value)
         except (TypeError, ValueError) as error:
             raise SubGraphError(
                 f"{what} has the structure {format_structure(specs)} by its "
                 f"annotation, but another in this call: {error}"
             ) from error
-        pairs = zip(tf.nest.flatten(value), tf.nest.flatten(specs), strict=True)
+        pairs = zip(leaves, tf.nest.flatten(specs), strict=True)
         return [_declared(leaf, spec, what, mapped=mapped) for leaf, spec in pairs]
 
 
@@ -130,39 +136,54 @@ def _without_annotations(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=bare, return_annotation=empty)
 
 
-def _with_tensors(value: Any) -> Any:
-    """Makes a tensor of each list of numbers: it is no structure of scalars."""
-    if isinstance(value, list) and value and _consists_of_numbers(value):
-        return tf.convert_to_tensor(value)
+def _with_tensors(value: Any, what: str, *, mapped: bool) -> Any:
+    """Makes a tensor of each list of numbers: it is no structure of scalars.
+
+    So does a map of each list of texts, which are its rows.
+    """
+    kinds = _NUMBERS_AND_TEXTS if mapped else _NUMBERS
+    if isinstance(value, list) and value and _consists_of(kinds, value):
+        return _as_tensor(value, what)
+    convert = functools.partial(_with_tensors, what=what, mapped=mapped)
     if type(value) in (dict, collections.OrderedDict):
-        return type(value)((key, _with_tensors(v)) for key, v in value.items())
+        return type(value)((key, convert(v)) for key, v in value.items())
     if type(value) in (list, tuple):
-        return type(value)(map(_with_tensors, value))
+        return type(value)(map(convert, value))
     if isinstance(value, tuple) and hasattr(value, "_make"):
-        return value._make(map(_with_tensors, value))
+        return value._make(map(convert, value))
     return value
 
 
-def _consists_of_numbers(value: list[Any]) -> bool:
+def _consists_of(kinds: tuple[type, ...], value: list[Any]) -> bool:
     return all(
-        _consists_of_numbers(item)
-        if isinstance(item, list)
-        else isinstance(item, _NUMBERS)
+        _consists_of(kinds, item) if isinstance(item, list) else isinstance(item, kinds)
         for item in value
     )
 
 
-def _is_tensor_like(value: Any) -> bool:
+def _as_tensor(value: list[Any], what: str) -> tf.Tensor:
+    try:
+        return tf.convert_to_tensor(value)
+    except (TypeError, ValueError) as error:
+        raise SubGraphError(
+            f"{what} is a list that is no tensor: {error} Fill up its lists to one "
+            "length, or pass a tf.ragged.constant of it where no map takes its rows."
+        ) from error
+
+
+def _is_tensor_like(value: Any, *, mapped: bool) -> bool:
     if isinstance(value, _NUMBERS):
         return not isinstance(value, bool)  # A flag, which Python looks at.
-    # Variables are used where they are, and are not passed.
-    return hasattr(value, "__tf_tensor__") and not hasattr(value, "assign")
+    if hasattr(value, "assign"):
+        # Variables are used where they are, and are not passed; but a map takes rows.
+        return mapped and (tf.is_tensor(value) or hasattr(value, "__tf_tensor__"))
+    return hasattr(value, "__tf_tensor__")
 
 
 def _leaf(value: Any, what: str, *, mapped: bool) -> Leaf:
     if isinstance(value, tf.TypeSpec):
         return value, value  # It stands for a value of that spec.
-    if _is_tensor_like(value):
+    if _is_tensor_like(value, mapped=mapped):
         value = tf.convert_to_tensor(value)
     if isinstance(value, tf.TensorArray):
         as_spec(tf.type_spec_from_value(value))  # Refuses it.
@@ -183,7 +204,8 @@ def _declared(value: Any, spec: tf.TypeSpec, what: str, *, mapped: bool) -> Leaf
     except (TypeError, ValueError) as error:
         raise SubGraphError(f"{says} it is not: {error} Cast it.") from error
     if not needed.shape.is_compatible_with(tensor.shape):
-        raise SubGraphError(f"{says} {format_spec(spec_of(tensor))}.")
+        hint = " A scalar has no rows." if mapped and tensor.shape.rank == 0 else ""
+        raise SubGraphError(f"{says} {format_spec(spec_of(tensor))}.{hint}")
     return spec, tensor
 
 

@@ -93,7 +93,11 @@ def _map(function: DecoratedFunction, arguments: Arguments) -> Any:
             "nothing shows what it returns. Turn tf.config.run_functions_eagerly off."
         )
     results = [_invoke(function, arguments, row) for row in rows]
-    return tf.nest.map_structure(lambda *leaves: tf.stack(leaves), *results)
+    return tf.nest.map_structure(_stacked, *results)
+
+
+def _stacked(*rows: Any) -> Any:
+    return None if rows[0] is None else tf.stack(rows)
 
 
 def _invoke(function: DecoratedFunction, arguments: Arguments, tensors: Any) -> Any:

@@ -86,8 +86,9 @@ class SubGraphFunction:
         """Invokes the function once for each row of the tensors among its arguments.
 
         Args:
-            *args: Of the function, each tensor with a dimension of rows in front. A
-                list of numbers is a tensor.
+            *args: Of the function, each tensor with a dimension of rows in front.
+                Variables, and lists of numbers or of texts, are tensors. A text, like
+                other Python values, is the same for all rows.
             with_pushed: Return pushed values too.
             **kwargs: Of the function.
 
@@ -98,6 +99,12 @@ class SubGraphFunction:
             SubGraphError: As a call; also without tensors.
         """
         arguments = self._split(args, kwargs, mapped=True)
+        if not arguments.tensors:
+            raise SubGraphError(
+                f"`.map` of SubGraph '{self._function.name}' gets no tensor, so it has "
+                "no rows: a text, a flag, None and other Python values are the same "
+                "for all of them. Pass a tensor, an array, or a list that is not empty."
+            )
         if plain.is_wanted():
             return plain.call(
                 self._function, arguments, mapped=True, with_pushed=with_pushed

@@ -17,17 +17,23 @@ import sys
 import threading
 from typing import NoReturn
 
+import tensorflow as tf
+
 from recursive_tf.python import tf_compat
+from recursive_tf.python.control_flow import outputs_of_sibling, shows_nothing
 from recursive_tf.python.decorator.arguments import Arguments
 from recursive_tf.python.decorator.decorated_function import DecoratedFunction
 from recursive_tf.python.decorator.known_branch import NotKnownYetError
 from recursive_tf.python.decorator.pattern import Pattern
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.function_graph import enclosing_body
+from recursive_tf.python.function_graph import CALL, MAP, PUSH, enclosing_body
+from recursive_tf.python.program.effects import only_reads, ops_within
+from recursive_tf.python.signature import spec_of
 from recursive_tf.python.subgraph import SubGraph
 
 # SubGraphs of one function that are traced within each other, for other Python values.
 _MAX_NESTED = 16
+_CALLS = frozenset((CALL, MAP))
 _NEVER = sys.maxsize
 
 
@@ -127,6 +133,7 @@ class Tracing:
                 pass
         finally:
             _stack.tracings.pop()
+        self._check_it_does_something()
         if self.lowest < self.depth:
             self._around[-1].solved += [self, *self.solved]
             return
@@ -145,6 +152,8 @@ class Tracing:
         for tracing in around[assumes + 1 :]:
             tracing.lowest = min(tracing.lowest, assumes)
         if self.outputs.specs is None:
+            if is_traced and _nobody_uses_what_is_called_here():
+                return self.subgraph
             lacks = self.depth if is_traced else self.lacks
             for tracing in around[lacks:]:
                 tracing.lacks = min(tracing.lacks, lacks)
@@ -208,6 +217,19 @@ class Tracing:
                 raise _UnstableError
             self.subgraph.output(result)
 
+    def _check_it_does_something(self) -> None:
+        """Raises if it returns nothing and has no effect: a `return` is forgotten."""
+        body, specs = self.subgraph._body, self.outputs.specs
+        if specs is None or body is None or tf.nest.flatten(specs) != [spec_of(None)]:
+            return
+        own = self.subgraph._id
+        if not any(op.type == PUSH or _is_effect(op, own) for op in ops_within(body)):
+            raise SubGraphError(
+                f"SubGraph '{self.function.name}' returns None, which is no tensor, "
+                "and has no effect: it pushes nothing, and changes nothing. Does each "
+                "way through its body end in `return`?"
+            )
+
     def _raise_endless(self) -> NoReturn:
         name = self.function.name
         raise SubGraphError(
@@ -235,6 +257,19 @@ class Tracing:
             ) from None
         if "handle:0 belongs to the body" in text:
             _raise_in_a_function(name)
+
+
+def _nobody_uses_what_is_called_here() -> bool:
+    """Says whether a call stands in a branch of a conditional that returns nothing."""
+    shown = outputs_of_sibling()
+    return shown is not None and shows_nothing(shown)
+
+
+def _is_effect(op: tf.Operation, own: int) -> bool:
+    """Says whether `op` changes or checks something, or calls who may, but itself."""
+    if op.type in _CALLS:
+        return bool(op.get_attr("subgraph") != own)
+    return op.type == "Assert" or not only_reads(op)
 
 
 def _tracings_here() -> list[Tracing]:

@@ -90,7 +90,7 @@ class _Call:
         traced: What was traced of it.
         handle: Of the activation that calls.
         arguments: That the callee declared.
-        output_shapes: Of the results.
+        output_shapes: Of the results; nothing if none is used.
         is_mapped: Whether arguments and results have rows in front.
     """
 
@@ -172,7 +172,9 @@ class ClosingRules:
         handle, *arguments = map(copy.resolve, op.inputs)
         shapes = op.get_attr("output_shapes")
         is_mapped = op.type == MAP
-        return self._add_call(copy, op, _Call(op, handle, arguments, shapes, is_mapped))
+        call = _Call(op, handle, arguments, shapes, is_mapped)
+        results = self._add_call(copy, op, call)
+        return results if shapes else results[-1:]
 
     def _close_loop(
         self, copy: GraphCopy, op: tf.Operation
@@ -195,6 +197,10 @@ class ClosingRules:
         if call.is_mapped:
             specs = [with_rows(spec) for spec in specs]
         _check_call(callee, specs, call.arguments, call.traced)
+        returns = callee.signature.flat_outputs
+        shapes = call.output_shapes or [
+            (with_rows(spec) if call.is_mapped else spec).shape for spec in returns
+        ]
         pairs = zip(call.arguments, specs, strict=True)
         arguments = [as_declared(argument, spec) for argument, spec in pairs]
         if self.takes_key(callee):
@@ -209,8 +215,8 @@ class ClosingRules:
             callee=self._indices[callee.id],
             site=procedure.num_sites,
             repeated=copy.repeated,
-            Toutputs=call.traced.get_attr("Toutputs"),
-            output_shapes=call.output_shapes,
+            Toutputs=[spec.dtype for spec in returns],
+            output_shapes=shapes,
             name="map" if call.is_mapped else "call",
         )
         procedure.num_sites += 1

@@ -22,6 +22,7 @@ from recursive_tf.python.tf_compat.attributes import (
     set_strings,
 )
 from recursive_tf.python.tf_compat.autograph import (
+    assigns_nothing,
     convert_by_autograph,
     is_autographs_branch,
 )
@@ -131,6 +132,7 @@ __all__ = [
     "add_control_inputs",
     "add_function",
     "add_like",
+    "assigns_nothing",
     "branch_function_name",
     "can_gather_alike",
     "capture_placeholder",

@@ -19,6 +19,17 @@ def is_autographs_branch(function: Callable[[], Any]) -> bool:
     return bool(module == autograph_control_flow.__name__)
 
 
+def assigns_nothing(branch: Callable[[], Any]) -> bool:
+    """Says whether an `if` statement leaves no variable that is read after it.
+
+    Args:
+        branch: What AutoGraph made of a branch of it.
+    """
+    # AutoGraph adds a variable of its own if there is none.
+    names = inspect.getclosurevars(branch).nonlocals.get("symbol_names", ())
+    return "<unused dummy>" in names
+
+
 class _Transpiler(autograph_api.PyToTF):
     """AutoGraph's, which evaluates annotations where their names may mean nothing."""
 
