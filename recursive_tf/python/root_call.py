@@ -32,6 +32,11 @@ class Choices:
         self.options = options
         self.refusal: CannotBatchError | None = None
 
+    @property
+    def insists(self) -> bool:
+        """Whether only the batched executor will do."""
+        return self._executor == "batched"
+
     def reasons(self) -> list[str]:
         """Returns why the program is not batched, if it is not."""
         if self._executor == "dataflow":
@@ -49,7 +54,7 @@ class Choices:
         try:
             return self._compile(program)
         except CannotBatchError as error:
-            if self._executor == "batched":
+            if self.insists:
                 name = program.procedures[0].name
                 raise refused(f"SubGraph '{name}'", error) from error
             self.refusal = error
@@ -86,6 +91,7 @@ class RootCall:
         self.options = choices.options
         self.compilation = choices.compile(program)
         self.reasons = choices.reasons()
+        self._insists = choices.insists
         # By whether it maps, and by replica: each has variables of its own.
         self._eager: dict[tuple[bool, int], Any] = {}
         self._tracing = threading.Lock()
@@ -197,7 +203,7 @@ class RootCall:
         )
         results = add_root_op(
             carried,
-            Chosen(self.compilation, self.options.policy, self.reasons),
+            Chosen(self.compilation, self.options.policy, self.reasons, self._insists),
             args=args,
             captures=captures,
             push_sizes=[push.size_in(place) for push in program.pushes],

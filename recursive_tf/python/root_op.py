@@ -17,6 +17,8 @@ BATCHED = "RecursiveInvokeBatched"
 ROOT_OPS = (DATAFLOW, BATCHED)
 # Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
 REASONS_ATTRIBUTE = "_not_batched"
+# Of a RecursiveInvokeBatched op: the executor that was insisted on, if one was.
+_INSISTED_ATTRIBUTE = "_insisted"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,11 +91,14 @@ class Chosen:
         compilation: For the batched executor, if that runs it.
         policy: Of that.
         reasons: Why it does not.
+        is_insisted: Whether the batched executor was asked for, and so may not leave
+            the gradient to the other one.
     """
 
     compilation: Compilation | None
     policy: str
     reasons: list[str]
+    is_insisted: bool = False
 
 
 def add_root_op(
@@ -119,9 +124,17 @@ def add_root_op(
         results = library.recursive_invoke(**arguments)
         tf_compat.set_strings(results.activation.op, REASONS_ATTRIBUTE, chosen.reasons)
         return results
-    return library.recursive_invoke_batched(
+    results = library.recursive_invoke_batched(
         **arguments, policy=chosen.policy, **chosen.compilation.attributes(graph)
     )
+    if chosen.is_insisted:
+        tf_compat.set_strings(results.activation.op, _INSISTED_ATTRIBUTE, ["batched"])
+    return results
+
+
+def insists(op: tf.Operation) -> bool:
+    """Says whether the user insisted on the batched executor for a root op."""
+    return bool(tf_compat.get_strings(op, _INSISTED_ATTRIBUTE))
 
 
 def refuse_tangents(name: str, inputs: Sequence[Any]) -> None:

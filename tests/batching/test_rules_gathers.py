@@ -126,6 +126,50 @@ def test_rows_are_as_alone(body):
     assert_rows_are_alike(define_body(*body))
 
 
+# The batch dimensions of a lookup, its axis, and the shape of its indices.
+BATCHES = [
+    (batch_dims, axis, [3, 3, 3][:rank])
+    for rank in range(3)
+    for batch_dims in range(-rank, rank + 1)
+    for axis in range(batch_dims % max(rank, 1) if batch_dims < 0 else batch_dims, 3)
+]
+
+
+@pytest.mark.parametrize(("batch_dims", "axis", "shape"), BATCHES)
+@pytest.mark.parametrize("source", ["the row", "a table"])
+@pytest.mark.parametrize("indices", ["of the row", "shared"])
+def test_lookups_of_batches(source, indices, batch_dims, axis, shape):
+    shared = tf.random.stateless_uniform(shape, [5, 5], 0, 3, tf.int32)
+    whole = tf.TensorSpec([3, 3, 3])
+
+    def body(cube, own):
+        values = cube if source == "the row" else BLOCKS
+        where = own if indices == "of the row" else shared
+        return (
+            tf.gather(values, where, axis=axis, batch_dims=batch_dims) + cube[0, 0, 0]
+        )
+
+    f = define_body(body, whole, tf.TensorSpec(shape, tf.int32))
+    assert_rows_are_alike(f, [2])
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+@pytest.mark.parametrize("places", [[], [2], [2, 2]], ids=str)
+def test_n_d_lookups_of_any_depth(depth, places):
+    whole, where = tf.TensorSpec([3, 3, 4]), tf.TensorSpec([*places, depth], tf.int32)
+    assert_rows_are_alike(define_body(tf.gather_nd, whole, where), [2])
+
+
+@pytest.mark.parametrize("batch_dims", [1, 2])
+def test_n_d_lookups_of_batches(batch_dims):
+    whole, where = tf.TensorSpec([3, 3, 4]), tf.TensorSpec([3, 3, 1], tf.int32)
+
+    def body(cube, where):
+        return tf.gather_nd(cube, where[..., : 3 - batch_dims], batch_dims)
+
+    assert_rows_are_alike(define_body(body, whole, where), [2])
+
+
 @pytest.mark.parametrize("spec", [TEXT, TEXTS], ids=["one key", "many keys"])
 def test_a_lookup_in_a_hash_table(spec):
     values = tf.lookup.KeyValueTensorInitializer(["d", "eF"], tf.constant([1, 2]))

@@ -1,9 +1,17 @@
 """Why a program, or an op of it, cannot be batched."""
 
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
+
+_LOGGER = logging.getLogger(__name__)
+# The types of ops whose rules were said to be at fault: once a process each.
+_told: set[str] = set()
 
 
 class CannotBatchError(Exception):
@@ -40,14 +48,62 @@ def varying(tensor: tf.Tensor) -> CannotBatchError:
 
 
 class RuleError(ValueError):
-    """A rule of `rtf.register_vectorization` does not return what it should."""
+    """A rule of `rtf.register_vectorization` does not return what it should.
+
+    Attributes:
+        is_of_user: Whether it is known that the rule is not the library's.
+    """
+
+    is_of_user = False
 
     def __init__(self, op: tf.Operation, expected: str, found: str) -> None:
         place = tf_compat.op_traceback(op)
         super().__init__(
             f"The rule for {op.type}, used for '{op.name}' at {place}, should return "
-            f"{expected}, but returned {found}."
+            f"{expected}, but {found}."
         )
+
+
+@contextlib.contextmanager
+def faults_of(rule: Callable[..., object], op: tf.Operation) -> Iterator[None]:
+    """Says whose fault it is if `rule` raises in the context, or what checks it.
+
+    A rule of the library that is wrong refuses the op: its program then runs in the
+    dataflow executor, and is right. Who wrote a rule of their own is told.
+    """
+    try:
+        yield
+    except CannotBatchError:
+        raise
+    # Of TensorFlow anything may come where a rule builds what cannot be.
+    except Exception as error:
+        if isinstance(error, RuleError):
+            error.is_of_user |= not _is_of_library(rule)
+            if error.is_of_user:
+                raise
+        if _is_of_library(rule):
+            raise _fault(op, error) from error
+        told = RuleError(op, "a list", f"raised {type(error).__name__}: {error}")
+        told.is_of_user = True
+        raise told from error
+
+
+def _is_of_library(rule: Callable[..., object]) -> bool:
+    return getattr(rule, "__module__", "").startswith(__package__ + ".")
+
+
+def _fault(op: tf.Operation, error: Exception) -> CannotBatchError:
+    """Returns the refusal of an op whose rule is wrong, which is logged."""
+    first_line = str(error).partition("\n")[0] or type(error).__name__
+    refusal = CannotBatchError(
+        op,
+        f"its rule is at fault, which should be reported to recursive_tf: {first_line} "
+        "Give another with rtf.register_vectorization, or use the dataflow executor.",
+    )
+    if op.type not in _told:
+        _told.add(op.type)
+        _LOGGER.warning("Not batched: %s", refusal)
+    return refusal
 
 
 class LoopMustWaitError(CannotBatchError):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Callable, Collection, Sequence
 
 import tensorflow as tf
@@ -150,6 +151,7 @@ def _with_origins(
     def rule_of_origin(origin: tf.Operation, **of_lists: bool) -> Rule:
         rule = rule_for(origin, **of_lists)
 
+        @functools.wraps(rule)
         def add(
             block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
         ) -> Sequence[tf.Tensor | Operand]:

@@ -19,6 +19,7 @@ from recursive_tf.python.batching.refusal import (
     CannotBatchError,
     LoopMustWaitError,
     RuleError,
+    faults_of,
     varying,
 )
 from recursive_tf.python.batching.static import static_value
@@ -265,9 +266,9 @@ class VectorisedBlock:
         rule = self._rule_of(op)
         _check_ranks(op, inputs)
         shapes = [_shape_of(t) if is_read(t) else None for t in op.outputs]
-        with self._scope_of(op):
+        with faults_of(rule, op), self._scope_of(op):
             results = rule(self, op, inputs)
-        self._check_results(op, shapes, results)
+            self.check_results(op, shapes, results)
         return results
 
     def _lists_of(
@@ -277,8 +278,10 @@ class VectorisedBlock:
             raise _own_gradient_of_lists(op)
         _check_ranks(op, inputs)
         rule = self._rule_of(op, of_lists=True, makes_list=makes_list)
-        with self._scope_of(op):
-            return rule(self, op, inputs)
+        with faults_of(rule, op), self._scope_of(op):
+            results = rule(self, op, inputs)
+            self._check_lists(op, results)
+        return results
 
     def _scope_of(self, op: tf.Operation) -> AbstractContextManager[Any]:
         """Returns a context in which ops are named after `op`, for profiles."""
@@ -391,14 +394,18 @@ class VectorisedBlock:
 
     # --- What rules return
 
-    def _check_results(
-        self, op: tf.Operation, shapes: list[list[int] | None], results: Any
+    def check_results(
+        self, op: tf.Operation, shapes: Sequence[list[int] | None], results: Any
     ) -> None:
+        """Raises RuleError if a rule returned something else than rows of `shapes`.
+
+        None among these is of what nobody reads.
+        """
         count = len(op.outputs)
         if not isinstance(results, Sequence):
-            raise RuleError(op, f"a list of {count} outputs", _type_name(results))
+            raise RuleError(op, f"a list of {count} outputs", _returned(results))
         if len(results) != count:
-            raise RuleError(op, f"{count} outputs", f"{len(results)}")
+            raise RuleError(op, f"{count} outputs", f"returned {len(results)}")
         for index, (shape, result) in enumerate(zip(shapes, results, strict=True)):
             if shape is not None and op.outputs[index].dtype != tf.variant:
                 self._check_result(op, index, shape, result)
@@ -406,7 +413,7 @@ class VectorisedBlock:
             raise RuleError(
                 op,
                 "what it makes of its inputs",
-                "what uses other tensors or variables",
+                "returned what uses other tensors or variables",
             )
 
     def _check_result(
@@ -417,16 +424,47 @@ class VectorisedBlock:
         front = [self.num_rows] if is_row else []
         spec = tf.TensorSpec([*front, *shape], op.outputs[index].dtype)
         graph = self.graph if is_row else self._prologue.graph
+        self._check_tensor(op, index, tensor, spec, graph)
+        tensor.set_shape(spec.shape)
+
+    def _check_lists(self, op: tf.Operation, results: Any) -> None:
+        """Checks what a rule of lists returns: lists, or rows as other rules."""
+        for index, (output, result) in enumerate(zip(op.outputs, results, strict=True)):
+            operand = (
+                result if isinstance(result, Operand) else Operand(result, is_row=True)
+            )
+            if not operand.is_row or not is_read(output) or output.shape.rank is None:
+                continue
+            front = (
+                tf.TensorShape([self.num_rows]).concatenate(output.shape)
+                if operand.axis is None
+                else tf.TensorShape([operand.axis.num_items, 1, *output.shape[1:]])
+            )
+            spec = tf.TensorSpec(front, output.dtype)
+            self._check_tensor(op, index, operand.tensor, spec, self.graph)
+
+    def _check_tensor(
+        self,
+        op: tf.Operation,
+        index: int,
+        tensor: Any,
+        spec: tf.TensorSpec,
+        graph: FuncGraph,
+    ) -> None:
         if not _is_of(tensor, graph) or not spec.is_compatible_with(tensor):
             raise RuleError(
                 op,
                 f"{self._format(spec)} as output {index}, for N rows",
-                self._format(tensor) if _is_of(tensor, graph) else _describe(tensor),
+                f"returned {self._format(tensor)}"
+                if _is_of(tensor, graph)
+                else _describe(tensor),
             )
-        tensor.set_shape(spec.shape)
 
     def _format(self, like: tf.Tensor | tf.TensorSpec) -> str:
-        return format_spec(spec_of(like)).replace(str(self.num_rows), "N")
+        text = format_spec(spec_of(like))
+        for number in (self.num_rows, *self.primes):
+            text = text.replace(str(number), "N")
+        return text
 
 
 def _own_gradient_of_lists(op: tf.Operation) -> CannotBatchError:
@@ -440,12 +478,12 @@ def _own_gradient_of_lists(op: tf.Operation) -> CannotBatchError:
 def _describe(found: object) -> str:
     """Says what a rule returned that is no tensor of the right graph."""
     if isinstance(found, tf.Tensor):
-        return "a tensor of another graph than its inputs"
-    return _type_name(found)
+        return "returned a tensor of another graph than its inputs"
+    return _returned(found)
 
 
-def _type_name(found: object) -> str:
-    return f"an object of type {type(found).__name__}"
+def _returned(found: object) -> str:
+    return f"returned an object of type {type(found).__name__}"
 
 
 def _is_of(found: object, graph: FuncGraph) -> bool:

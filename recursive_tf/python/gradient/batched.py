@@ -13,9 +13,14 @@ from recursive_tf.python.batching.compilation import (
     compiled_once,
 )
 from recursive_tf.python.batching.rebuild import needed_ops
-from recursive_tf.python.batching.refusal import CannotBatchError, refused
+from recursive_tf.python.batching.refusal import (
+    CannotBatchError,
+    RuleError,
+    refused,
+)
 from recursive_tf.python.gradient.cotangents import as_dense, is_zero
 from recursive_tf.python.gradient.ports import tied
+from recursive_tf.python.gradient.recomputed import gradient_by_recomputing
 from recursive_tf.python.gradient.sinks import add_up, shape_of
 from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.program.trainable import is_trainable
@@ -23,12 +28,16 @@ from recursive_tf.python.root_op import (
     Carried,
     capture_indices,
     graphs_of,
+    insists,
     refuse_tangents,
 )
 
 
 def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     """Turns the root op into its training form, and adds the backward root op.
+
+    If that cannot be batched, the gradient is that of the dataflow executor, unless
+    the batched executor was insisted on.
 
     Returns:
         A gradient or None for each input of the op.
@@ -37,11 +46,23 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     op = activation.op  # Under a tape, `op` was a stand-in.
     name = op.get_attr("names")[0].decode()
     refuse_tangents(name, [*op.inputs, *gradients])
-    compilation = compilation_of(op)
     try:
+        compilation = compilation_of(op)
         _to_training_form(op, compilation)
-    except CannotBatchError as error:
+    except RuleError:  # A rule of the user's.
+        raise
+    except Exception as error:  # If it is the program's, that executor raises it, too.
+        if not insists(op):
+            return gradient_by_recomputing(op, gradients, error)
+        if not isinstance(error, CannotBatchError):
+            raise
         raise refused(f"The gradient of SubGraph '{name}'", error) from error
+    return _gradient_by_replaying(op, compilation, gradients)
+
+
+def _gradient_by_replaying(
+    op: tf.Operation, compilation: Compilation, gradients: Sequence[Any]
+) -> list[Any]:
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     args = op.inputs[:num_args]
     captures = op.inputs[num_args : num_args + num_captures]

@@ -56,7 +56,8 @@ def gather(
     """One lookup of all rows."""
     values, indices = inputs[:2]
     axis = static_axis(op, inputs[2].tensor, values.rank)
-    batch_dims = op.get_attr("batch_dims") % max(indices.rank, 1)
+    batch_dims = op.get_attr("batch_dims")
+    batch_dims += indices.rank if batch_dims < 0 else 0
     if not values.is_row:
         if block.is_speculated(op):
             places = block.reshaped(indices.tensor, [*indices.shape, 1])
@@ -128,6 +129,10 @@ def look_up(
     # One axis after the other: with an index of the row in front, as TensorFlow does
     # it, what is kept for the gradient would only be right within one launch.
     found, batch_dims = values.tensor, 1
+    if not indices.shape[-1]:  # Of no axis: the whole row, wherever an index stands.
+        ones = [1] * (indices.shape.rank - 2)
+        found = tf.reshape(found, [block.num_rows, *ones, *values.shape])
+        return tf.broadcast_to(found, [*indices.shape[:-1], *values.shape])
     for index in tf.unstack(indices, axis=-1):
         found = tf.gather(found, index, axis=batch_dims, batch_dims=batch_dims)
         batch_dims = indices.shape.rank - 1

@@ -10,7 +10,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.item_axis import ItemAxis
 from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.refusal import CannotBatchError, faults_of
 from recursive_tf.python.batching.rules.kinds import ALIKE, ELEMENTWISE
 from recursive_tf.python.batching.rules.table import (
     ANY_OTHER,
@@ -213,7 +213,15 @@ def alone(
     for index, output in enumerate(of_one.outputs):
         check(op, index, output.shape)
     view = block.of_items(axis)
-    results = rule_of(of_one)(view, of_one, rows)
+    rule = rule_of(of_one)
+    with faults_of(rule, op):
+        results = rule(view, of_one, rows)
+        shapes = [output.shape for output in of_one.outputs]
+        view.check_results(
+            of_one,
+            [s.as_list() if s.is_fully_defined() else None for s in shapes],
+            results,
+        )
     return [view.all_rows(o) if isinstance(o, Operand) else o for o in results]
 
 
