@@ -10,7 +10,7 @@ from tensorflow.python.eager import cancellation  # noqa: TID251
 
 import recursive_tf as rtf
 from tests.helpers.failures import message_of
-from tests.helpers.subgraphs import define_fib, define_walk
+from tests.helpers.subgraphs import define_fib, define_fragile_walk
 
 pytestmark = pytest.mark.every_executor
 
@@ -66,6 +66,7 @@ def endless_loop(count):
     return tf.while_loop(lambda k: k > -1, turn, (0,))[0]
 
 
+@pytest.mark.falls_back("a Python function")
 @pytest.mark.parametrize("define", [endless_chain, endless_loop])
 def test_a_cancelled_step_stops(define):
     step = Cancelled(define)
@@ -75,6 +76,7 @@ def test_a_cancelled_step_stops(define):
     assert isinstance(step.error, tf.errors.CancelledError)
 
 
+@pytest.mark.falls_back("a Python function")
 def test_a_cancelled_step_starts_no_more_invocations():
     step = Cancelled(endless_chain)
     step.start()
@@ -98,7 +100,7 @@ def test_a_call_after_a_cancelled_step_works():
 
 
 def test_results_after_errors_are_exact():
-    walk = define_walk(fails_at=6)
+    walk = define_fragile_walk(fails_at=6)
     for _ in range(3):
         message_of(lambda: walk.map([1, 2, 3]), tf.errors.InvalidArgumentError)
     np.testing.assert_array_equal(walk.map([2, 4, 7, 8]), [4, 2, 2, 1])
