@@ -36,6 +36,8 @@ class Layer(tf.keras.layers.Layer):
     def __init__(self):
         super().__init__()
         self.dense = tf.keras.layers.Dense(2, activation="relu")
+        # In a body, which makes its variables where they are used, it is not batched.
+        self.dense.build([None, 2])
 
     @rtf.subgraph
     def power(self, n):
