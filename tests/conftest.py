@@ -1,11 +1,19 @@
-"""What all tests share: a quiet TensorFlow with two threads on any machine."""
+"""What all tests share: a quiet TensorFlow with two threads on any machine.
 
+And that the executor which a test means is the one that ran: "auto" takes the dataflow
+executor for what it cannot batch, and a test would not notice.
+"""
+
+import functools
 import os
 
 import hypothesis
 import pytest
 
+from tests.helpers.executors import Ran, check, observed
+
 EXECUTORS = ("dataflow", "auto")
+_OF_FIXTURES = pytest.StashKey[dict[str, Ran]]()
 
 # Read by TensorFlow when it is imported. Two threads, so that what runs at once does,
 # and what must not is found out.
@@ -35,16 +43,57 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs a test once for each executor that it is marked for."""
-    if metafunc.definition.get_closest_marker("every_executor"):
-        metafunc.parametrize("executor", EXECUTORS, indirect=True)
+    names = "traces_only", "every_executor", "executor"
+    marks = (m for m in metafunc.definition.iter_markers() if m.name in names)
+    marker = next(marks, None)  # The one on the test, before that of its module.
+    if marker is not None and marker.name != "traces_only":
+        metafunc.parametrize("executor", marker.args or EXECUTORS, indirect=True)
 
 
-@pytest.fixture(autouse=True)
-def executor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one that a SubGraph gets if it does not say which."""
-    marker = request.node.get_closest_marker("executor")
-    name = marker.args[0] if marker else getattr(request, "param", None)
-    if name is not None:
-        import recursive_tf as rtf
+@pytest.fixture(autouse=True, scope="module")
+def executor(request: pytest.FixtureRequest):
+    """The one that a SubGraph gets if it does not say which; None if it may be any.
 
-        monkeypatch.setitem(rtf.SubGraph.__init__.__kwdefaults__, "executor", name)
+    A fixture of a module that makes a SubGraph takes this one as its argument, so that
+    there is one of it for each executor.
+    """
+    name = getattr(request, "param", None)
+    with pytest.MonkeyPatch.context() as patch:
+        if name is not None:
+            import recursive_tf as rtf
+
+            patch.setitem(rtf.SubGraph.__init__.__kwdefaults__, "executor", name)
+        yield name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureRequest):
+    """Takes note of what a fixture runs, for the tests that use it."""
+    with observed() as ran:
+        result = yield
+    request.node.stash.setdefault(_OF_FIXTURES, {})[fixturedef.argname] = ran
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function):
+    """Fails a test that passed, if it did not run in the executor that it means."""
+    with observed() as ran:
+        result = yield
+    of_fixtures = {}
+    for node in pyfuncitem.listchain():
+        of_fixtures.update(node.stash.get(_OF_FIXTURES, {}))
+    used = [of_fixtures[x] for x in pyfuncitem.fixturenames if x in of_fixtures]
+    callspec = getattr(pyfuncitem, "callspec", None)
+    values = [] if callspec is None else [*callspec.params.values()]
+    check(
+        functools.reduce(Ran.__add__, used, ran),
+        meant=pyfuncitem.funcargs.get("executor"),
+        marks={mark.name for mark in pyfuncitem.iter_markers() if _holds(mark, values)},
+    )
+    return result
+
+
+def _holds(mark: pytest.Mark, values: list[object]) -> bool:
+    """Says whether a marker, e.g. `falls_back("why", at="name")`, is for these."""
+    return "at" not in mark.kwargs or mark.kwargs["at"] in values

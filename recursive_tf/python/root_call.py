@@ -9,8 +9,10 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.fallback import fell_back
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program, key_at_root, keys_of_rows
+from recursive_tf.python.redefinition import Newcomer
 from recursive_tf.python.root_op import Carried, Chosen, add_root_op
 from recursive_tf.python.signature import Signature, count_of_rows, with_rows
 
@@ -84,7 +86,11 @@ class RootCall:
     """
 
     def __init__(
-        self, signature: Signature, program: Program, choices: Choices
+        self,
+        signature: Signature,
+        program: Program,
+        choices: Choices,
+        newcomer: Newcomer,
     ) -> None:
         self.signature = signature
         self.program = program
@@ -92,6 +98,8 @@ class RootCall:
         self.compilation = choices.compile(program)
         self.reasons = choices.reasons()
         self._insists = choices.insists
+        self._refusal = choices.refusal
+        self._newcomer = newcomer
         # By whether it maps, and by replica: each has variables of its own.
         self._eager: dict[tuple[bool, int], Any] = {}
         self._tracing = threading.Lock()
@@ -121,7 +129,10 @@ class RootCall:
                 given[index] = value
         key = (mapped, tf_compat.replica_id())
         with self._tracing:
+            self._newcomer.here.calls += 1
             if key not in self._eager:
+                if not self._eager:
+                    self._newcomer.compiled(self.signature.name)
                 with tf_compat.pause_outer_tapes():
                     self._eager[key] = self._trace(given, mapped=mapped)
         return list(self._eager[key](*args, *given.values()))
@@ -201,6 +212,8 @@ class RootCall:
             max_depth=self.options.max_depth or 0,
             max_activations=self.options.max_activations or 0,
         )
+        if self._refusal is not None:
+            fell_back(f"SubGraph '{self.signature.name}'", self._refusal)
         results = add_root_op(
             carried,
             Chosen(self.compilation, self.options.policy, self.reasons, self._insists),

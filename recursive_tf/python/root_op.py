@@ -1,7 +1,8 @@
 """What a root op carries, whichever executor it is for."""
 
+import contextlib
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -19,6 +20,8 @@ ROOT_OPS = (DATAFLOW, BATCHED)
 REASONS_ATTRIBUTE = "_not_batched"
 # Of a RecursiveInvokeBatched op: the executor that was insisted on, if one was.
 _INSISTED_ATTRIBUTE = "_insisted"
+# Of tests, which must know what executor a program really runs in.
+_observers: list[list[str]] = []
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,6 +123,9 @@ def add_root_op(
         **carried.attributes(graph),
         "name": tf_compat.op_name(name),
     }
+    op_type = DATAFLOW if chosen.compilation is None else BATCHED
+    for observer in list(_observers):
+        observer.append(op_type)
     if chosen.compilation is None:
         results = library.recursive_invoke(**arguments)
         tf_compat.set_strings(results.activation.op, REASONS_ATTRIBUTE, chosen.reasons)
@@ -135,6 +141,17 @@ def add_root_op(
 def insists(op: tf.Operation) -> bool:
     """Says whether the user insisted on the batched executor for a root op."""
     return bool(tf_compat.get_strings(op, _INSISTED_ATTRIBUTE))
+
+
+@contextlib.contextmanager
+def observe() -> Iterator[list[str]]:
+    """Gives a list to which the type of each root op is added that is made."""
+    seen: list[str] = []
+    _observers.append(seen)
+    try:
+        yield seen
+    finally:
+        _observers[:] = [other for other in _observers if other is not seen]
 
 
 def refuse_tangents(name: str, inputs: Sequence[Any]) -> None:

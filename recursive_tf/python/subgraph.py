@@ -31,6 +31,7 @@ from recursive_tf.python.program import (
     definition_in_words,
     signature_in_words,
 )
+from recursive_tf.python.redefinition import newcomer
 from recursive_tf.python.root_call import Choices, RootCall
 from recursive_tf.python.signature import (
     Signature,
@@ -117,6 +118,7 @@ class SubGraph:
         self._is_defined = False
         self._root_call: RootCall | None = None
         self._closing = threading.Lock()
+        self._newcomer = newcomer()
 
     @tf.autograph.experimental.do_not_convert
     def __enter__(self) -> "SubGraph":
@@ -378,7 +380,7 @@ class SubGraph:
             return subgraph._definition()
 
         program = close(self._definition(), definition_of)
-        return RootCall(self._signature, program, choices)
+        return RootCall(self._signature, program, choices, self._newcomer)
 
     def _definition(self) -> Definition:
         body = self._called_body

@@ -36,6 +36,8 @@ class Layer(tf.keras.layers.Layer):
     def __init__(self):
         super().__init__()
         self.dense = tf.keras.layers.Dense(2, activation="relu")
+        # In a body, which makes its variables where they are used, it is not batched.
+        self.dense.build([None, 2])
 
     @rtf.subgraph
     def power(self, n):
@@ -138,6 +140,7 @@ def test_an_argument_that_is_an_object_dies():
     assert f.subgraphs == []
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_what_a_trace_tried_is_dropped():
     made = []
 

@@ -239,6 +239,8 @@ def asserted(x):
 
 
 @pytest.mark.parametrize("shows", STEPS)
+@pytest.mark.falls_back("a list of unknown length", at="a tensor array")
+@pytest.mark.falls_back("a text to print", at="a print and an assertion")
 def test_a_step_of_a_recursion_has_the_gradient_of_the_unrolled_one(shows, w, x):
     def step(x, n, f):
         return STEPS[shows](w, x, n, f)
@@ -367,6 +369,7 @@ def test_an_output_may_be_an_input_and_another_a_constant(w, x):
     assert_same(lambda x: together(f(x, 2)), in_python, x, w)
 
 
+@pytest.mark.falls_back("a shape that differs between invocations")
 def test_rows_may_be_of_any_number(w, x):
     """A list that grows on the way down has a gradient of its own length."""
     with rtf.SubGraph("grow") as grow:
@@ -405,6 +408,7 @@ def test_a_custom_gradient_may_use_a_constant_of_the_outside(w, x):
     assert_same(lambda x: f(x, 2), lambda x: scaled(w * scaled(w * tf.sin(x))), x, w)
 
 
+@pytest.mark.falls_back("a gradient that cannot be batched")
 def test_a_custom_gradient_that_uses_a_variable_of_its_own_is_refused(w, x):
     @tf.custom_gradient
     def scaled(y):
@@ -436,12 +440,14 @@ def counted(w, counter):
     return f
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_program_with_an_effect_has_the_same_gradient(w, x):
     counter = tf.Variable(0)
     f = counted(w, counter)
     assert_same(lambda x: f(x, 3), lambda x: w**3 * x, x, w)
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_gradient_does_not_repeat_an_effect(w, x):
     counter = tf.Variable(0)
     f = counted(w, counter)
@@ -451,6 +457,7 @@ def test_a_gradient_does_not_repeat_an_effect(w, x):
     assert int(counter) == 4
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_gradient_uses_the_weight_as_it_was_when_it_was_read(x):
     """Each level reads the weight, and doubles it before the next one."""
     w = tf.Variable([0.5, -1.5])
@@ -523,6 +530,7 @@ def test_a_conditional_whose_inputs_have_no_gradient_has_one(conditional):
     np.testing.assert_allclose(tape.gradient(y, scale), 0.3, rtol=1e-6)
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_a_map_over_no_rows_of_unknown_shape_has_a_gradient():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)

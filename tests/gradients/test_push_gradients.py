@@ -327,6 +327,7 @@ def test_a_push_in_a_function_has_a_gradient(w, x):
     assert_same(recursive, lambda x: SCALE * table_of(x, w), x, w)
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_program_with_effects_pushes_with_a_gradient(w, x):
     counter = tf.Variable(0)
     with rtf.SubGraph("f") as f:

@@ -57,8 +57,8 @@ def twice(f, y):
     return f(f(y))
 
 
-def recursion(step, push=False):
-    with rtf.SubGraph("recursion") as f:
+def recursion(step, push=False, **choices):
+    with rtf.SubGraph("recursion", **choices) as f:
         x, n = f.input(tf.float32, [2]), f.input(tf.int32)
         y = tf.cond(n < 1, lambda: tf.sin(x), lambda: step(x, n, f))
         if push:
@@ -105,11 +105,13 @@ class Model(tf.Module):
             "custom gradient in a function that is called twice": lambda x, n, f: twice(
                 tf.function(lambda y: tf.nn.swish(product(y))), f(x, n - 1)
             ),
-            "effect": counted,
         }
         functions = {
             name: self._program(recursion(step)) for name, step in steps.items()
         }
+        # That cannot be batched.
+        with_effect = recursion(counted, executor="dataflow")
+        functions["effect"] = self._program(with_effect)
         pushing = recursion(steps["product"], push=True)
         functions["push"] = lambda x: pushing(x, DEPTH, with_pushed=True)[1]["y"]
         functions["map"] = lambda x: recursion(steps["product"]).map(
@@ -135,7 +137,7 @@ def tripled_gradient(x):
 
 
 @pytest.fixture(scope="module")
-def model():
+def model(executor):
     return Model()
 
 

@@ -131,6 +131,7 @@ def test_an_op_changes_as_it_does_by_itself(name):
     np.testing.assert_allclose(tangent(f, x), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.traces_only
 def test_the_ops_that_are_said_to_be_linear_are_among_these():
     traced = [
         tf.function(function).get_concrete_function(tf.TensorSpec(X.shape))

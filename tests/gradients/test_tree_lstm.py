@@ -278,10 +278,16 @@ WEIGHT_SPECS = {
 } | {"node_values": TABLE_SPEC}
 
 
-@tf.function(input_signature=[FOREST_SPEC, WEIGHT_SPECS, [TABLE_SPEC] * 3])
-def run_on_tensors(forest, weights, cotangents):
+@pytest.fixture(scope="module")
+def run_on_tensors(executor):
     """The recursive program, with weights that are tensors of the function's graph."""
-    return differentiate(recursive, forest, weights, cotangents)
+
+    @tf.function(input_signature=[FOREST_SPEC, WEIGHT_SPECS, [TABLE_SPEC] * 3])
+    def run(forest, weights, cotangents):
+        return differentiate(recursive, forest, weights, cotangents)
+
+    run.get_concrete_function()
+    return run
 
 
 # --- The comparison
@@ -311,12 +317,12 @@ def expected(problem):
 
 
 @pytest.fixture(scope="module")
-def found(problem):
+def found(problem, executor):
     return run_on_variables(recursive, *problem)
 
 
 @pytest.fixture(scope="module")
-def found_in_float32(problem):
+def found_in_float32(problem, executor):
     return run_on_variables(recursive, *problem, tf.float32)
 
 
@@ -325,6 +331,7 @@ def looped(problem):
     return run_on_variables(iterative, *problem)
 
 
+@pytest.mark.traces_only
 def test_the_trees_are_of_dozens_of_sizes_and_one_is_a_long_chain(problem):
     sizes = np.diff(problem[0].roots, prepend=-1)
     assert len(sizes) == NUM_TREES
@@ -360,8 +367,8 @@ def forests(draw):
 
 
 @hypothesis.settings(max_examples=50, deadline=None)
-@hypothesis.given(forests())
-def test_any_forest_has_the_values_and_gradients_of_the_oracle(forest):
+@hypothesis.given(forest=forests())
+def test_any_forest_has_the_values_and_gradients_of_the_oracle(run_on_tensors, forest):
     problem = forest, random_weights(forest.num_nodes), random_cotangents(forest)
     assert_equal(run_on_tensors(*problem), run_oracle(*problem))
 
@@ -371,7 +378,7 @@ def test_any_forest_has_the_values_and_gradients_of_the_oracle(forest):
     [grow(1, None), chain(4), grow(7, random.Random(3).randrange)],
     ids=["one node", "a chain", "a random tree"],
 )
-def test_a_gradient_is_what_finite_differences_say(tree):
+def test_a_gradient_is_what_finite_differences_say(run_on_tensors, tree):
     forest = plant([tree])
     arrays, cotangents = random_weights(forest.num_nodes), random_cotangents(forest)
 

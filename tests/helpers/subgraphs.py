@@ -1,5 +1,6 @@
 """SubGraphs that many tests call."""
 
+import numpy as np
 import tensorflow as tf
 
 import recursive_tf as rtf
@@ -24,6 +25,22 @@ def define_walk(fails_at, name="walk"):
         both = lambda: walk(2 * i) + walk(2 * i + 1)  # noqa: E731
         walk.output(tf.cond(i > 7, lambda: 1, both))
     return walk
+
+
+def define_fragile_walk(fails_at):
+    """Returns the same walk; every executor can run what fails."""
+    with rtf.SubGraph("walk") as walk:
+        i = walk.input(tf.int32)
+        one = one_unless(tf.equal(i, fails_at))
+        both = lambda: walk(2 * i) + walk(2 * i + 1)  # noqa: E731
+        walk.output(one * tf.cond(i > 7, lambda: 1, both))
+    return walk
+
+
+def one_unless(fails):
+    """Returns an int32 one, or fails if that is said."""
+    number = tf.where(fails, np.inf, 1.0)
+    return tf.cast(tf.debugging.check_numerics(number, "a bad node"), tf.int32)
 
 
 def define_power(weight):

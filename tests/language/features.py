@@ -106,7 +106,10 @@ def feature(
             check(made, lambda: test(*args, **kwargs))
 
         run.feature = made  # type: ignore[attr-defined]
-        return pytest.mark.parametrize("executor", EXECUTORS, indirect=True)(run)
+        run_twice = pytest.mark.parametrize("executor", EXECUTORS, indirect=True)(run)
+        if refused is None:
+            return run_twice
+        return pytest.mark.falls_back(refused)(run_twice)
 
     return register
 

@@ -10,7 +10,7 @@ from tensorflow.python.eager import cancellation  # noqa: TID251
 
 import recursive_tf as rtf
 from tests.helpers.failures import message_of
-from tests.helpers.subgraphs import define_fib, define_walk
+from tests.helpers.subgraphs import define_fib, define_fragile_walk
 
 pytestmark = pytest.mark.every_executor
 
@@ -66,6 +66,7 @@ def endless_loop(count):
     return tf.while_loop(lambda k: k > -1, turn, (0,))[0]
 
 
+@pytest.mark.falls_back("a Python function")
 @pytest.mark.parametrize("define", [endless_chain, endless_loop])
 def test_a_cancelled_step_stops(define):
     step = Cancelled(define)
@@ -75,6 +76,7 @@ def test_a_cancelled_step_stops(define):
     assert isinstance(step.error, tf.errors.CancelledError)
 
 
+@pytest.mark.falls_back("a Python function")
 def test_a_cancelled_step_starts_no_more_invocations():
     step = Cancelled(endless_chain)
     step.start()
@@ -98,7 +100,74 @@ def test_a_call_after_a_cancelled_step_works():
 
 
 def test_results_after_errors_are_exact():
-    walk = define_walk(fails_at=6)
+    walk = define_fragile_walk(fails_at=6)
     for _ in range(3):
         message_of(lambda: walk.map([1, 2, 3]), tf.errors.InvalidArgumentError)
     np.testing.assert_array_equal(walk.map([2, 4, 7, 8]), [4, 2, 2, 1])
+
+
+# --- In the middle of a pass
+
+
+LONG = 30_000  # Of a second, if nobody stops it.
+
+
+class LongStep:
+    """A step of a long chain, forward and back, which says where it is.
+
+    Attributes:
+        reached: An event for each pass, set when it begins.
+    """
+
+    def __init__(self):
+        self.reached = {name: threading.Event() for name in ("forward", "backward")}
+        self._w = tf.Variable(1.0, dtype=tf.float64)
+        with rtf.SubGraph("chain") as chain:
+            n = chain.input(tf.int32)
+            more = lambda: self._w * chain(n - 1)  # noqa: E731
+            chain.output(tf.cond(n < 1, lambda: tf.ones([], tf.float64), more))
+        self._chain = chain
+        spec = [tf.TensorSpec([], tf.int32)]
+        self.function = tf.function(self._step, spec).get_concrete_function()
+
+    def _step(self, n):
+        n = self._begin("forward", n)
+        with tf.GradientTape() as tape:
+            y = self._chain(n)
+        upstream = self._begin("backward", y)
+        return tape.gradient(y, self._w, output_gradients=upstream)
+
+    def _begin(self, name, value):
+        def begin(x):
+            self.reached[name].set()
+            return x
+
+        return tf.ensure_shape(tf.numpy_function(begin, [value], value.dtype), [])
+
+    def cancelled_in(self, name):
+        """Runs the step, and cancels it once a pass is going."""
+        for event in self.reached.values():
+            event.clear()
+        manager = cancellation.CancellationManager()
+
+        def cancel():
+            self.reached[name].wait(60)
+            time.sleep(0.02)
+            manager.start_cancel()
+
+        thread = threading.Thread(target=cancel)
+        thread.start()
+        try:
+            manager.get_cancelable_function(self.function)(tf.constant(LONG))
+        finally:
+            thread.join()
+
+
+@pytest.mark.parametrize("name", ["forward", "backward"])
+def test_a_pass_that_is_cancelled_in_its_middle_ends_there(name):
+    step = LongStep()
+    for _ in range(3):
+        with pytest.raises(tf.errors.CancelledError):
+            step.cancelled_in(name)
+        assert step.reached["backward"].is_set() == (name == "backward")
+        assert float(step.function(tf.constant(7))) == 7

@@ -146,6 +146,7 @@ def test_a_key_may_be_made_of_several_inputs_and_captures():
     assert int(paths({"i": 16, "j": 16})) == 601080390
 
 
+@pytest.mark.falls_back("ragged inputs")
 def test_inputs_may_be_ragged_integers():
     with rtf.SubGraph("total", memo=lambda numbers, key: key) as total:
         spec = tf.RaggedTensorSpec([None, None], tf.int32, ragged_rank=1)
@@ -241,8 +242,9 @@ def test_a_key_that_is_none_is_refused_at_the_definition(memo, gives):
     assert "`lambda i, j: i * width + j`" in message
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_a_key_whose_shape_is_only_known_when_it_runs_is_checked_then():
-    with rtf.SubGraph("f", memo=lambda x: x, executor="dataflow") as f:
+    with rtf.SubGraph("f", memo=lambda x: x) as f:
         x = f.input(tf.int32, None)
         f.output(tf.reduce_sum(x))
     assert int(f(3)) == 3
@@ -358,6 +360,7 @@ def test_limits_count_an_invocation_and_what_it_shares_as_one(enough, less, reac
     assert reached in message
 
 
+@pytest.mark.falls_back("an effect")
 def test_what_it_does_beside_is_done_once_for_each_key():
     count = tf.Variable(0)
     with rtf.SubGraph("f", memo=lambda n: n) as f:

@@ -267,6 +267,7 @@ def test_a_mutable_table_is_read_as_it_is_at_the_call():
 # --- Effects
 
 
+@pytest.mark.falls_back("a text to print")
 def test_prints_of_every_invocation_happen(tmp_path):
     path = tmp_path / "printed"
 
@@ -278,6 +279,7 @@ def test_prints_of_every_invocation_happen(tmp_path):
     assert sorted(text_of(path)) == ["1", "2", "3", "4"]
 
 
+@pytest.mark.falls_back("a text to print")
 def test_prints_of_one_program_keep_their_order(tmp_path):
     path = tmp_path / "printed"
     with rtf.SubGraph("walk", output_signature=tf.int32) as walk:
@@ -294,6 +296,7 @@ def test_prints_of_one_program_keep_their_order(tmp_path):
     assert text_of(path) == ["1", "2", "4", "5", "3", "6", "7"]
 
 
+@pytest.mark.falls_back("a text to print")
 def test_prints_reach_standard_error(capfd):
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
@@ -311,15 +314,18 @@ def define_checked(limit):
     return checked
 
 
+@pytest.mark.falls_back("an assertion")
 def test_an_assertion_in_a_body_runs():
     with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
         define_checked(limit=3)(3)
 
 
+@pytest.mark.falls_back("an assertion")
 def test_an_assertion_that_holds_does_not_disturb():
     assert int(define_checked(limit=3)(2)) == 2
 
 
+@pytest.mark.falls_back("an assertion")
 def test_an_assertion_runs_where_nobody_uses_the_result_of_its_call():
     checked = define_checked(limit=3)
     with rtf.SubGraph("f") as f:
@@ -342,6 +348,7 @@ def test_an_assertion_runs_where_nobody_uses_the_result_of_the_root_call():
         run(3)
 
 
+@pytest.mark.falls_back("an assertion")
 def test_an_assertion_in_a_branch_runs_if_it_is_taken():
     def step(x, n):
         def check():
@@ -369,18 +376,21 @@ def define_count(counter):
     return count
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_variable_counts_every_invocation():
     counter = tf.Variable(0)
     assert int(define_count(counter)(6)) == 64
     assert int(counter) == 127
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_variable_counts_the_invocations_of_a_map():
     counter = tf.Variable(0)
     define_count(counter).map([0, 1, 2])
     assert int(counter) == 1 + 3 + 7
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_program_that_assigns_writes_in_the_order_of_its_text():
     digits = tf.Variable(0, dtype=tf.int64)
     with rtf.SubGraph("write", output_signature=tf.int64) as write:
@@ -391,6 +401,7 @@ def test_a_program_that_assigns_writes_in_the_order_of_its_text():
     assert int(digits) == 9876543210
 
 
+@pytest.mark.falls_back("an effect")
 def test_what_a_call_wrote_is_read_after_it():
     state = tf.Variable(0)
     with rtf.SubGraph("f", output_signature=tf.int32) as f:
@@ -401,6 +412,7 @@ def test_what_a_call_wrote_is_read_after_it():
     assert int(f(5)) == 12345
 
 
+@pytest.mark.falls_back("a Python function")
 def test_what_a_call_wrote_late_is_read_after_it():
     state = tf.Variable(0)
 
@@ -420,6 +432,7 @@ def test_what_a_call_wrote_late_is_read_after_it():
     assert int(f(5)) == 5
 
 
+@pytest.mark.falls_back("an effect")
 def test_what_was_read_before_a_call_is_not_what_it_wrote():
     state = tf.Variable(1)
     with rtf.SubGraph("set_to") as set_to:
@@ -436,6 +449,7 @@ def test_what_was_read_before_a_call_is_not_what_it_wrote():
     assert [int(x) for x in f(7)] == [1, 7, 8]
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_write_in_a_branch_is_read_after_the_conditional():
     state = tf.Variable(0)
     with rtf.SubGraph("f", output_signature=tf.int32) as f:
@@ -451,6 +465,7 @@ def test_a_write_in_a_branch_is_read_after_the_conditional():
     assert int(f(4)) == 10
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_write_of_the_root_call_is_read_after_it_in_a_function():
     counter = tf.Variable(0)
     count = define_count(counter)
@@ -465,6 +480,7 @@ def test_a_write_of_the_root_call_is_read_after_it_in_a_function():
     assert [int(x) for x in run()] == [7, 10]
 
 
+@pytest.mark.falls_back("an effect")
 def test_a_program_may_insert_into_a_table():
     table = tf.lookup.experimental.MutableHashTable(tf.int32, tf.int32, -1)
     with rtf.SubGraph("fill", output_signature=tf.int32) as fill:
@@ -475,6 +491,7 @@ def test_a_program_may_insert_into_a_table():
     assert table.lookup(tf.range(5)).numpy().tolist() == [0, 1, 4, 9, -1]
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_random_numbers_of_invocations_differ():
     with rtf.SubGraph("draw", output_signature=tf.TensorSpec([None])) as draw:
         n = draw.input(tf.int32)
@@ -484,6 +501,7 @@ def test_random_numbers_of_invocations_differ():
     assert len(set(draw(9).numpy())) == 10
 
 
+@pytest.mark.falls_back("an effect")
 def test_calls_in_a_loop_have_their_effects_in_order():
     digits = tf.Variable(0)
     with rtf.SubGraph("write") as write:
@@ -498,6 +516,7 @@ def test_calls_in_a_loop_have_their_effects_in_order():
     assert int(f(6)) == 12345
 
 
+@pytest.mark.falls_back("an effect")
 def test_effects_of_a_function_in_a_body_keep_their_order():
     digits = tf.Variable(0)
 
@@ -514,6 +533,7 @@ def test_effects_of_a_function_in_a_body_keep_their_order():
     assert int(f(3)) == 32100123
 
 
+@pytest.mark.falls_back("a text to print")
 def test_the_text_orders_prints_and_calls_that_write(tmp_path):
     path, state = tmp_path / "printed", tf.Variable(0)
     with rtf.SubGraph("f", output_signature=tf.int32) as f:

@@ -257,6 +257,7 @@ def test_a_fold_over_an_empty_list():
     assert float(define_fold(tf.add, tf.constant(5.0), items)(0)) == 5
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_a_sort_divides_and_merges():
     with rtf.SubGraph("quicksort") as quicksort:
         items = quicksort.input(tf.int32, [None])

@@ -223,6 +223,7 @@ def test_a_second_push_to_a_row_is_an_error():
     assert re.search(r"f\[row [01]\]: push 'n' to row 0 happened twice", message)
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_pushes_of_different_shapes_are_an_error():
     f = define_push(index=lambda n: n, value=tf.range)
     message = failure_of(lambda: f.map([1, 2]))
@@ -230,6 +231,7 @@ def test_pushes_of_different_shapes_are_an_error():
     assert "All values of one name need one shape." in message
 
 
+@pytest.mark.traces_only
 def test_pushes_of_different_dtypes_are_an_error():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
@@ -258,6 +260,7 @@ def test_sizes_of_one_table_that_differ_only_at_run_time_are_an_error():
         push(2, 3)
 
 
+@pytest.mark.traces_only
 def test_pushes_to_one_table_with_different_sizes_are_refused():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
@@ -271,6 +274,7 @@ def test_pushes_to_one_table_with_different_sizes_are_refused():
 @pytest.mark.parametrize(
     "place", [{"index": 1.5, "size": 2}, {"index": 1, "size": 2.5}]
 )
+@pytest.mark.traces_only
 def test_a_push_to_a_fraction_is_refused(place):
     def define():
         with rtf.SubGraph("f") as f:
@@ -279,6 +283,7 @@ def test_a_push_to_a_fraction_is_refused(place):
     assert "of push 'n' is float32: it must be an integer" in message_of(define)
 
 
+@pytest.mark.traces_only
 def test_a_size_that_depends_on_an_input_is_refused():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
@@ -289,6 +294,7 @@ def test_a_size_that_depends_on_an_input_is_refused():
     assert "compute it outside of the SubGraph" in message
 
 
+@pytest.mark.traces_only
 def test_a_size_that_depends_on_another_body_is_refused():
     with rtf.SubGraph("outer") as outer:
         n = outer.input(tf.int32, name="node")
@@ -301,6 +307,7 @@ def test_a_size_that_depends_on_another_body_is_refused():
     assert "node:0, which another SubGraph's body computes" in message
 
 
+@pytest.mark.traces_only
 def test_a_size_that_depends_on_an_effect_is_refused():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
@@ -316,6 +323,7 @@ def test_a_size_that_is_no_size_is_an_error(size):
     assert "size= of push 'n' must be a scalar that is not negative" in message
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_a_push_to_several_rows_is_an_error():
     with rtf.SubGraph("f") as f:
         rows = f.input(tf.int32, None)
@@ -326,6 +334,7 @@ def test_a_push_to_several_rows_is_an_error():
     )
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_a_table_of_unknown_shape_that_nobody_pushed_is_an_error():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
@@ -339,6 +348,7 @@ def test_a_table_of_unknown_shape_that_nobody_pushed_is_an_error():
     assert "no invocation pushed 'n', and its shape [?] is not known" in message
 
 
+@pytest.mark.traces_only
 def test_with_pushed_in_a_body_is_refused():
     fib = define_fib()
 
@@ -353,6 +363,7 @@ def test_with_pushed_in_a_body_is_refused():
     assert "only a root call gathers what all its invocations push" in message
 
 
+@pytest.mark.traces_only
 def test_a_composite_is_pushed_part_by_part():
     def define():
         with rtf.SubGraph("f") as f:

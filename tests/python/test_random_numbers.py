@@ -239,6 +239,7 @@ def test_a_shuffle_is_a_permutation_and_all_are_alike_often():
 
 
 @pytest.mark.every_executor
+@pytest.mark.falls_back("an effect")
 def test_a_program_with_another_effect_draws_all_the_same():
     count = tf.Variable(0)
     with rtf.SubGraph("f", output_signature=tf.TensorSpec([None])) as f:
@@ -251,6 +252,7 @@ def test_a_program_with_another_effect_draws_all_the_same():
     assert int(count) == 10
 
 
+@pytest.mark.falls_back("an effect")
 def test_what_a_dataset_in_a_body_draws_is_an_effect():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)

@@ -12,6 +12,8 @@ pytestmark = [pytest.mark.executor("dataflow"), pytest.mark.stress]
 THREADS = 8
 LONG = 10**12  # Iterations of a loop that nobody waits for.
 LIMITS = {"max_depth": 2_000, "max_activations": 5_000}
+# At each level, so that the limit is reached wherever it runs level by level.
+CALLS = {"max_depth": 1, "max_activations": 2}
 
 limits = pytest.mark.parametrize("limit", LIMITS)
 ways = pytest.mark.parametrize("differentiates", [False, True], ids=["run", "train"])
@@ -54,10 +56,26 @@ def assert_stops(call, limit):
     assert message.count("failed at") == 1
 
 
-@limits
+@pytest.mark.every_executor
 @ways
-@pytest.mark.parametrize("num_calls", [1, 2], ids=["linear", "binary"])
-def test_an_endless_recursion_stops_again_and_again(limit, differentiates, num_calls):
+@limits
+def test_an_endless_recursion_stops_again_and_again(limit, differentiates):
+    check_that_it_stops(limit, differentiates, num_calls=1)
+
+
+@pytest.mark.every_executor
+@ways
+def test_an_endless_recursion_that_branches_stops_again_and_again(differentiates):
+    check_that_it_stops("max_activations", differentiates, num_calls=2)
+
+
+@ways
+def test_the_depth_of_one_that_branches_has_a_limit(differentiates):
+    """The batched executor would be out of memory before: it runs level by level."""
+    check_that_it_stops("max_depth", differentiates, num_calls=2)
+
+
+def check_that_it_stops(limit, differentiates, num_calls):
     x = tf.Variable(0.5)
     f = define_powers(limit, num_calls, x)
     expected = 3 * num_calls**3 * 0.25 if differentiates else (num_calls * 0.5) ** 3
@@ -102,13 +120,14 @@ def test_an_endless_row_stops_the_other_rows_in_their_long_recursions(limit):
     assert f.map([0, 0]).numpy().tolist() == [0, 0]
 
 
+@pytest.mark.every_executor
 @limits
 @ways
 def test_threads_that_reach_a_limit_do_not_disturb_the_others(limit, differentiates):
     x = tf.Variable(0.5)
-    f = define_powers(limit, 2, x)
-    expected = 6.0 * 2 if differentiates else 1.0
-    n = 6
+    n, num_calls = 6, CALLS[limit]
+    f = define_powers(limit, num_calls, x)
+    expected = (num_calls * 0.5) ** n * (n / 0.5 if differentiates else 1.0)
 
     def work(i):
         for _ in range(5):
@@ -121,9 +140,12 @@ def test_threads_that_reach_a_limit_do_not_disturb_the_others(limit, differentia
     assert all(run_in_threads(work, THREADS))
 
 
+@pytest.mark.every_executor
 @limits
 def test_all_threads_reach_a_limit_at_once(limit):
     x = tf.Variable(0.5)
-    f = define_powers(limit, 2, x)
+    f = define_powers(limit, CALLS[limit], x)
+    expected = (CALLS[limit] * 0.5) ** 5
     run_in_threads(lambda _: assert_stops(lambda: f(-1), limit), THREADS)
-    np.testing.assert_array_equal(run_in_threads(lambda _: float(f(5)), THREADS), 1.0)
+    found = run_in_threads(lambda _: float(f(5)), THREADS)
+    np.testing.assert_array_equal(found, expected)

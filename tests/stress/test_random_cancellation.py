@@ -17,7 +17,7 @@ from tensorflow.python.eager import cancellation  # noqa: TID251
 import recursive_tf as rtf
 from tests.helpers.threads import run_in_threads
 
-pytestmark = [pytest.mark.executor("dataflow"), pytest.mark.stress]
+pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
 
 CANCELLATIONS = 200
 LEVELS = 9  # So that a step takes tens of milliseconds, forward and back.
@@ -35,7 +35,7 @@ def define_tree(w):
 
 
 @pytest.fixture(scope="module")
-def step():
+def step(executor):
     """Returns a function of the number of levels to the value and the gradient."""
     w = tf.Variable(1.0)
     tree = define_tree(w)

@@ -7,7 +7,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.threads import run_in_threads
 
-pytestmark = [pytest.mark.executor("dataflow"), pytest.mark.stress]
+pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
 
 THREADS = 16
 CALLS = 10
@@ -42,7 +42,7 @@ def by_hand(w, n, x):
 
 
 @pytest.fixture(scope="module")
-def step():
+def step(executor):
     """Returns a function of n and x to what by_hand() returns, and the matrix."""
     w = tf.Variable(np.random.default_rng(0).normal(size=[SIZE, SIZE]) / 2)
     power = define_power(w)
@@ -54,6 +54,7 @@ def step():
             y = tf.reduce_sum(power(n, x))
         return [y, *tape.gradient(y, [w, x])]
 
+    step(tf.constant(0), tf.zeros([SIZE], tf.float64))  # It is traced here.
     return step, w.numpy()
 
 

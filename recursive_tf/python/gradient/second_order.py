@@ -16,6 +16,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.fallback import fell_back
 from recursive_tf.python.gradient.batched import gradient_of_invoke_batched
 from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.gradient.root import gradient_of_invoke
@@ -189,6 +190,7 @@ class _SecondGradient:
             compilation = compiled_once(graphs, carried.captures, carried.names)
             _ = compilation.training
         except CannotBatchError as error:
+            fell_back(f"The second gradient of SubGraph '{carried.names[0]}'", error)
             return Chosen(None, "", [str(error)])
         return Chosen(compilation, policy, [])
 

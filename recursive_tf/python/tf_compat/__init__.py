@@ -88,6 +88,7 @@ from recursive_tf.python.tf_compat.origins import (
     op_traceback,
     origin_of,
     place_in_user_code,
+    place_of_caller,
     set_origin,
 )
 from recursive_tf.python.tf_compat.randomness import (
@@ -184,6 +185,7 @@ __all__ = [
     "per_replica",
     "per_replica_spec",
     "place_in_user_code",
+    "place_of_caller",
     "placeholder_like",
     "python_function_of",
     "register_converter",

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import sys
 from typing import Any
 
 import tensorflow as tf
@@ -45,6 +46,14 @@ def op_traceback(op: tf.Operation) -> str:
         return "an unknown place"
     users = [f for f in frames if _is_users(f)]
     return _place((users or frames)[-1])
+
+
+def place_of_caller() -> str:
+    """Returns the line of user code that is running, e.g. "model.py:12"."""
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith(_NOT_USER_CODE):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def place_in_user_code(op: tf.Operation) -> str | None:
