@@ -37,6 +37,7 @@ def b():
     return unknown(VALUE)
 
 
+@pytest.mark.falls_back("its gradient does")
 @BOTH_WAYS
 def test_the_gradient_is_that_of_the_dataflow_executor(way, b):
     grow = define(b)
@@ -53,6 +54,7 @@ def test_the_gradient_is_that_of_the_dataflow_executor(way, b):
     assert rtf.explain(grow).executor == "batched"
 
 
+@pytest.mark.falls_back("its gradient does")
 @BOTH_WAYS
 def test_pushes_and_maps_have_it_too(way, b):
     def found(executor):
@@ -72,6 +74,7 @@ def test_pushes_and_maps_have_it_too(way, b):
         np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
+@pytest.mark.falls_back("its gradient does")
 def test_a_persistent_tape_gives_it_each_time(b):
     with tf.GradientTape(persistent=True) as tape:
         y = define(b)(START, DEPTH)
@@ -81,6 +84,7 @@ def test_a_persistent_tape_gives_it_each_time(b):
         np.testing.assert_allclose(tape.gradient(total, b), 2 * BY_B, rtol=1e-6)
 
 
+@pytest.mark.falls_back("its gradient does")
 def test_it_is_of_the_values_of_the_call(b):
     with tf.GradientTape() as tape:
         y = define(b)(START, DEPTH)
@@ -88,6 +92,7 @@ def test_it_is_of_the_values_of_the_call(b):
     np.testing.assert_allclose(tape.gradient(y, b), BY_B, rtol=1e-6)
 
 
+@pytest.mark.falls_back("its gradient does")
 def test_random_numbers_are_those_of_the_call(b):
     with rtf.SubGraph("noisy") as noisy:
         x, n = noisy.input(tf.TensorSpec([3])), noisy.input(tf.int32)
@@ -101,6 +106,7 @@ def test_random_numbers_are_those_of_the_call(b):
     np.testing.assert_allclose(gradient * b, y, rtol=1e-5)
 
 
+@pytest.mark.falls_back("its gradient does")
 @BOTH_WAYS
 def test_gradients_may_be_differentiated_again(way, b):
     grow = define(b)
@@ -117,6 +123,7 @@ def test_gradients_may_be_differentiated_again(way, b):
     np.testing.assert_allclose(step(), expected, rtol=1e-5)
 
 
+@pytest.mark.falls_back("its gradient does")
 def test_a_loaded_model_has_it(b, tmp_path):
     module = tf.Module()
     module.b, module.grow = b, define(b)
@@ -142,20 +149,19 @@ def test_who_insists_on_the_batched_executor_is_told(b):
         step()
 
 
+@pytest.mark.falls_back("its gradient does")
 def test_it_is_logged_once_a_program(b, caplog):
     grow = define(b)
     with caplog.at_level(logging.WARNING):
-        for _ in range(2):
+        for way in (lambda f: f, tf.function):
             with tf.GradientTape() as tape:
-                y = grow.map(START[tf.newaxis], [DEPTH])
-            tape.gradient(y, b)
-            with tf.GradientTape() as tape:
-                y = grow(START, DEPTH)
+                y = way(lambda: grow(START, DEPTH))()
             tape.gradient(y, b)
     (record,) = caplog.records
-    assert "The gradient of SubGraph 'grow' is not batched" in record.getMessage()
+    assert "The gradient of SubGraph 'grow' falls back" in record.getMessage()
 
 
+@pytest.mark.falls_back("its gradient does")
 def test_a_function_that_takes_it_is_explained(b):
     grow = define(b)
 

@@ -1,17 +1,12 @@
 """Why a program, or an op of it, cannot be batched."""
 
 import contextlib
-import logging
 from collections.abc import Callable, Iterator
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
-
-_LOGGER = logging.getLogger(__name__)
-# The types of ops whose rules were said to be at fault: once a process each.
-_told: set[str] = set()
 
 
 class CannotBatchError(Exception):
@@ -93,17 +88,13 @@ def _is_of_library(rule: Callable[..., object]) -> bool:
 
 
 def _fault(op: tf.Operation, error: Exception) -> CannotBatchError:
-    """Returns the refusal of an op whose rule is wrong, which is logged."""
+    """Returns the refusal of an op whose rule is wrong."""
     first_line = str(error).partition("\n")[0] or type(error).__name__
-    refusal = CannotBatchError(
+    return CannotBatchError(
         op,
         f"its rule is at fault, which should be reported to recursive_tf: {first_line} "
         "Give another with rtf.register_vectorization, or use the dataflow executor.",
     )
-    if op.type not in _told:
-        _told.add(op.type)
-        _LOGGER.warning("Not batched: %s", refusal)
-    return refusal
 
 
 class LoopMustWaitError(CannotBatchError):

@@ -1,18 +1,14 @@
 """The gradient of a batched root call that cannot be batched itself."""
 
-import logging
 from typing import Any
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.fallback import fell_back
 from recursive_tf.python.gradient.root import gradient_of_invoke
 from recursive_tf.python.root_op import Carried, Chosen, add_root_op
-
-_LOGGER = logging.getLogger(__name__)
-# Where a procedure's graph keeps whether this was said of the program that it is the
-# entry of.
-_TOLD = "recursive_gradient_not_batched"
 
 
 def gradient_by_recomputing(
@@ -32,7 +28,9 @@ def gradient_by_recomputing(
         A gradient or None for each input of the op.
     """
     carried = Carried.by(op)
-    _tell(carried, error)
+    if not isinstance(error, CannotBatchError):
+        error = CannotBatchError(op, f"{type(error).__name__}: {error}")
+    fell_back(f"The gradient of SubGraph '{carried.names[0]}'", error)
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     inputs = [tf_compat.without_function(tensor) for tensor in op.inputs]
     results = add_root_op(
@@ -46,16 +44,3 @@ def gradient_by_recomputing(
     again = results.activation.op
     tf_compat.mark_resources_read_only(again)
     return gradient_of_invoke(again, *gradients[:-1], None)
-
-
-def _tell(carried: Carried, error: Exception) -> None:
-    """Logs it, once a program."""
-    entry = tf_compat.to_func_graph(carried.procedures[0])
-    if not hasattr(entry, _TOLD):
-        setattr(entry, _TOLD, True)
-        _LOGGER.warning(
-            "The gradient of SubGraph '%s' is not batched; it runs the program once "
-            "more, in the dataflow executor. %s",
-            carried.names[0],
-            error,
-        )
