@@ -1,6 +1,7 @@
 """Flags at their edges, and data and inputs that are none: one line, never a trace."""
 
 import dataclasses
+import time
 
 import pytest
 from absl import flags
@@ -174,7 +175,12 @@ def test_a_cluster_that_is_no_json_is_named(monkeypatch, tmp_path):
 
 def test_runs_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("time.strftime", lambda _: "runs/model")
+    strftime = time.strftime
+
+    def at_one_time(form, *when):
+        return "runs/model" if form.startswith("runs/") else strftime(form, *when)
+
+    monkeypatch.setattr("time.strftime", at_one_time)
     for _ in range(2):
         run(tree_lstm.TASK, **(SMALL | {"epochs": 1}))
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
