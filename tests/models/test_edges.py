@@ -115,6 +115,15 @@ def test_data_that_cannot_be_used_are_named(tmp_path, contents, complaint):
     one_line(error)
 
 
+def test_training_trees_that_have_changed_are_named(tmp_path):
+    folder = folder_with(tmp_path, train_txt=TREES, dev_txt=TREES)
+    train(tree_lstm.TASK, tmp_path / "run", data=folder, epochs=1)
+    folder_with(tmp_path, train_txt=TREES + "(1 (2 new) (2 words))\n")
+    with pytest.raises(SystemExit, match="ckpt-1 does not fit the model") as error:
+        train(tree_lstm.TASK, tmp_path / "run", data=folder, resume=True)
+    one_line(error)
+
+
 @pytest.mark.parametrize("labels", ["all", "binary"])
 def test_trees_with_one_label_are_learnt(tmp_path, labels):
     folder = folder_with(tmp_path, train_txt="(2 a)\n", dev_txt="(2 a)\n")
