@@ -133,7 +133,7 @@ def test_trees_with_one_label_are_learnt(tmp_path, labels):
 
 
 def test_reviews_may_hold_what_ends_lines_of_text(tmp_path):
-    text = "1\ta\u2028good\x85film\r\n\n" + REVIEWS
+    text = "1\ta\u2028good\x85film\r\n" + REVIEWS
     folder = folder_with(tmp_path, train_tsv=text, dev_tsv=REVIEWS)
     train(tree_lstm.TASK, tmp_path / "run", data=folder)
 
