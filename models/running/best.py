@@ -80,5 +80,6 @@ def load(path: pathlib.Path) -> keras.Model:
         RunError: If the file is damaged.
     """
     if not is_whole(path):
-        raise damaged(path, "it is cut, or not what was written")
+        cure = "let --resume with more --epochs write another"
+        raise damaged(path, "it is cut, or not what was written", cure)
     return keras.models.load_model(path)

@@ -11,10 +11,11 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from models.running.distribution import Distribution
-from models.running.files import LOST, RunError, damaged, note, writing
+from models.running.files import ANOTHER_RUN, LOST, RunError, damaged, note, writing
 
 # The last one, and one to fall back to.
 KEPT = 2
+OTHER_SHAPES = "incompatible tensor with shape"
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
 
 
@@ -83,6 +84,12 @@ class LastEpoch(keras.callbacks.Callback):
             except Exception as error:  # Of damaged bytes it is of many types.
                 why = getattr(error, "message", "") or str(error)
                 why = why.partition("\n")[0].rstrip(".")
+                if OTHER_SHAPES in why:
+                    raise RunError(
+                        f"{self._path(epoch)} does not fit the model: the training "
+                        "trees are not those that the run began with. Put these back, "
+                        f"or {ANOTHER_RUN}."
+                    ) from None
                 failed.append(damaged(self._path(epoch), why))
                 continue
             if failed:

@@ -1,6 +1,7 @@
 """Files of a run, which are written whole or not at all, and what is wrong with one."""
 
 import contextlib
+import errno
 import os
 import pathlib
 import sys
@@ -17,16 +18,17 @@ LOST = (
 )
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ANOTHER_RUN = "begin another run: choose another --checkpoint_dir"
+
+
 class RunError(Exception):
     """What a user can mend: one line with the file, what is wrong, and the cure."""
 
 
-def damaged(path: pathlib.Path, why: object) -> RunError:
-    """Returns what says that a file is not as it was written."""
-    return RunError(
-        f"{path} is damaged: {why}. Put back a copy of it, or begin another run: "
-        "choose another --checkpoint_dir."
-    )
+def damaged(path: pathlib.Path, why: object, cure: str = ANOTHER_RUN) -> RunError:
+    """Returns what says that a file is not as it was written, and what to do."""
+    return RunError(f"{path} is damaged: {why}. Put back a copy of it, or {cure}.")
 
 
 def note(text: str) -> None:
@@ -54,10 +56,11 @@ def writing(path: pathlib.Path) -> Iterator[None]:
     except LOST:
         raise
     except (OSError, tf.errors.OpError) as error:
-        raise RunError(
-            f"{path} cannot be written: {reason(error)}. What was there before is as "
-            "it was. Make room, or choose another folder."
-        ) from None
+        why = reason(error)
+        cure = "Choose another place."
+        if any(os.strerror(number) in why for number in FULL):
+            cure = "Nothing that was there is lost. Make room, then go on by --resume."
+        raise RunError(f"{path} cannot be written: {why}. {cure}") from None
 
 
 @contextlib.contextmanager

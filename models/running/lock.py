@@ -7,7 +7,7 @@ import pathlib
 import socket
 import time
 from collections.abc import Iterator
-from typing import TextIO
+from io import RawIOBase
 
 from models.running.files import RunError, note, writing
 
@@ -33,8 +33,7 @@ def locked(path: pathlib.Path, patience_s: float = 1.0) -> Iterator[None]:
             file = stack.enter_context(_acquired(path, patience_s))
             file.truncate(0)
         with contextlib.suppress(OSError):  # Of a full disk.
-            file.write(f"process {os.getpid()} on {socket.gethostname()}")
-            file.flush()
+            file.write(f"process {os.getpid()} on {socket.gethostname()}".encode())
         try:
             yield
         finally:
@@ -42,18 +41,19 @@ def locked(path: pathlib.Path, patience_s: float = 1.0) -> Iterator[None]:
                 path.unlink()  # Before the lock is: who waits for it looks.
 
 
-def _acquired(path: pathlib.Path, patience_s: float) -> TextIO:
+def _acquired(path: pathlib.Path, patience_s: float) -> RawIOBase:
     """Returns the open file, once this process holds its lock."""
     ends = time.monotonic() + patience_s
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+")
-        if _takes(file):
+        # Not buffered, so that nothing is left to be written when it is closed.
+        file = path.open("a+b", buffering=0)
+        if _takes(file, path):
             if _is_at(file, path):
                 return file
         elif time.monotonic() > ends:
             file.seek(0)
-            holder = file.read() or "another process"
+            holder = file.read().decode(errors="replace") or "another process"
             file.close()
             raise RunError(
                 f"A run in {path.parent} is still going on, by {holder}. Wait for its "
@@ -64,17 +64,17 @@ def _acquired(path: pathlib.Path, patience_s: float) -> TextIO:
         file.close()
 
 
-def _takes(file: TextIO) -> bool:
+def _takes(file: RawIOBase, path: pathlib.Path) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError as error:  # Some network file systems have no locks.
-        note(f"{file.name} is no lock: {error.strerror}. Start no other run there.")
+        note(f"{path} is no lock: {error.strerror}. Start no other run there.")
     return True
 
 
-def _is_at(file: TextIO, path: pathlib.Path) -> bool:
+def _is_at(file: RawIOBase, path: pathlib.Path) -> bool:
     """Whether a file is still there, and not one that its holder has removed."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())

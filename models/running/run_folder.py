@@ -77,12 +77,13 @@ class RunFolder:
         Raises:
             RunError: If the file is damaged or not there.
         """
+        cure = "let --resume write it again"
         try:
             text = self.words.read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
-            raise damaged(self.words, error) from None
+            raise damaged(self.words, error, cure) from None
         # Words may hold any space but this one.
         *words, rest = text.split("\n")
         if rest or not words or len(set(words)) < len(words):
-            raise damaged(self.words, "it is cut, or not what was written")
+            raise damaged(self.words, "it is cut, or not what was written", cure)
         return keras.layers.StringLookup(vocabulary=words, mask_token="")

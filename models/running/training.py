@@ -1,5 +1,6 @@
 """Trains a task's model, from the start or from where it was stopped."""
 
+import contextlib
 import functools
 import json
 from collections.abc import Callable
@@ -79,10 +80,15 @@ def train(
             verbose=0,
             callbacks=callbacks,
         )
-    finally:
+    except BaseException:
         if chief is not None:
-            chief.end()
-    return chief.result() if chief is not None else None
+            with contextlib.suppress(RunError):  # The one before is what matters.
+                chief.end()
+        raise
+    if chief is None:
+        return None
+    chief.end()
+    return chief.result()
 
 
 class _Chief:

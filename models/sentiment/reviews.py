@@ -63,9 +63,8 @@ def _lines(file: pathlib.Path) -> list[tuple[int, str]]:
         raise ReadError(file, 0, 0, "there is no such file.")
     found = []
     # Not text: what ends lines of that may stand in a review.
-    for number, data in enumerate(file.read_bytes().split(b"\n"), start=1):
-        if not data.strip():
-            continue
+    lines = file.read_bytes().removesuffix(b"\n")
+    for number, data in enumerate(lines.split(b"\n") if lines else (), start=1):
         try:
             label, tab, text = data.decode().partition("\t")
         except UnicodeDecodeError as error:

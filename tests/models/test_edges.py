@@ -1,6 +1,7 @@
 """Flags at their edges, and data and inputs that are none: one line, never a trace."""
 
 import dataclasses
+import time
 
 import pytest
 from absl import flags
@@ -114,6 +115,15 @@ def test_data_that_cannot_be_used_are_named(tmp_path, contents, complaint):
     one_line(error)
 
 
+def test_training_trees_that_have_changed_are_named(tmp_path):
+    folder = folder_with(tmp_path, train_txt=TREES, dev_txt=TREES)
+    train(tree_lstm.TASK, tmp_path / "run", data=folder, epochs=1)
+    folder_with(tmp_path, train_txt=TREES + "(1 (2 new) (2 words))\n")
+    with pytest.raises(SystemExit, match="ckpt-1 does not fit the model") as error:
+        train(tree_lstm.TASK, tmp_path / "run", data=folder, resume=True)
+    one_line(error)
+
+
 @pytest.mark.parametrize("labels", ["all", "binary"])
 def test_trees_with_one_label_are_learnt(tmp_path, labels):
     folder = folder_with(tmp_path, train_txt="(2 a)\n", dev_txt="(2 a)\n")
@@ -123,7 +133,7 @@ def test_trees_with_one_label_are_learnt(tmp_path, labels):
 
 
 def test_reviews_may_hold_what_ends_lines_of_text(tmp_path):
-    text = "1\ta\u2028good\x85film\r\n\n" + REVIEWS
+    text = "1\ta\u2028good\x85film\r\n" + REVIEWS
     folder = folder_with(tmp_path, train_tsv=text, dev_tsv=REVIEWS)
     train(tree_lstm.TASK, tmp_path / "run", data=folder)
 
@@ -174,7 +184,12 @@ def test_a_cluster_that_is_no_json_is_named(monkeypatch, tmp_path):
 
 def test_runs_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("time.strftime", lambda _: "runs/model")
+    strftime = time.strftime
+
+    def at_one_time(form, *when):
+        return "runs/model" if form.startswith("runs/") else strftime(form, *when)
+
+    monkeypatch.setattr("time.strftime", at_one_time)
     for _ in range(2):
         run(tree_lstm.TASK, **(SMALL | {"epochs": 1}))
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import threading
 
 import pytest
@@ -103,6 +104,19 @@ def test_a_file_system_without_locks_is_said(path, monkeypatch, capsys):
     with locked(path, 0.0):
         pass
     assert "lock is no lock: Function not implemented" in capsys.readouterr().err
+
+
+def test_on_a_full_disk_it_holds_but_does_not_say_by_whom(path):
+    path.parent.mkdir()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with locked(path, 0.0):
+            assert path.read_bytes() == b""
+            with pytest.raises(RunError, match="another process"), locked(path, 0.0):
+                pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_a_folder_that_is_a_file_is_named(tmp_path):
