@@ -9,6 +9,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.gradient import want_dense_gradients
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program, key_at_root, keys_of_rows
 from recursive_tf.python.root_op import Carried, Chosen, add_root_op
@@ -86,8 +87,9 @@ class RootCall:
         self.options = choices.options
         self.compilation = choices.compile(program)
         self.reasons = choices.reasons()
-        # By whether it maps, and by replica: each has variables of its own.
-        self._eager: dict[tuple[bool, int], Any] = {}
+        # By whether it maps, by replica, which has variables of its own, and by whether
+        # it is for forward mode: TensorFlow fails at one that a tape recorded before.
+        self._eager: dict[tuple[bool, int, bool], Any] = {}
         self._tracing = threading.Lock()
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
@@ -113,12 +115,21 @@ class RootCall:
             if value is not None:
                 self._check_reachable(value)
                 given[index] = value
-        key = (mapped, tf_compat.replica_id())
+        forward = tf_compat.have_tangents([*args, *self._followed(given)])
+        key = (mapped, tf_compat.replica_id(), forward)
         with self._tracing:
             if key not in self._eager:
                 with tf_compat.pause_outer_tapes():
-                    self._eager[key] = self._trace(given, mapped=mapped)
+                    traced = self._trace(given, mapped=mapped)
+                if forward:
+                    want_dense_gradients(traced.graph)
+                self._eager[key] = traced
         return list(self._eager[key](*args, *given.values()))
+
+    def _followed(self, given: dict[int, tf.Tensor]) -> list[Any]:
+        """Returns the captured tensors and variables."""
+        variables = map(tf_compat.of_this_replica, self.program.variables)
+        return [*given.values(), *(variable.handle for variable in variables)]
 
     def _trace(self, given: dict[int, tf.Tensor], *, mapped: bool) -> Any:
         specs = self.signature.flat_inputs
