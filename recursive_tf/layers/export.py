@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -53,10 +55,24 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
     for forest in (needed, with_labels, like.replace(labels=None), like):
         serve.get_concrete_function(tf.type_spec_from_value(forest))
     archive = keras.export.ExportArchive()
-    archive.track(model)
-    archive.add_endpoint("serve_arrays", serve_arrays)  # The first is the default.
-    archive.add_endpoint("serve", serve)
-    archive.write_out(str(path), verbose=False)
+    with _no_signature_of_keras():
+        archive.track(model)
+        archive.add_endpoint("serve_arrays", serve_arrays)  # The first is the default.
+        archive.add_endpoint("serve", serve)
+        archive.write_out(str(path), verbose=False)
+
+
+@contextlib.contextmanager
+def _no_signature_of_keras() -> Iterator[None]:
+    """Keeps Keras from calling models that it saves with tensors in place of forests.
+
+    It does so to find what they hold, for which it has a signature of its own.
+    """
+    keras.Model._default_save_signature = None
+    try:
+        yield
+    finally:
+        del keras.Model._default_save_signature  # There again is that of its base.
 
 
 def _function_of_arrays(model: keras.Model) -> Any:
