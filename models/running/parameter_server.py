@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.data import Forest
+from recursive_tf.distribute import add_at_once
 
 Logs = dict[str, float]
 
@@ -39,6 +40,7 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
         epochs: As of `fit`.
         callbacks: As of `fit`.
     """
+    add_at_once(model)
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
     called = keras.callbacks.CallbackList([*callbacks], model=model)
     limit = model.steps_per_execution

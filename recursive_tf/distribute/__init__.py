@@ -5,6 +5,7 @@ besides: shards of equal work, losses that do not depend on how trees are shared
 Keras's `fit`. See docs/distributed.md.
 """
 
+from recursive_tf.distribute.additions import add_at_once
 from recursive_tf.distribute.cluster import ClusterError, wait_for_cluster
 from recursive_tf.distribute.fit import enable_fit
 from recursive_tf.distribute.losses import mean_over_trees
@@ -13,6 +14,7 @@ from recursive_tf.distribute.sums import sum_over_replicas
 
 __all__ = [
     "ClusterError",
+    "add_at_once",
     "enable_fit",
     "mean_over_trees",
     "shards",

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import keras
 import tensorflow as tf
 
+from recursive_tf.python import tf_compat
+
 Model = TypeVar("Model", bound=keras.Model)
 Logs = dict[str, tf.Tensor]
 
@@ -55,7 +57,7 @@ def enable_fit(model: Model) -> Model:
 
 
 def _build(model: keras.Model, iterator: Any = None, data_batch: Any = None) -> None:
-    """Makes what `compile` left for the first batch, from a replica's part of it."""
+    """Makes what `compile` left for the first batch, by a replica's part of it."""
     del data_batch
     strategy = model.distribute_strategy
     if not model.optimizer.built:
@@ -64,14 +66,27 @@ def _build(model: keras.Model, iterator: Any = None, data_batch: Any = None) -> 
     waiting = [model._compile_metrics, model._compile_loss]
     waiting = [part for part in waiting if part is not None and not part.built]
     if waiting and iterator is not None:
-        _, _, batches = next(iter(iterator))
-        batch = _of_one_replica(strategy, next(batches))
-        x, y, _ = keras.utils.unpack_x_y_sample_weight(batch)
+        # Of what it is, and not of a batch: that would begin a pass, and a dataset that
+        # is shuffled has another order in the next.
+        dataset = iterator.data_adapter.get_tf_dataset()
+        spec = tf_compat.spec_of_one_replica(dataset.element_spec)
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(spec)
         with strategy.scope():
-            y_pred = model(x, training=False)
+            y, y_pred = tf.nest.map_structure(_symbolic, (y, _outputs(model, x)))
             for part in waiting:
                 part.build(y, y_pred)
     model._post_build()
+
+
+def _outputs(model: keras.Model, spec: Any) -> Any:
+    """Returns what stands for the outputs of a model, by the spec of its input."""
+    call = tf.function(functools.partial(model, training=False), autograph=False)
+    return call.get_concrete_function(spec).structured_outputs
+
+
+def _symbolic(like: tf.Tensor | tf.TensorSpec) -> keras.KerasTensor:
+    shape = (None, *like.shape[1:]) if like.shape.rank else ()
+    return keras.KerasTensor(shape, like.dtype.name)
 
 
 def _make(model: keras.Model, kind: str, force: bool = False) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -20,15 +22,18 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
     the model, but `import recursive_tf` for the ops; what other processes need is in
     docs/language.md. It has two functions:
 
-    - `loaded.serve(forest)` takes a `Forest`.
+    - `loaded.serve(forest)` takes a `Forest`: with the features that the model reads,
+      or with all of `like`; if `like` has labels, with and without labels.
     - `loaded.serve_arrays(...)`, also the signature "serving_default", takes the arrays
       of one by name: tokens, roots, sizes, left and right; or children_values and
-      children_row_splits in place of the last two; and feature_ with the name of each.
+      children_row_splits in place of the last two; and feature_ with the name of each
+      feature that the model reads.
 
     Args:
         model: A functional model, or one that was called once.
         path: The folder to write to.
-        like: A batch with the arrays that there will be. Labels are left out.
+        like: A batch with the arrays that there will be. The model does not see its
+            labels.
 
     Raises:
         ValueError: If `like` is one tree and no batch.
@@ -37,24 +42,66 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
         raise ValueError(
             "Show a batch of trees and not one tree, e.g. like=forest[:1]."
         )
-    like = like.replace(labels=None)
+    needed = _without_unread(model, like.replace(labels=None))
+    serve_arrays = _function_of_arrays(model)
+    serve_arrays.get_concrete_function(**_specs_of(needed))
 
+    @tf.function(autograph=False)
+    def serve(forest: Forest) -> Any:
+        features = {name: forest.features[name] for name in needed.features}
+        return model(forest.replace(labels=None, features=features))
+
+    with_labels = needed.replace(labels=like.labels)
+    for forest in (needed, with_labels, like.replace(labels=None), like):
+        serve.get_concrete_function(tf.type_spec_from_value(forest))
+    archive = keras.export.ExportArchive()
+    with _no_signature_of_keras():
+        archive.track(model)
+        archive.add_endpoint("serve_arrays", serve_arrays)  # The first is the default.
+        archive.add_endpoint("serve", serve)
+        archive.write_out(str(path), verbose=False)
+
+
+@contextlib.contextmanager
+def _no_signature_of_keras() -> Iterator[None]:
+    """Keeps Keras from calling models that it saves with tensors in place of forests.
+
+    It does so to find what they hold, for which it has a signature of its own.
+    """
+    keras.Model._default_save_signature = None
+    try:
+        yield
+    finally:
+        del keras.Model._default_save_signature  # There again is that of its base.
+
+
+def _function_of_arrays(model: keras.Model) -> Any:
     @tf.function(autograph=False)
     def serve_arrays(**arrays: tf.Tensor) -> Any:
         return model(_forest_of(arrays))
 
-    @tf.function(autograph=False)
-    def serve(forest: Forest) -> Any:
-        return model(forest)
+    return serve_arrays
 
-    specs = {name: _spec_of(name, array) for name, array in _arrays_of(like).items()}
-    serve_arrays.get_concrete_function(**specs)
-    serve.get_concrete_function(tf.type_spec_from_value(like))
-    archive = keras.export.ExportArchive()
-    archive.track(model)
-    archive.add_endpoint("serve_arrays", serve_arrays)  # The first is the default.
-    archive.add_endpoint("serve", serve)
-    archive.write_out(str(path), verbose=False)
+
+def _without_unread(model: keras.Model, forest: Forest) -> Forest:
+    """Returns a forest without the features that no op of the model reads."""
+    if not forest.features:
+        return forest
+    traced = _function_of_arrays(model).get_concrete_function(**_specs_of(forest))
+    _, inputs = traced.structured_input_signature
+    arrays = zip(tf.nest.flatten(inputs), traced.inputs, strict=False)
+    read = {spec.name for spec, tensor in arrays if tensor.consumers()}
+    return forest.replace(
+        features={
+            name: feature
+            for name, feature in forest.features.items()
+            if FEATURE + name in read
+        }
+    )
+
+
+def _specs_of(forest: Forest) -> dict[str, tf.TensorSpec]:
+    return {name: _spec_of(name, array) for name, array in _arrays_of(forest).items()}
 
 
 def _arrays_of(forest: Forest) -> dict[str, tf.Tensor]:

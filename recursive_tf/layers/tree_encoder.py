@@ -210,5 +210,6 @@ def _as_forest(forest: Any) -> Forest:
         return Forest(**forest)
     raise TypeError(
         "A TreeEncoder is called with a recursive_tf.data.Forest, or a dict of its "
-        f"arrays. Got {forest!r}."
+        f"arrays. Got {forest!r}. If this is model.export(...) of Keras, which hands "
+        "it tensors: call recursive_tf.layers.export(model, path, like=forest)."
     )

@@ -1,6 +1,7 @@
 """The root call: a closed program becomes one op."""
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -10,6 +11,7 @@ from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.fallback import fell_back
+from recursive_tf.python.gradient import want_dense_gradients
 from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program, key_at_root, keys_of_rows
 from recursive_tf.python.redefinition import Newcomer
@@ -100,8 +102,9 @@ class RootCall:
         self._insists = choices.insists
         self._refusal = choices.refusal
         self._newcomer = newcomer
-        # By whether it maps, and by replica: each has variables of its own.
-        self._eager: dict[tuple[bool, int], Any] = {}
+        # By whether it maps, by replica, which has variables of its own, and by whether
+        # it is for forward mode: TensorFlow fails at one that a tape recorded before.
+        self._eager: dict[tuple[bool, int, bool], Any] = {}
         self._tracing = threading.Lock()
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
@@ -127,15 +130,28 @@ class RootCall:
             if value is not None:
                 self._check_reachable(value)
                 given[index] = value
-        key = (mapped, tf_compat.replica_id())
+        forward = tf_compat.have_tangents(self._followed(args, given))
+        key = (mapped, tf_compat.replica_id(), forward)
         with self._tracing:
             self._newcomer.here.calls += 1
             if key not in self._eager:
                 if not self._eager:
                     self._newcomer.compiled(self.signature.name)
                 with tf_compat.pause_outer_tapes():
-                    self._eager[key] = self._trace(given, mapped=mapped)
+                    traced = self._trace(given, mapped=mapped)
+                if forward:
+                    want_dense_gradients(traced.graph)
+                self._eager[key] = traced
         return list(self._eager[key](*args, *given.values()))
+
+    def _followed(
+        self, args: list[tf.Tensor], given: dict[int, tf.Tensor]
+    ) -> Iterator[tf.Tensor]:
+        """Gives what a gradient of a call may be by."""
+        yield from args
+        yield from given.values()
+        for variable in self.program.variables:
+            yield tf_compat.of_this_replica(variable).handle
 
     def _trace(self, given: dict[int, tf.Tensor], *, mapped: bool) -> Any:
         specs = self.signature.flat_inputs

@@ -109,3 +109,79 @@ def test_a_c_program_with_the_ops_alone_serves_arrays(exported, tmp_path):
     printed = output_of([program, LIBRARY, folder, output, *arrays])
     found = [float(number) for number in printed.split()]
     np.testing.assert_allclose(found, expected.flatten(), rtol=1e-4, atol=1e-6)
+
+
+# --- What is read
+
+
+class ReadsHeads(keras.layers.Layer):
+    """Reads one feature of its trees."""
+
+    def __init__(self):
+        super().__init__()
+        words = keras.layers.Embedding(6, 4)
+        self.encoder = rtf.layers.TreeEncoder(rtf.layers.TreeLSTMCell(5), words)
+
+    def build(self, _):
+        self.encoder.build(None)
+
+    def compute_output_spec(self, forest):
+        return self.encoder.compute_output_spec(forest)
+
+    def call(self, forest):
+        heads = tf.cast(tf.gather(forest.features["head"], forest.roots), tf.float32)
+        return self.encoder(forest) + heads[:, tf.newaxis]
+
+
+COUNT = len(ARRAYS["tokens"])
+COLUMNS = TREES.replace(
+    labels=tf.range(COUNT),
+    features={
+        "deprel": tf.fill([COUNT], "nsubj"),
+        "head": tf.range(COUNT),
+        "lemma": tf.fill([COUNT], "be"),
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def with_columns(tmp_path_factory):
+    """Returns a loaded model whose example has labels and columns, and what it says."""
+    forest = rtf.layers.ForestInput()
+    model = keras.Model(forest, ReadsHeads()(forest))
+    expected = model(COLUMNS).numpy()
+    folder = tmp_path_factory.mktemp("columns")
+    rtf.layers.export(model, folder, like=COLUMNS)
+    return tf.saved_model.load(folder), expected
+
+
+def test_a_signature_takes_what_the_model_reads(with_columns):
+    loaded, expected = with_columns
+    serve = loaded.signatures["serving_default"]
+    arrays = {name: tf.constant(array) for name, array in ARRAYS.items()}
+    assert set(serve.structured_input_signature[1]) == {*arrays, "feature_head"}
+    found = serve(**arrays, feature_head=COLUMNS.features["head"])["output_0"]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("has_columns", [True, False])
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_forests_are_served_with_and_without_what_nobody_reads(
+    with_columns, has_labels, has_columns
+):
+    loaded, expected = with_columns
+    forest = COLUMNS
+    if not has_labels:
+        forest = forest.replace(labels=None)
+    if not has_columns:
+        forest = forest.replace(features={"head": COLUMNS.features["head"]})
+    np.testing.assert_allclose(loaded.serve(forest), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_an_export_by_keras_names_the_way(tmp_path):
+    forest = rtf.layers.ForestInput()
+    words = keras.layers.Embedding(6, 4)
+    encoder = rtf.layers.TreeEncoder(rtf.layers.TreeLSTMCell(5), words)
+    model = keras.Model(forest, encoder(forest))
+    with pytest.raises(TypeError, match=r"recursive_tf\.layers\.export\(model, path"):
+        model.export(str(tmp_path / "model"))

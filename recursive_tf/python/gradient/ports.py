@@ -16,6 +16,31 @@ from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.root_op import BATCHED, Carried
 
 
+def want_dense_gradients(graph: tf_compat.FuncGraph) -> None:
+    """Makes gradients of the root calls in a function tensors, for forward mode.
+
+    That makes them tensors itself, whose shapes are not known; so it asks for those of
+    another function's, where a gradient is zero, and fails.
+    """
+    tf_compat.keep_with(graph, want_dense_gradients, True)
+
+
+def _wants_dense(graph: tf.Graph) -> bool:
+    return want_dense_gradients in tf_compat.kept_with(graph)
+
+
+def _dense(gradient: Any, tensor: tf.Tensor) -> tf.Tensor | None:
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    dense = tf.convert_to_tensor(gradient)
+    spec = tensor
+    if tensor.dtype == tf.resource:
+        spec = tf_compat.spec_of_variable(tensor)
+    if spec is not None:
+        dense.set_shape(spec.shape)
+    return dense
+
+
 def tied(
     op: tf.Operation,
     carried: Carried,
@@ -32,6 +57,11 @@ def tied(
         results: What the backward root op gives.
         gradients: A gradient or None for each argument and capture.
     """
+    if _wants_dense(op.graph):
+        gradients = [
+            _dense(gradient, tensor)
+            for gradient, tensor in zip(gradients, op.inputs, strict=False)
+        ]
     found = {
         i: gradient for i, gradient in enumerate(gradients) if gradient is not None
     }

@@ -106,6 +106,7 @@ from recursive_tf.python.tf_compat.replicas import (
     per_replica_spec,
     replica_id,
     send_in_pieces_of,
+    spec_of_one_replica,
 )
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
@@ -204,6 +205,7 @@ __all__ = [
     "set_loop_graphs",
     "set_origin",
     "set_strings",
+    "spec_of_one_replica",
     "spec_of_variable",
     "to_func_graph",
     "trace",

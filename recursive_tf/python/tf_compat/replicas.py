@@ -91,6 +91,14 @@ def per_replica_spec(specs: Sequence[Any]) -> Any:
     return tf.nest.map_structure(lambda *of_each: PerReplicaSpec(*of_each), *specs)
 
 
+def spec_of_one_replica(spec: Any) -> Any:
+    """Returns the specification of what a replica gets of what has it for all."""
+    return tf.nest.map_structure(
+        lambda leaf: leaf._value_specs[0] if isinstance(leaf, PerReplicaSpec) else leaf,
+        spec,
+    )
+
+
 def send_in_pieces_of(size: int) -> None:
     """Sets how many bytes of a tensor that processes exchange are one piece.
 

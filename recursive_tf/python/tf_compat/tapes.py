@@ -1,7 +1,7 @@
 """Tapes and accumulators that record around a graph."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -37,8 +37,11 @@ def variable_accessed(variable: tf.Variable) -> None:
     resource_variable_ops.variable_accessed(variable)
 
 
-def have_tangents(tensors: Sequence[Any]) -> bool:
-    """Says whether a `tf.autodiff.ForwardAccumulator` follows inputs of an op."""
+def have_tangents(tensors: Iterable[Any]) -> bool:
+    """Says whether a `tf.autodiff.ForwardAccumulator` follows inputs of an op.
+
+    They are not looked at if nothing follows anything.
+    """
     if not record.could_possibly_record():
         return False
     graph = default_graph()
