@@ -214,8 +214,9 @@ class CallGradientOp : public tf::AsyncOpKernel {
     BackwardRun* run = caller->run;
     run->program.Start(new SiteCall(&run->program, callee->activation,
                                     /*tree=*/nullptr,
-                                    HandleOf(run, callee->activation), ctx,
-                                    /*first_argument=*/2, std::move(done)));
+                                    HandleOf(run, callee->activation),
+                                    /*bytes=*/0, ctx, /*first_argument=*/2,
+                                    std::move(done)));
   }
 };
 
