@@ -10,8 +10,8 @@
 
 namespace recursive_tf {
 
-absl::Status ForwardRun::Enter(const Invocation& invocation,
-                               int64_t bytes, Activation** activation) {
+absl::Status ForwardRun::Enter(const Invocation& invocation, int64_t bytes,
+                               Activation** activation) {
   const ActivationTree::Verdict verdict =
       record->activations.Enter(invocation, activation, bytes);
   if (verdict == ActivationTree::Verdict::kEntered) return absl::OkStatus();

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "tensorflow/core/common_runtime/device.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/common_runtime/local_executor_params.h"
-#include "tensorflow/core/common_runtime/device.h"
 #include "tensorflow/core/framework/cancellation.h"
 #include "tensorflow/core/framework/device_base.h"
 #include "tensorflow/core/framework/function.h"
