@@ -25,6 +25,7 @@ REGISTER_OP("RecursiveInvoke")
     .Attr("mapped: bool")
     .Attr("max_depth: int")
     .Attr("max_activations: int")
+    .Attr("max_bytes: int = -1")
     .Attr("keep: bool = false")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
@@ -48,6 +49,7 @@ pushed_shapes: Of one row.
 mapped: Invoke once for each row of the arguments.
 max_depth: The longest chain of calls; 0 is no limit.
 max_activations: The most calls alive at once; 0 is no limit.
+max_bytes: The most that they hold; 0 is no limit, -1 a tenth of the memory.
 keep: Training form: keep what the gradient needs.
 )doc");
 

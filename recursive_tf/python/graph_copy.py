@@ -212,9 +212,20 @@ class GraphCopy:
         new = tf_compat.create_op(self.target, op, inputs)
         gradient = tf_compat.custom_gradient_of(op)
         if gradient is not None:
+            if self._is_within_source(op.graph):
+                tf_compat.own_custom_gradient(op)
             tf_compat.set_custom_gradient(new, _redirect(gradient, self))
         self.register(op, new)
         return new
+
+    def _is_within_source(self, graph: tf.Graph | None) -> bool:
+        """Says whether `graph` is the outermost source, or was traced within it."""
+        outermost = self
+        while outermost.parent is not None:
+            outermost = outermost.parent
+        while graph is not None and graph is not outermost.source:
+            graph = getattr(graph, "outer_graph", None)
+        return graph is not None
 
     def register(self, source: tf.Operation, target: tf.Operation) -> None:
         """Makes `target` the copy of `source`: what waits for that waits for it."""

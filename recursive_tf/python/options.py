@@ -1,6 +1,7 @@
 """What a user may set for a program beside its executor."""
 
 import dataclasses
+from typing import Literal
 
 EXECUTORS = ("auto", "batched", "dataflow")
 POLICIES = ("agenda", "depth")
@@ -17,6 +18,11 @@ class Options:
             dataflow executor in training, all its calls. A recursion of several calls
             a level that misses its base case gets there before it is deep in the
             batched executor, which runs level by level. None is no limit.
+        max_bytes: The most that the calls of one root call hold at once, in bytes, by
+            estimate: the state of calls in flight, and what they keep for a gradient,
+            but no tensor twice and nothing that is captured. "auto" is a tenth of the
+            memory of the machine, or of the container, where the root call runs. A
+            cycle in child indices ends there at the latest. None is no limit.
         policy: What decides which block the batched executor launches next: "agenda"
             takes the block whose waiting calls are the least deep on average, and all
             of them; "depth" those at the least depth.
@@ -24,11 +30,14 @@ class Options:
 
     max_depth: int | None = 100_000
     max_activations: int | None = 10_000_000
+    max_bytes: int | Literal["auto"] | None = "auto"
     policy: str = "agenda"
 
     def __post_init__(self) -> None:
-        for name in ("max_depth", "max_activations"):
+        for name in ("max_depth", "max_activations", "max_bytes"):
             limit = getattr(self, name)
+            if name == "max_bytes" and limit == "auto":
+                continue
             if limit is not None and limit < 1:
                 raise ValueError(
                     f"{name}={limit}: a limit is at least 1; None is no limit."

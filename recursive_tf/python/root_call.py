@@ -227,6 +227,7 @@ class RootCall:
             mapped=mapped,
             max_depth=self.options.max_depth or 0,
             max_activations=self.options.max_activations or 0,
+            max_bytes=_max_bytes(self.options),
         )
         if self._refusal is not None:
             fell_back(f"SubGraph '{self.signature.name}'", self._refusal)
@@ -264,3 +265,8 @@ class RootCall:
             f"'{tensor.graph.name}', but is called {here}, where that tensor does not "
             "exist. Call it inside that function, or make the tensor an input."
         )
+
+
+def _max_bytes(options: Options) -> int:
+    """Returns the limit as an attribute of a root op."""
+    return -1 if options.max_bytes == "auto" else options.max_bytes or 0

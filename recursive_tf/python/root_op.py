@@ -38,6 +38,7 @@ class Carried:
         mapped: Whether each argument has rows in front.
         max_depth: See `rtf.Options`; 0 is no limit.
         max_activations: The same.
+        max_bytes: The same; -1 is "auto".
     """
 
     procedures: list[AtomicFunction]
@@ -49,6 +50,7 @@ class Carried:
     mapped: bool
     max_depth: int
     max_activations: int
+    max_bytes: int
 
     @classmethod
     def by(cls, op: tf.Operation) -> "Carried":
@@ -62,7 +64,7 @@ class Carried:
             rows=_specs(op, "pushed_shapes", "Tpushed"),
             **{
                 name: op.get_attr(name)
-                for name in ("mapped", "max_depth", "max_activations")
+                for name in ("mapped", "max_depth", "max_activations", "max_bytes")
             },
         )
 
@@ -83,6 +85,7 @@ class Carried:
             "mapped": self.mapped,
             "max_depth": self.max_depth,
             "max_activations": self.max_activations,
+            "max_bytes": self.max_bytes,
         }
 
 

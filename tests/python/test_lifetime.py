@@ -12,6 +12,7 @@ import weakref
 import pytest
 import tensorflow as tf
 from tensorflow.python.eager import context  # noqa: TID251
+from tensorflow.python.framework import ops  # noqa: TID251
 
 import recursive_tf as rtf
 from tests.helpers.subgraphs import define_fib, define_power
@@ -154,3 +155,26 @@ def test_a_function_keeps_the_program_that_it_calls():
 if __name__ == "__main__":
     measure, *arguments = sys.argv[1:]
     sys.stdout.write(f"{globals()[measure](*arguments)}\n")
+
+
+def run_with_a_custom_gradient(weight):
+    with rtf.SubGraph("f") as f:
+        n, x = f.input(tf.int32), f.input(tf.float32)
+        more = lambda: tf.nn.silu(weight * f(n - 1, x))  # noqa: E731
+        f.output(tf.cond(n < 1, lambda: x, more))
+    call_for_a_gradient(f, weight)
+
+
+def count_custom_gradients():
+    gc.collect()
+    names = ops.gradient_registry.list()
+    return sum(name.startswith("RecursiveCustomGradient") for name in names)
+
+
+def test_custom_gradients_of_dropped_programs_are_released():
+    weight = tf.Variable(2.0)
+    run_with_a_custom_gradient(weight)
+    before = count_custom_gradients()
+    for _ in range(3):
+        run_with_a_custom_gradient(weight)
+    assert count_custom_gradients() == before

@@ -61,6 +61,48 @@ def test_calls_that_ended_do_not_count_as_activations():
     assert int(f(50)) == 50
 
 
+def define_wide(width, num_calls, **limits):
+    """Returns an endless SubGraph that hands a new state to its calls."""
+    with rtf.SubGraph("wide", options=rtf.Options(**limits)) as wide:
+        n, state = wide.input(tf.int32), wide.input(tf.TensorSpec([width]))
+        deeper = lambda: tf.add_n(  # noqa: E731
+            [wide(n + 1, tf.tanh(state) * float(i + 1)) for i in range(num_calls)]
+        )
+        wide.output(tf.cond(n < 0, lambda: state, deeper))
+    return wide
+
+
+@pytest.mark.parametrize("num_calls", [1, 2])
+@pytest.mark.parametrize("differentiates", [False, True], ids=["run", "train"])
+def test_max_bytes_bounds_what_calls_hold(num_calls, differentiates):
+    wide = define_wide(4096, num_calls, max_bytes=20_000_000)
+
+    @tf.function
+    def run(state):
+        y = tf.reduce_sum(wide(0, state))
+        return tf.gradients(y, state) if differentiates else y
+
+    message = message_of(lambda: run(tf.ones(4096)), tf.errors.ResourceExhaustedError)
+    assert "SubGraph 'wide' failed at wide → call#" in message
+    assert "hold more than max_bytes=20000000" in message
+    assert "a cycle in child indices" in message
+    assert "pass options=rtf.Options(max_bytes=...) to the SubGraph" in message
+
+
+def test_a_state_that_all_calls_share_is_held_once():
+    options = rtf.Options(max_bytes=20_000_000)
+    with rtf.SubGraph("chain", options=options) as chain:
+        n, state = chain.input(tf.int32), chain.input(tf.TensorSpec([100_000]))
+        more = lambda: chain(n - 1, state) + tf.reduce_sum(state)  # noqa: E731
+        chain.output(tf.cond(n < 1, lambda: 0.0, more))
+
+    @tf.function
+    def run(state):
+        return tf.gradients(chain(200, state), state)[0]
+
+    assert run(tf.ones(100_000))[0] == 200.0
+
+
 def test_a_call_after_a_limit_was_reached_works():
     fib = define_fib(options=rtf.Options(max_depth=5))
     message_of(lambda: fib(50), tf.errors.ResourceExhaustedError)

@@ -9,15 +9,17 @@ import recursive_tf as rtf
 from tests.helpers.failures import message_of
 from tests.helpers.subgraphs import define_fib
 
+LIMITS = ["max_depth", "max_activations", "max_bytes"]
 
-@pytest.mark.parametrize("name", ["max_depth", "max_activations"])
+
+@pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_is_at_least_one(name, limit):
     with pytest.raises(ValueError, match=f"{name}={limit}: a limit is at least 1"):
         rtf.Options(**{name: limit})
 
 
-@pytest.mark.parametrize("name", ["max_depth", "max_activations"])
+@pytest.mark.parametrize("name", LIMITS)
 def test_none_is_no_limit(name):
     assert getattr(rtf.Options(**{name: None}), name) is None
 
@@ -28,6 +30,10 @@ def test_a_recursion_without_a_base_case_is_stopped_by_default():
 
 def test_a_recursion_that_branches_without_end_is_stopped_by_default():
     assert rtf.Options().max_activations == 10_000_000
+
+
+def test_what_a_root_call_holds_is_a_share_of_the_memory_by_default():
+    assert rtf.Options().max_bytes == "auto"
 
 
 def test_an_unknown_policy_is_refused_with_the_known_ones():

@@ -104,6 +104,12 @@ class ActivationTable {
   }
 
   int64_t num_alive() const { return num_alive_; }
+  // With what growing arrays take at most.
+  int64_t num_bytes() const {
+    return static_cast<int64_t>(
+        2 * (activations_.size() * sizeof(BatchedActivation) +
+             slots_.size() * sizeof(ValueRow)));
+  }
   int64_t max_alive() const { return max_alive_; }
 
  private:

@@ -65,6 +65,9 @@ class Calls {
     }
   }
 
+  // Says how many bytes the values of all activations hold by now.
+  void set_num_bytes(int64_t num_bytes) { num_bytes_ = num_bytes; }
+
   // Does what comes after the block of the stage that an activation is in.
   void Continue(int32_t id) {
     const int32_t stage_index = activations_[id].stage;
@@ -153,6 +156,9 @@ class Calls {
 
   ActivationTree::Verdict Judge(int32_t depth) const {
     if (limits_.IsTooDeep(depth)) return ActivationTree::Verdict::kTooDeep;
+    if (limits_.IsTooLarge(num_bytes_ + activations_.table().num_bytes())) {
+      return ActivationTree::Verdict::kTooLarge;
+    }
     if (limits_.IsReached(num_invocations_)) {
       return ActivationTree::Verdict::kTooMany;
     }
@@ -406,6 +412,7 @@ class Calls {
   std::optional<Refusal> refused_call_;
   std::optional<int32_t> refused_push_;
   int64_t num_invocations_ = 0;
+  int64_t num_bytes_ = 0;
 };
 
 }  // namespace recursive_tf

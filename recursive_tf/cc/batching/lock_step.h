@@ -93,6 +93,9 @@ class LockStep {
     return true;
   }
 
+  // Says how many bytes all values hold by now, for the limit.
+  void set_num_bytes(int64_t num_bytes) { calls_.set_num_bytes(num_bytes); }
+
   // Says that the values of `launch` are there. What waited for it goes on.
   void Complete(const Launch& launch) {
     const Stage& stage = activations_.StageOf(launch.activations.front());

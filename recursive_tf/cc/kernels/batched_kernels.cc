@@ -26,6 +26,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -86,9 +87,7 @@ class InvokeBatchedOp : public BatchedKernel {
     OP_REQUIRES_OK(ctx, ReadKey(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("keep", &forward_->keep));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("policy", &forward_->policy));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("max_depth", &forward_->limits.max_depth));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("max_activations",
-                                     &forward_->limits.max_activations));
+    OP_REQUIRES_OK(ctx, ReadLimits(ctx, &forward_->limits));
     forward_->mapped = mapped();
     OP_REQUIRES(ctx, MakePolicy(forward_->policy) != nullptr,
                 absl::InvalidArgumentError(absl::StrCat(

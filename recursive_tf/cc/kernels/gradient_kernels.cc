@@ -212,10 +212,10 @@ class CallGradientOp : public tf::AsyncOpKernel {
                           "The forward call kept no values for its gradient."),
                       done);
     BackwardRun* run = caller->run;
-    run->program.Start(new SiteCall(&run->program, callee->activation,
-                                    /*tree=*/nullptr,
-                                    HandleOf(run, callee->activation), ctx,
-                                    /*first_argument=*/2, std::move(done)));
+    run->program.Start(
+        new SiteCall(&run->program, callee->activation,
+                     /*tree=*/nullptr, HandleOf(run, callee->activation),
+                     /*bytes=*/0, ctx, /*first_argument=*/2, std::move(done)));
   }
 };
 

@@ -97,7 +97,8 @@ class MapOp : public tf::AsyncOpKernel {
         counts ? run->ordinals.Next(*caller.activation, site_)
                : static_cast<int32_t>(row)};
     Activation* made = nullptr;
-    const absl::Status status = run->Enter(invocation, &made);
+    const absl::Status status =
+        run->Enter(invocation, run->BytesOf(invocation), &made);
     *activation = made;
     return status;
   }

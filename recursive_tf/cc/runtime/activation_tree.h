@@ -18,9 +18,16 @@ struct ActivationLimits {
     return max_activations > 0 && num_alive >= max_activations;
   }
 
+  // Says that what a root call holds may be no more.
+  bool IsTooLarge(int64_t bytes) const {
+    return max_bytes > 0 && bytes > max_bytes;
+  }
+
   int64_t max_depth = 0;
   // Activations alive at once; all of them where they are kept for gradients.
   int64_t max_activations = 0;
+  // Held at once, by estimate.
+  int64_t max_bytes = 0;
 };
 
 // What an invocation is, before it has an activation.
@@ -43,7 +50,7 @@ struct Invocation {
 // Cost: one allocation an invocation, no lock.
 class ActivationTree {
  public:
-  enum class Verdict : uint8_t { kEntered, kTooDeep, kTooMany };
+  enum class Verdict : uint8_t { kEntered, kTooDeep, kTooMany, kTooLarge };
 
   // `keep` holds every activation until the tree dies, because the handles of a
   // forward pass in training form are read by the backward pass.
@@ -62,11 +69,12 @@ class ActivationTree {
   }
 
   // Sets `*entered` to a new activation, or to null if a limit is reached.
+  // `bytes` is what is held until it is left.
   [[nodiscard]] Verdict Enter(const Invocation& invocation,
-                              Activation** entered) {
+                              Activation** entered, int64_t bytes = 0) {
     *entered = nullptr;
     if (invocation.site != kSharedSite) {
-      const Verdict verdict = Count(DepthOf(invocation));
+      const Verdict verdict = Count(DepthOf(invocation), bytes);
       if (verdict != Verdict::kEntered) return verdict;
     }
     *entered = new Activation(Describe(invocation));
@@ -83,8 +91,10 @@ class ActivationTree {
         DepthOf(invocation), next_id_.fetch_add(1, std::memory_order_relaxed)};
   }
 
-  // Ends `activation`. It stays readable where activations are kept.
-  void Leave(const Activation* activation) {
+  // Ends `activation`, for which `bytes` were held. It stays readable where
+  // activations are kept.
+  void Leave(const Activation* activation, int64_t bytes = 0) {
+    if (activation->site != kSharedSite) Hold(-bytes);
     if (keep_) return;
     if (activation->site != kSharedSite) {
       num_alive_.fetch_sub(1, std::memory_order_relaxed);
@@ -92,9 +102,15 @@ class ActivationTree {
     delete activation;
   }
 
+  // Says that so many more bytes are held.
+  void Hold(int64_t bytes) {
+    num_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
   const ActivationLimits& limits() const { return limits_; }
   bool keeps() const { return keep_; }
   int64_t num_alive() const { return num_alive_.load(); }
+  int64_t num_bytes() const { return num_bytes_.load(); }
 
  private:
   static int32_t DepthOf(const Invocation& invocation) {
@@ -104,11 +120,17 @@ class ActivationTree {
   }
 
   // Counts an invocation, if there may be one more.
-  Verdict Count(int32_t depth) {
+  Verdict Count(int32_t depth, int64_t bytes) {
     if (limits_.IsTooDeep(depth)) return Verdict::kTooDeep;
+    const int64_t held = num_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    if (limits_.IsTooLarge(held + bytes)) {
+      Hold(-bytes);
+      return Verdict::kTooLarge;
+    }
     const int64_t alive = num_alive_.fetch_add(1, std::memory_order_relaxed);
     if (!limits_.IsReached(alive)) return Verdict::kEntered;
     num_alive_.fetch_sub(1, std::memory_order_relaxed);
+    Hold(-bytes);
     return Verdict::kTooMany;
   }
 
@@ -126,6 +148,7 @@ class ActivationTree {
 
   std::atomic<uint64_t> next_id_{1};
   std::atomic<int64_t> num_alive_{0};
+  std::atomic<int64_t> num_bytes_{0};
   std::atomic<Activation*> last_kept_{nullptr};
 };
 

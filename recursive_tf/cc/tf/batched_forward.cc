@@ -44,6 +44,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
              spec->limits),
       record_(std::make_shared<BatchedRecord>()),
       invariants_(&record_->prologue),
+      bytes_per_row_(spec->program.plan.num_blocks),
       report_(spec->program.plan.num_blocks) {
   record_->program = spec->key;
   record_->is_kept = spec->keep;
@@ -94,12 +95,27 @@ absl::Status BatchedForward::RunAll() {
   while (steps_.Next(&launch)) {
     watch_.Lap(&report_.seconds_schedule);
     TF_RETURN_IF_ERROR(step_.CheckCancelled());
-    const absl::Status status = RunLaunch(&launch);
+    const absl::Status status = RunWithinLimits(&launch);
     if (!status.ok()) return FailedLaunch(launch, status);
     steps_.Complete(launch);
     TF_RETURN_IF_ERROR(Settle());
   }
   return Refusal();
+}
+
+absl::Status BatchedForward::RunWithinLimits(Launch* launch) {
+  const auto num_rows = static_cast<double>(launch->num_rows());
+  double& bytes_per_row = bytes_per_row_[launch->block];
+  const int64_t held = num_bytes() + steps_.activations().num_bytes();
+  const auto more = static_cast<int64_t>(bytes_per_row * num_rows);
+  if (spec_.limits.IsTooLarge(held + more)) {
+    return LimitError(ActivationTree::Verdict::kTooLarge, spec_.limits);
+  }
+  const int64_t before = num_bytes();
+  TF_RETURN_IF_ERROR(RunLaunch(launch));
+  bytes_per_row = static_cast<double>(num_bytes() - before) / num_rows;
+  steps_.set_num_bytes(num_bytes());
+  return absl::OkStatus();
 }
 
 absl::Status BatchedForward::RunLaunch(Launch* launch) {

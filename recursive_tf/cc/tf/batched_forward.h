@@ -70,6 +70,9 @@ class BatchedForward : public Host {
   absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures);
   absl::Status RunAll();
   absl::Status RunLaunch(Launch* launch);
+  // The same; refused if it would hold more than may be, as it seems.
+  absl::Status RunWithinLimits(Launch* launch);
+  int64_t num_bytes() const { return values_.bytes_alive() + bytes_kept_; }
   absl::Status GatherInputs(const Launch& launch,
                             std::vector<tensorflow::Tensor>* inputs);
   // Checks that there are as many items as are counted.
@@ -100,6 +103,8 @@ class BatchedForward : public Host {
   const std::shared_ptr<BatchedRecord> record_;
   Invariants invariants_;
   int64_t bytes_kept_ = 0;
+  // By block: what a row of its last launch took more.
+  std::vector<double> bytes_per_row_;
   // By table: what was pushed since the last flush.
   std::vector<PushedRows> pushed_;
   absl::Status push_status_;

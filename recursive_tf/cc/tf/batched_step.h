@@ -1,6 +1,8 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_STEP_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_STEP_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/make_executor.h"
 #include "tensorflow/core/common_runtime/executor.h"
@@ -15,9 +17,9 @@ class BatchedStep {
  public:
   explicit BatchedStep(tensorflow::OpKernelContext* root)
       : parent_(root->cancellation_manager()),
-        cancellation_(parent_),
+        cancellation_(ChildOf(parent_)),
         args_(StepOf(root)) {
-    args_.cancellation_manager = &cancellation_;
+    args_.cancellation_manager = cancellation_.get();
   }
   BatchedStep(const BatchedStep&) = delete;
   BatchedStep& operator=(const BatchedStep&) = delete;
@@ -33,7 +35,7 @@ class BatchedStep {
  private:
   tensorflow::CancellationManager* const parent_;
   // What a block that fails cancels.
-  tensorflow::CancellationManager cancellation_;
+  const std::unique_ptr<tensorflow::CancellationManager> cancellation_;
   tensorflow::Executor::Args args_;
 };
 

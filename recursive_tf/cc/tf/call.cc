@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/tf/call.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -19,12 +20,13 @@ namespace recursive_tf {
 namespace tf = tensorflow;
 
 Call::Call(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-           tf::Tensor handle)
+           tf::Tensor handle, int64_t bytes)
     : run_(run),
       activation_(activation),
       tree_(tree),
       procedure_(run->procedures()[activation->procedure]),
-      handle_(std::move(handle)) {}
+      handle_(std::move(handle)),
+      bytes_(bytes) {}
 
 size_t Call::num_args() const {
   return 1 + num_arguments() + procedure_.captures.size();
@@ -56,7 +58,7 @@ absl::Status Call::Leave(const absl::Status& status) {
   absl::Status told = status;
   if (!status.ok()) told = run_->Fail(status, *activation_);
   run_->Forget(*activation_);
-  if (tree_ != nullptr) tree_->Leave(activation_);
+  if (tree_ != nullptr) tree_->Leave(activation_, bytes_);
   return told;
 }
 
@@ -71,7 +73,8 @@ void SiteCall::End(const absl::Status& status) {
 RowCall::RowCall(ProgramRun* run, const Activation* activation,
                  ActivationTree* tree, tf::Tensor handle, size_t row,
                  std::vector<tf::Tensor> arguments, Done done)
-    : Call(run, activation, tree, std::move(handle)),
+    : Call(run, activation, tree, std::move(handle),
+           run->procedures()[activation->procedure].bytes_per_call),
       row_(row),
       arguments_(std::move(arguments)),
       results_(num_retvals()),

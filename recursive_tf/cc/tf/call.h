@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_TF_CALL_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -28,8 +29,9 @@ class Call : public tensorflow::CallFrameInterface {
  public:
   // What `activation` runs is called. It is left at the end if it is in `tree`,
   // which is null for a gradient: that runs for activations that are kept.
+  // `bytes` are those that it entered the tree with.
   Call(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-       tensorflow::Tensor handle);
+       tensorflow::Tensor handle, int64_t bytes);
 
   // Gives what has become of the call to whoever made it, and deletes it.
   virtual void End(const absl::Status& status) = 0;
@@ -56,6 +58,7 @@ class Call : public tensorflow::CallFrameInterface {
   ActivationTree* const tree_;
   const Procedure& procedure_;
   const tensorflow::Tensor handle_;
+  const int64_t bytes_;
 };
 
 // The call of a call site: takes the inputs of an op, from `first_argument` on,
@@ -63,9 +66,10 @@ class Call : public tensorflow::CallFrameInterface {
 class SiteCall : public Call {
  public:
   SiteCall(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-           tensorflow::Tensor handle, tensorflow::OpKernelContext* ctx,
-           int first_argument, tensorflow::AsyncOpKernel::DoneCallback done)
-      : Call(run, activation, tree, std::move(handle)),
+           tensorflow::Tensor handle, int64_t bytes,
+           tensorflow::OpKernelContext* ctx, int first_argument,
+           tensorflow::AsyncOpKernel::DoneCallback done)
+      : Call(run, activation, tree, std::move(handle), bytes),
         ctx_(ctx),
         first_argument_(first_argument),
         done_(std::move(done)) {}

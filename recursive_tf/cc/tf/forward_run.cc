@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/forward_run.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -9,10 +10,10 @@
 
 namespace recursive_tf {
 
-absl::Status ForwardRun::Enter(const Invocation& invocation,
+absl::Status ForwardRun::Enter(const Invocation& invocation, int64_t bytes,
                                Activation** activation) {
   const ActivationTree::Verdict verdict =
-      record->activations.Enter(invocation, activation);
+      record->activations.Enter(invocation, activation, bytes);
   if (verdict == ActivationTree::Verdict::kEntered) return absl::OkStatus();
   return program.Stop(LimitError(verdict, record->activations.limits()),
                       record->activations.Describe(invocation));

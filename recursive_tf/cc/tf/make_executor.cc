@@ -5,17 +5,39 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "tensorflow/core/common_runtime/device.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/common_runtime/local_executor_params.h"
+#include "tensorflow/core/framework/cancellation.h"
+#include "tensorflow/core/framework/device_base.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/graph/graph.h"
 #include "tensorflow/core/platform/errors.h"
+#include "tensorflow/core/platform/threadpool.h"
+#include "tensorflow/core/platform/threadpool_interface.h"
 
 namespace recursive_tf {
 
 namespace tf = tensorflow;
+
+namespace {
+
+// Returns the threads that kernels are to use other than the device's, or null.
+// A step that has any sees a device of its own, which has them.
+tf::thread::ThreadPoolInterface* UsersThreads(tf::OpKernelContext* root) {
+  const auto* used = root->device()->tensorflow_cpu_worker_threads();
+  const auto* own =
+      root->function_library()->device()->tensorflow_cpu_worker_threads();
+  if (used == nullptr || own == nullptr || used->workers == own->workers) {
+    return nullptr;
+  }
+  return dynamic_cast<tf::thread::ThreadPoolInterface*>(
+      used->workers->AsEigenThreadPool());
+}
+
+}  // namespace
 
 absl::Status MakeExecutor(const tf::Graph& graph,
                           tf::FunctionLibraryRuntime* runtime,
@@ -50,7 +72,15 @@ tf::Executor::Args StepOf(tf::OpKernelContext* root) {
   args.stats_collector = root->stats_collector();
   args.step_container = root->step_container();
   args.collective_executor = root->collective_executor();
+  args.deadline = root->deadline();
+  args.user_intra_op_threadpool = UsersThreads(root);
   return args;
+}
+
+std::unique_ptr<tf::CancellationManager> ChildOf(
+    tf::CancellationManager* parent) {
+  return parent == nullptr ? std::make_unique<tf::CancellationManager>()
+                           : std::make_unique<tf::CancellationManager>(parent);
 }
 
 }  // namespace recursive_tf

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "tensorflow/core/common_runtime/executor.h"
+#include "tensorflow/core/framework/cancellation.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/graph/graph.h"
@@ -22,6 +23,11 @@ absl::Status MakeExecutor(const tensorflow::Graph& graph,
 // Returns arguments for executors that run within the root op of `root`: the
 // same step, rendezvous and so on. Runner and cancellation are not set.
 tensorflow::Executor::Args StepOf(tensorflow::OpKernelContext* root);
+
+// Returns what is cancelled with `parent`, if that is not null: a program that
+// runs TensorFlow may give a step nothing to cancel it by.
+std::unique_ptr<tensorflow::CancellationManager> ChildOf(
+    tensorflow::CancellationManager* parent);
 
 }  // namespace recursive_tf
 

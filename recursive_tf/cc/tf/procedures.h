@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_TF_PROCEDURES_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <typeinfo>
@@ -33,11 +34,13 @@ struct ProgramSpec {
 // A body that is ready to run.
 struct Procedure {
   Procedure(std::unique_ptr<tensorflow::Executor> executor,
-            std::vector<int> captures, int num_results, bool may_hold)
+            std::vector<int> captures, int num_results, bool may_hold,
+            int64_t bytes_per_call)
       : executor(std::move(executor)),
         captures(std::move(captures)),
         num_results(num_results),
-        may_hold(may_hold) {}
+        may_hold(may_hold),
+        bytes_per_call(bytes_per_call) {}
 
   const std::unique_ptr<tensorflow::Executor> executor;
   // Which of the root's captures are its last arguments.
@@ -46,6 +49,8 @@ struct Procedure {
   // Whether an op may wait for its thread. Not so where another one may block
   // the thread until the first has run, e.g. two Python functions.
   const bool may_hold;
+  // What the executor holds while a call is in flight, by estimate.
+  const int64_t bytes_per_call;
   // The type of the closure with which the executor ends a run, once one was
   // seen: all that tells it from the others that the executor schedules.
   mutable std::atomic<const std::type_info*> last_closure{nullptr};

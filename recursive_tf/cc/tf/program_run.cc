@@ -32,12 +32,6 @@ namespace {
 
 using Runner = tf::Executor::Args::Runner;
 
-std::unique_ptr<tf::CancellationManager> ChildOf(
-    tf::CancellationManager* parent) {
-  return parent == nullptr ? std::make_unique<tf::CancellationManager>()
-                           : std::make_unique<tf::CancellationManager>(parent);
-}
-
 // Schedules what an executor has to do next. The start of a call, its end and
 // what its caller does then stay on the thread. What can run at the same time
 // as the rest of the piece goes to the pool, unless that rest is short.

@@ -1,5 +1,6 @@
 """Gradients that ops have, and those of one graph within another."""
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -54,8 +55,43 @@ def gradient_function(op: tf.Operation) -> Callable[..., Any] | None:
 def set_custom_gradient(op: tf.Operation, gradient: Callable[..., Any]) -> None:
     """Gives `op` a gradient of its own, which is saved with it."""
     name = f"RecursiveCustomGradient-{ops.uid()}"
-    RegisterGradient(name)(gradient)
+    _register_for(op.graph, name, gradient)
     set_attr(op, "_gradient_op_type", AttrValue(s=name.encode()))
+
+
+def own_custom_gradient(op: tf.Operation) -> None:
+    """Makes the custom gradient of `op` one that dies with the graph of `op`."""
+    name = op.node_def.attr["_gradient_op_type"].s.decode()
+    if name in getattr(op.graph, "own_gradients", {}):
+        return
+    gradient = ops.gradient_registry.lookup(name)
+    _forget_gradient(name)
+    _register_for(op.graph, name, gradient)
+
+
+def _register_for(graph: tf.Graph, name: str, gradient: Callable[..., Any]) -> None:
+    """Registers `gradient` as long as there is `graph`.
+
+    TensorFlow looks gradients up by name in a table that lives as long as the process.
+    What `gradient` holds is as large as a program, so it belongs to the graph.
+    """
+    reference = weakref.ref(graph)
+
+    def find(op: tf.Operation | None, *gradients: Any) -> Any:
+        owner = reference()
+        if owner is None:
+            raise LookupError(f"The graph that has the gradient '{name}' is gone.")
+        return owner.own_gradients[name](op, *gradients)
+
+    if not hasattr(graph, "own_gradients"):
+        graph.own_gradients = {}
+    graph.own_gradients[name] = gradient
+    RegisterGradient(name)(find)
+    weakref.finalize(graph, _forget_gradient, name).atexit = False
+
+
+def _forget_gradient(name: str) -> None:
+    ops.gradient_registry._registry.pop(name, None)
 
 
 def map_gradients(function: Callable[[tf.Tensor], tf.Tensor], gradients: Any) -> Any:
