@@ -138,7 +138,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   TF_RETURN_IF_ERROR(GatherInputs(*launch, &inputs));
   watch_.Lap(&report_.seconds_gather);
   const int32_t num_values = steps_.num_values() - launch->first_value;
-  if (bound_.has_value()) bound_->Add(*launch, num_values);
+  if (bound_.has_value()) AddToBound(*launch, num_values);
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
   std::vector<tf::Tensor> outputs;
@@ -158,6 +158,14 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   report_.peak_bytes =
       std::max(report_.peak_bytes, values_.bytes_alive() + bytes_kept_);
   return absl::OkStatus();
+}
+
+void BatchedForward::AddToBound(const Launch& launch, int32_t num_values) {
+  std::vector<ValueRow> decided_by;
+  for (const int32_t id : launch.activations) {
+    decided_by.push_back(steps_.DecidedBy(id));
+  }
+  bound_->Add(launch, decided_by, num_values);
 }
 
 absl::Status BatchedForward::GatherInputs(const Launch& launch,

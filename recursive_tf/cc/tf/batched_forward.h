@@ -75,6 +75,7 @@ class BatchedForward : public Host {
   absl::Status RunLate(const std::vector<int32_t>& parts);
   absl::Status RunAll();
   absl::Status RunLaunch(Launch* launch);
+  void AddToBound(const Launch& launch, int32_t num_values);
   absl::Status GatherInputs(const Launch& launch,
                             std::vector<tensorflow::Tensor>* inputs);
   // Checks that there are as many items as are counted.
