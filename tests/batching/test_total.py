@@ -71,6 +71,15 @@ def test_sizes_that_may_not_fit_may_fail():
     assert is_free(lambda a: a + 1.0, unknown)
 
 
+def test_links_of_any_number_of_nodes_are_cut_and_joined():
+    links = tf.TensorSpec([None, 2], tf.int32)
+    assert is_free(lambda t: t[:, 1], links)
+    assert is_free(lambda t: tf.concat([t, t], 0), links)
+    assert is_free(lambda t: tf.pad(t, [[0, 1], [0, 0]]), links)
+    assert not is_free(lambda t: t[7], links)
+    assert not is_free(lambda t: tf.concat([t, t], 1), links)
+
+
 def test_what_has_no_gradient_is_smooth_also_if_it_may_fail():
     op = last_op(lambda n: n // n, tf.TensorSpec([], tf.int32))
     assert is_smooth(op, op.inputs)

@@ -86,21 +86,40 @@ def _parameters(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> Sequence[int]:
     """Returns which inputs say how an op moves the others."""
     if op.type in ("Pack", "Unpack", "Squeeze"):
         return ()
-    if op.type == "ConcatV2":
-        return (len(inputs) - 1,)
     if op.type == "Split":
         return (0,)
     return range(1, len(inputs))
 
 
-def _is_permuted(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> bool:
+def _is_of_known_rank(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> bool:
+    """Says the same of ops that any sizes will do for."""
     del op
-    return inputs[0].shape.rank is not None and static_value(inputs[1]) is not None
+    parameters = [static_value(tensor) for tensor in inputs[1:]]
+    return inputs[0].shape.rank is not None and all(p is not None for p in parameters)
+
+
+def _is_padded(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> bool:
+    paddings: Any = static_value(inputs[1])
+    return _is_of_known_rank(op, inputs) and bool((paddings >= 0).all())
+
+
+def _is_joined(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> bool:
+    """Says whether tensors differ in size only where they are joined, if there."""
+    del op
+    *parts, axis = inputs
+    along = static_value(axis)
+    ranks = {part.shape.rank for part in parts}
+    if along is None or None in ranks:
+        return False
+    others = [part.shape.as_list() for part in parts]
+    for sizes in others:
+        del sizes[int(along)]
+    return all(None not in sizes for sizes in others)
 
 
 def _is_within(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> bool:
-    """Says whether a slice is taken of what is there."""
-    if not _is_static(op, inputs):
+    """Says whether a slice is taken of what is there; what has no index always is."""
+    if not _is_of_known_rank(op, inputs):
         return False
     bounds: list[Any] = [static_value(tensor) for tensor in inputs[1:]]
 
@@ -119,7 +138,7 @@ def _is_within(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> bool:
 
     taken = tuple(part(i, *bound) for i, bound in enumerate(zip(*bounds, strict=True)))
     try:
-        np.broadcast_to(np.int8(0), inputs[0].shape.as_list())[taken]
+        np.broadcast_to(np.int8(0), [n or 0 for n in inputs[0].shape])[taken]
     except (IndexError, ValueError):
         return False
     return True
@@ -145,13 +164,14 @@ def _is_rectangular(op: tf.Operation, inputs: Sequence[tf.Tensor]) -> bool:
 
 _CONDITIONS: dict[str, _Condition] = {
     **dict.fromkeys(_SMOOTH | _TOTAL, _shapes_fit),
-    **dict.fromkeys(("BroadcastTo", "ConcatV2", "ExpandDims", "Pack"), _is_static),
-    **dict.fromkeys(("Mean", "Pad", "ReverseV2", "Slice", "Split"), _is_static),
-    **dict.fromkeys(("SplitV", "Squeeze", "Sum", "Tile", "Unpack"), _is_static),
+    **dict.fromkeys(("BroadcastTo", "Mean", "Pack", "ReverseV2", "Slice"), _is_static),
+    **dict.fromkeys(("Split", "SplitV", "Squeeze", "Tile", "Unpack"), _is_static),
+    **dict.fromkeys(("ExpandDims", "Sum", "Transpose"), _is_of_known_rank),
+    "ConcatV2": _is_joined,
     "GatherV2": _finds_all,
+    "Pad": _is_padded,
     "Reshape": _is_rectangular,
     "StridedSlice": _is_within,
-    "Transpose": _is_permuted,
 }
 
 
