@@ -30,6 +30,13 @@ REGISTER_OP("RecursiveInvokeBatched")
     .Attr("plan: list(int) >= 1")
     .Attr("prologue: func")
     .Attr("prologue_captures: list(int) >= 0")
+    .Attr("late: list(func) = []")
+    .Attr("late_invariant_counts: list(int) = []")
+    .Attr("late_invariants: list(int) = []")
+    .Attr("late_output_counts: list(int) = []")
+    .Attr("late_outputs: list(int) = []")
+    .Attr("late_taker_counts: list(int) = []")
+    .Attr("late_takers: list(int) = []")
     .Attr("blocks: list(func) >= 0")
     .Attr("blocks_invariant_counts: list(int) >= 0")
     .Attr("blocks_invariants: list(int) >= 0")
@@ -47,7 +54,13 @@ procedures: What the blocks were made of; the gradient is made of them too.
 policy: What decides which block is launched next.
 plan: The program, encoded: procedures, blocks, where inputs come from.
 prologue: A function of the captures `prologue_captures`, run once. Its outputs
-  are the values that the plan names, and then what blocks take.
+  and those of `late` are the values that the plan names, and then what blocks
+  take.
+late: Functions of the outputs of the prologue that `late_invariants` lists for
+  each, run once when the first of its `late_takers` needs it: blocks, and then
+  values that the plan names, which are needed at the start. They give the
+  outputs of the prologue that `late_outputs` lists; `prologue` gives the
+  others.
 blocks: A function for each block of the plan: of rows, then of the outputs of
   the prologue that `blocks_invariants` lists for it.
 block_names: For errors and traces.
@@ -61,6 +74,7 @@ REGISTER_OP("RecursiveInvokeBatchedGradient")
     .Output("input_gradients: Tinput_gradients")
     .Output("prologue_gradients: Tprologue_gradients")
     .Output("deferred_gradients: Tdeferred_gradients")
+    .Output("reached: bool")
     .Attr("names: list(string) >= 1")
     .Attr("block_names: list(string) >= 0")
     .Attr("Toutput_gradients: list(type) >= 0")
@@ -83,8 +97,8 @@ REGISTER_OP("RecursiveInvokeBatchedGradient")
     .Attr("deferred_invariants: list(int) >= 0")
     .Attr("deferred_counts: list(int) >= 0")
     .Attr("deferred_has_rows: list(bool) >= 0")
-    .Attr("kept_types: list(type) >= 0")
-    .Attr("kept_shapes: list(shape) >= 0")
+    .Attr("deferred_shapes: list(shape) >= 0")
+    .Attr("deferred_like: list(int) >= 0")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
     .Doc(R"doc(
@@ -103,8 +117,10 @@ backward: A function for each block that has a backward part, in order.
 deferred: A function for each block that has a deferred part, in order.
 deferred_counts: How many outputs each of these has.
 deferred_has_rows: Of each output, whether it is rows, as of slices, or a sum.
-kept_types: What the deferred parts take, one after the other; kept_shapes are
-  those of one row.
+deferred_shapes: Of each output, as far as it is known.
+deferred_like: Of each output, of which output of the prologue it is a gradient.
+reached: Whether a gradient came to each block, and then to each value of the
+  prologue that the plan names.
 )doc");
 
 }  // namespace recursive_tf

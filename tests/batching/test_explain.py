@@ -462,3 +462,16 @@ def test_a_decorated_function_is_explained():
     assert sum(explanation.launches.values()) == 11
     assert int(fib(tf.constant(6, tf.int64))) == 8
     assert len(rtf.explain(fib)) == 2
+
+
+def test_a_loop_needs_a_launch_for_each_condition_and_each_turn():
+    with rtf.SubGraph("count") as count:
+        n = count.input(tf.int32)
+        start = (n, tf.constant(0))
+        turn = lambda i, total: (i - 1, total + 2)  # noqa: E731
+        count.output(tf.while_loop(lambda i, _: i > 0, turn, start)[1])
+    explanation = rtf.explain(count)
+    assert count(55).numpy() == 110
+    assert "Last run: 111 launches; the least that there can be is 111." in str(
+        explanation
+    )

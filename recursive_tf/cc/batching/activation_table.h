@@ -43,6 +43,8 @@ struct BatchedActivation {
   // Of invocations: a branch has that of the invocation that takes it.
   int32_t call_depth = 1;
   Progress progress;
+  // The last value that decided that it got where it is; none at first.
+  ValueRow decided_by;
   // Of the procedure that it is in.
   size_t first_slot = 0;
 };

@@ -77,7 +77,10 @@ class Calls {
       const CallSite& call = stage.calls.front();
       const Branch& branch = call.branches[BranchOf(call, id)];
       if (call.key.has_value()) return Share(call, *call.key, id);
-      if (frames_.RunsInPlace(branch.procedure)) return GoTo(branch, id);
+      if (frames_.RunsInPlace(branch.procedure)) {
+        Decide(call, id, id);
+        return GoTo(branch, id);
+      }
     }
     int32_t num_made = 0;
     for (const CallSite& call : stage.calls) num_made += Make(call, id);
@@ -149,6 +152,7 @@ class Calls {
     activation.call_depth = depth;
     if (parent != kNoActivation) {
       activation.progress = activations_[parent].progress;
+      activation.decided_by = activations_[parent].decided_by;
     }
     entered_.push_back(id);
     return id;
@@ -298,6 +302,7 @@ class Calls {
     if (call.num_mapped > 0) return MakeForItems(call, branch, caller);
     const int32_t id = Enter(branch.procedure, caller, call.site, /*row=*/0);
     if (id == kNoActivation) return 0;
+    Decide(call, caller, id);
     activations_[id].first_result = call.first_result;
     for (size_t i = 0; i < branch.arguments.size(); ++i) {
       activations_.Put(id, static_cast<int32_t>(i),
@@ -338,6 +343,16 @@ class Calls {
         host_->ReadSelector(activations_.Find(caller, *call.selector));
     const size_t last = call.branches.size() - 1;
     return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
+  }
+
+  // Says that a call's selector sent an activation to where it is. What was
+  // known before that stays: a value is launched after all that its activation
+  // had to wait for.
+  void Decide(const CallSite& call, int32_t caller, int32_t id) {
+    if (!call.selector.has_value()) return;
+    const ValueRow row = activations_.Find(caller, *call.selector);
+    ValueRow& decided_by = activations_[id].decided_by;
+    if (row.value > decided_by.value) decided_by = row;
   }
 
   // Goes to the next stage, if there is one, or back to the caller, and on from

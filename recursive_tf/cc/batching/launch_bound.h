@@ -15,7 +15,9 @@ namespace recursive_tf {
 
 // The least number of launches that any policy needs for what a run computes:
 // for each block the longest chain of its activations, one depending on the
-// other, through whatever is in between (ED-Batch, appendix A.3).
+// other, through whatever is in between (ED-Batch, appendix A.3). What a block
+// depends on is what it takes, and what decided that it is launched: a turn of
+// a loop waits for its condition.
 class LaunchBound {
  public:
   explicit LaunchBound(int32_t num_blocks)
@@ -28,14 +30,20 @@ class LaunchBound {
     }
   }
 
-  // Adds the values of a launch. Spread follows for lists.
-  void Add(const Launch& launch, int32_t num_values) {
+  // Adds the values of a launch, given what decided of each of its activations
+  // that it gets there, if anything did. Spread follows for lists.
+  void Add(const Launch& launch, const std::vector<ValueRow>& decided_by,
+           int32_t num_values) {
     Chains chains(static_cast<size_t>(launch.num_rows()) * num_blocks_, 0);
     for (size_t i = 0; i < launch.inputs.size(); ++i) {
       const std::vector<int32_t> owners = OwnersOfItems(launch, i);
       for (const Rows& rows : launch.inputs[i]) Follow(rows, owners, &chains);
     }
     for (int32_t row = 0; row < launch.num_rows(); ++row) {
+      const ValueRow& decision = decided_by[row];
+      if (decision.value != ValueRow::kNoValue) {
+        Follow(decision.value, At(decision.row), row, &chains);
+      }
       const int32_t length = ++chains[At(row) + launch.block];
       longest_[launch.block] = std::max(longest_[launch.block], length);
     }
@@ -88,12 +96,16 @@ class LaunchBound {
     for (const RowRun& run : rows.runs()) {
       for (int32_t i = 0; i < run.num_rows; ++i, ++next) {
         const int32_t to_row = owners.empty() ? next : owners[next];
-        const size_t from = At(run.first_row + i * run.stride);
-        for (int32_t block = 0; block < num_blocks_; ++block) {
-          int32_t& length = (*chains)[At(to_row) + block];
-          length = std::max(length, chains_[run.value][from + block]);
-        }
+        Follow(run.value, At(run.first_row + i * run.stride), to_row, chains);
       }
+    }
+  }
+
+  void Follow(int32_t value, size_t from, int32_t to_row,
+              Chains* chains) const {
+    for (int32_t block = 0; block < num_blocks_; ++block) {
+      int32_t& length = (*chains)[At(to_row) + block];
+      length = std::max(length, chains_[value][from + block]);
     }
   }
 

@@ -162,6 +162,12 @@ class LockStep {
     return recursive_tf::SubGraphOf(plan_, activations_, id);
   }
 
+  // Returns which value decided last that an activation in flight gets where it
+  // is; none if nothing had to.
+  ValueRow DecidedBy(int32_t id) const {
+    return activations_.table()[id].decided_by;
+  }
+
   const ActivationTable& activations() const { return activations_.table(); }
   const Lists& lists() const { return activations_.lists(); }
   int32_t num_values() const { return activations_.num_values(); }

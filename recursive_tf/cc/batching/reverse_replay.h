@@ -25,9 +25,9 @@ namespace recursive_tf {
 //   // Each returns false if it fails, which ends the replay.
 //   bool RunBackward(int32_t block, std::vector<Tensor> inputs,
 //                    std::vector<Tensor>* outputs);
-//   // Takes for each input a tensor for each launch, to be concatenated. There
-//   // may be none. It runs once a block, or more often: then what it gives is
-//   // added up.
+//   // Takes for each input a tensor for each launch, to be concatenated. It
+//   // runs once a block that a gradient reaches, or more often: then what it
+//   // gives is added up.
 //   bool RunDeferred(int32_t block, std::vector<std::vector<Tensor>> inputs);
 //   // How much is held while the next of them runs, the tape and what that one
 //   // takes included; but not copies that it makes of its inputs.
@@ -78,6 +78,9 @@ class ReverseReplay {
     return true;
   }
 
+  // Returns whether a gradient came to a launch of a block.
+  bool IsReached(int32_t block) const { return deferred_[block].is_reached; }
+
   // Returns the gradient of an argument of the root call or of an output of the
   // prologue, by the number of the value; none if it is zero.
   std::optional<Tensor> Take(int32_t value) { return adjoints_.Take(value); }
@@ -86,13 +89,17 @@ class ReverseReplay {
   // What the deferred part of a block waits to run for.
   struct Deferred {
     bool IsDue() const {
-      return !has_run || (!inputs.empty() && !inputs.front().empty());
+      return is_reached &&
+             (!has_run || (!inputs.empty() && !inputs.front().empty()));
     }
 
     // By input: a tensor for each launch.
     std::vector<std::vector<Tensor>> inputs;
     // Of those that only wait for this.
     int64_t num_bytes = 0;
+    // Some launch has rows for it. Without, it must not run: a mean of no rows
+    // is NaN, and the prologue may lack what it takes.
+    bool is_reached = false;
     bool has_run = false;
   };
 
@@ -105,6 +112,7 @@ class ReverseReplay {
     const BlockGradient& gradient = plan_[launch.block];
     const std::vector<Tensor> cotangents = TakeCotangents(launch);
     if (cotangents.empty()) return true;
+    deferred_[launch.block].is_reached = true;
     std::vector<Tensor> outputs;
     if (gradient.has_backward) {
       std::vector<Tensor> inputs;

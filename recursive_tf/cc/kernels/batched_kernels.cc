@@ -1,6 +1,7 @@
 // InvokeOp in the batched executor, forward and backward: the same root calls,
 // with all activations in lock step.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
@@ -81,9 +83,9 @@ class InvokeBatchedOp : public BatchedKernel {
   explicit InvokeBatchedOp(tf::OpKernelConstruction* ctx) : BatchedKernel(ctx) {
     OP_REQUIRES_OK(ctx, results_.Read(ctx));
     OP_REQUIRES_OK(ctx, BatchedSpec::Read(ctx, &program_));
+    forward_ = std::make_unique<BatchedForwardSpec>(&program_);
     OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("prologue_captures", &prologue_captures_));
-    forward_ = std::make_unique<BatchedForwardSpec>(&program_);
     OP_REQUIRES_OK(ctx, ReadKey(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("keep", &forward_->keep));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("policy", &forward_->policy));
@@ -120,7 +122,8 @@ class InvokeBatchedOp : public BatchedKernel {
     tf::NameAttrList prologue;
     TF_RETURN_IF_ERROR(ctx->GetAttr("prologue", &prologue));
     block_specs_.push_back({prologue.name(), {}, kManyRowsOnce});
-    return absl::OkStatus();
+    return LateParts::Read(ctx, program_.plan.num_blocks, &forward_->late,
+                           &block_specs_);
   }
 
   absl::Status TryCompute(tf::OpKernelContext* ctx) {
@@ -190,8 +193,6 @@ class InvokeBatchedGradientOp : public BatchedKernel {
       : BatchedKernel(ctx) {
     OP_REQUIRES_OK(ctx, BatchedSpec::Read(ctx, &backward_.program));
     OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("kept_types", &backward_.kept_types));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("kept_shapes", &backward_.kept_shapes));
     OP_REQUIRES_OK(ctx, ReadDeferred(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("results", &results_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("tables", &tables_));
@@ -233,6 +234,11 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(ctx->GetAttr("deferred_counts", &counts));
     TF_RETURN_IF_ERROR(
         ctx->GetAttr("deferred_has_rows", &backward_.deferred_has_rows));
+    TF_RETURN_IF_ERROR(
+        ctx->GetAttr("Tdeferred_gradients", &backward_.deferred_types));
+    TF_RETURN_IF_ERROR(
+        ctx->GetAttr("deferred_shapes", &backward_.deferred_shapes));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("deferred_like", &backward_.deferred_like));
     size_t next = 0;
     int32_t first = 0;
     for (const int32_t place : backward_.deferred) {
@@ -243,6 +249,9 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     }
     if (next != counts.size() ||
         static_cast<size_t>(first) != backward_.deferred_has_rows.size() ||
+        static_cast<size_t>(first) != backward_.deferred_types.size() ||
+        static_cast<size_t>(first) != backward_.deferred_shapes.size() ||
+        static_cast<size_t>(first) != backward_.deferred_like.size() ||
         backward_.first_deferred.size() != backward_.deferred.size()) {
       return absl::InvalidArgumentError(
           "The deferred parts have other outputs.");
@@ -307,13 +316,19 @@ class InvokeBatchedGradientOp : public BatchedKernel {
           rows.has_value() ? *rows : backward->Zeros(first_argument + argument);
       list.set(i, mapped() ? gradient : OnlyRow(gradient));
     }
+    std::vector<bool> reached = ReachedBlocks(*replay);
+    const size_t num_blocks = reached.size();
+    reached.resize(num_blocks + first_argument, false);
     TF_RETURN_IF_ERROR(ctx->output_list("prologue_gradients", &list));
     for (int i = 0; i < list.size(); ++i) {
-      const std::optional<tf::Tensor> row = replay->Take(prologue_outputs_[i]);
-      const tf::Tensor& value = record.prologue[prologue_outputs_[i]];
+      const int32_t value = prologue_outputs_[i];
+      const std::optional<tf::Tensor> row = replay->Take(value);
+      reached[num_blocks + value] = row.has_value();
       list.set(i, row.has_value() ? OnlyRow(*row)
-                                  : ZerosOf(value.dtype(), value.shape()));
+                                  : ZerosOf(list.expected_output_dtype(i),
+                                            record.prologue[value].shape()));
     }
+    TF_RETURN_IF_ERROR(SetReached(ctx, reached));
     TF_RETURN_IF_ERROR(ctx->output_list("deferred_gradients", &list));
     std::vector<tf::Tensor> deferred;
     TF_RETURN_IF_ERROR(backward->TakeDeferred(&deferred));
@@ -322,6 +337,24 @@ class InvokeBatchedGradientOp : public BatchedKernel {
           "The deferred parts have other outputs.");
     }
     for (int i = 0; i < list.size(); ++i) list.set(i, deferred[i]);
+    return absl::OkStatus();
+  }
+
+  std::vector<bool> ReachedBlocks(const Replay& replay) const {
+    std::vector<bool> reached;
+    for (int32_t i = 0; i < backward_.program.plan.num_blocks; ++i) {
+      reached.push_back(replay.IsReached(i));
+    }
+    return reached;
+  }
+
+  static absl::Status SetReached(tf::OpKernelContext* ctx,
+                                 const std::vector<bool>& reached) {
+    tf::Tensor* output = nullptr;
+    TF_RETURN_IF_ERROR(ctx->allocate_output(
+        "reached", tf::TensorShape({static_cast<int64_t>(reached.size())}),
+        &output));
+    std::copy(reached.begin(), reached.end(), output->flat<bool>().data());
     return absl::OkStatus();
   }
 

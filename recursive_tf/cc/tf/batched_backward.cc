@@ -38,7 +38,7 @@ int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
 
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
   tf::Tensor zeros(dtype, shape);
-  std::memset(zeros.data(), 0, zeros.TotalBytes());
+  if (zeros.TotalBytes() > 0) std::memset(zeros.data(), 0, zeros.TotalBytes());
   return zeros;
 }
 
@@ -74,7 +74,7 @@ absl::Status BatchedBackward::TryDeferred(
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
   watch_.Lap(&report_.seconds_gather);
   std::vector<tf::Tensor> joined;
-  TF_RETURN_IF_ERROR(JoinDeferred(block, std::move(inputs), &joined));
+  TF_RETURN_IF_ERROR(JoinDeferred(std::move(inputs), &joined));
   const TraceSpan span(spec_.program.block_names[block], "deferred",
                        joined.empty() ? 0 : recursive_tf::NumRows(joined[0]));
   std::vector<tf::Tensor> outputs;
@@ -107,18 +107,13 @@ void BatchedBackward::CountBytes(const std::vector<tf::Tensor>& given) {
 
 // Lets go of the parts of an input as soon as they are joined.
 absl::Status BatchedBackward::JoinDeferred(
-    int32_t block, std::vector<std::vector<tf::Tensor>> inputs,
+    std::vector<std::vector<tf::Tensor>> inputs,
     std::vector<tf::Tensor>* joined) {
-  size_t kept = 0;
-  for (int32_t before = 0; before < block; ++before) {
-    kept += spec_.program.gradients[before].deferred.size();
-  }
   joined->resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::vector<tf::Tensor> parts = std::move(inputs[i]);
     tf::Tensor* const rows = &(*joined)[i];
-    TF_RETURN_IF_ERROR(parts.empty() ? NoRows(kept + i, rows)
-                                     : JoinRows(parts, rows));
+    TF_RETURN_IF_ERROR(JoinRows(parts, rows));
     if (parts.size() > 1) {
       report_.bytes_moved += NumBytes(*rows);
       bytes_held_ += NumBytes(*rows);
@@ -128,25 +123,33 @@ absl::Status BatchedBackward::JoinDeferred(
 }
 
 absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
-  for (std::vector<tf::Tensor>& parts : deferred_) {
+  for (size_t i = 0; i < deferred_.size(); ++i) {
+    std::vector<tf::Tensor>& parts = deferred_[i];
+    tf::Tensor* const gradient = &gradients->emplace_back();
     if (parts.empty()) {
-      return absl::InvalidArgumentError("A deferred part did not run.");
+      *gradient = NoGradient(i);
+    } else {
+      TF_RETURN_IF_ERROR(JoinRows(parts, gradient));
     }
-    TF_RETURN_IF_ERROR(JoinRows(parts, &gradients->emplace_back()));
     parts.clear();
   }
   return absl::OkStatus();
 }
 
-absl::Status BatchedBackward::NoRows(size_t kept, tf::Tensor* rows) const {
+// No slices, or zeros. What is not known of the shape is that of a late output
+// of the prologue which is not there; then nobody reads the gradient.
+tf::Tensor BatchedBackward::NoGradient(size_t index) const {
   tf::TensorShape shape;
-  if (kept >= spec_.kept_shapes.size() || kept >= spec_.kept_types.size() ||
-      !spec_.kept_shapes[kept].AsTensorShape(&shape)) {
-    return absl::InvalidArgumentError("kept_shapes lacks a shape.");
+  const tf::PartialTensorShape& known = spec_.deferred_shapes[index];
+  if (spec_.deferred_has_rows[index]) {
+    shape.AddDim(0);
+    for (int axis = 1; axis < known.dims(); ++axis) {
+      shape.AddDim(std::max<int64_t>(known.dim_size(axis), 0));
+    }
+  } else if (!known.AsTensorShape(&shape)) {
+    shape = record_.prologue[spec_.deferred_like[index]].shape();
   }
-  TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, 0));
-  *rows = tf::Tensor(spec_.kept_types[kept], shape);
-  return absl::OkStatus();
+  return ZerosOf(spec_.deferred_types[index], shape);
 }
 
 void BatchedBackward::Finish() const {

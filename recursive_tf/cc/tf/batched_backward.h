@@ -30,10 +30,11 @@ struct BatchedBackwardSpec {
   // each whether it has rows, which follow each other, or is a sum.
   std::vector<int32_t> first_deferred;
   std::vector<bool> deferred_has_rows;
-  // What each deferred part takes, one block after the other: for when there
-  // are no rows.
-  std::vector<tensorflow::DataType> kept_types;
-  std::vector<tensorflow::PartialTensorShape> kept_shapes;
+  // Its type, its shape as far as that is known, and the output of the prologue
+  // that it is a gradient of: for when there is none.
+  std::vector<tensorflow::DataType> deferred_types;
+  std::vector<tensorflow::PartialTensorShape> deferred_shapes;
+  std::vector<int32_t> deferred_like;
 };
 
 // The gradient of one forward root call: replays its launches in reverse. A
@@ -87,12 +88,11 @@ class BatchedBackward {
                            std::vector<tensorflow::Tensor>* outputs);
   absl::Status TryDeferred(int32_t block,
                            std::vector<std::vector<tensorflow::Tensor>> inputs);
-  absl::Status JoinDeferred(int32_t block,
-                            std::vector<std::vector<tensorflow::Tensor>> inputs,
+  absl::Status JoinDeferred(std::vector<std::vector<tensorflow::Tensor>> inputs,
                             std::vector<tensorflow::Tensor>* joined);
   // While a block that gave these ends.
   void CountBytes(const std::vector<tensorflow::Tensor>& given);
-  absl::Status NoRows(size_t kept, tensorflow::Tensor* rows) const;
+  tensorflow::Tensor NoGradient(size_t index) const;
   bool Succeeds(int32_t block, const absl::Status& status);
 
   const BatchedBackwardSpec& spec_;

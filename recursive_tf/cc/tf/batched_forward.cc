@@ -44,6 +44,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
              spec->limits),
       record_(std::make_shared<BatchedRecord>()),
       invariants_(&record_->prologue),
+      has_run_(spec->late.outputs.size(), false),
       bytes_per_row_(spec->program.plan.num_blocks),
       report_(spec->program.plan.num_blocks) {
   record_->program = spec->key;
@@ -58,7 +59,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
 absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
                                  int32_t num_rows,
                                  std::vector<tf::Tensor> captures) {
-  TF_RETURN_IF_ERROR(RunPrologue(std::move(captures)));
+  TF_RETURN_IF_ERROR(RunPrologue(std::move(captures), num_rows));
   for (const tf::Tensor& argument : arguments) {
     AddValue(argument);
   }
@@ -74,19 +75,45 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
   return absl::OkStatus();
 }
 
-absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures) {
-  const Block& prologue = blocks_[blocks_.size() - 1];
+absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
+                                         int32_t num_rows) {
+  const Block& prologue = blocks_[spec_.program.plan.num_blocks];
   TF_RETURN_IF_ERROR(prologue.Run(step_.args(), std::move(captures),
                                   &invariants_, &record_->prologue));
+  TF_RETURN_IF_ERROR(spec_.late.MakeRoom(&record_->prologue));
   const auto num_values =
       static_cast<size_t>(spec_.program.plan.num_prologue_outputs);
   if (record_->prologue.size() < num_values) {
     return absl::InvalidArgumentError("The prologue lacks outputs.");
   }
+  if (num_rows > 0) {
+    const absl::Status status = RunLate(spec_.late.at_start);
+    if (!status.ok()) return FailedAt(0, spec_.program.names.front(), status);
+  }
   for (size_t i = 0; i < num_values; ++i) {
     AddValue(AsOneRow(record_->prologue[i]));
   }
   watch_.Lap(&report_.seconds_blocks);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
+  for (const int32_t part : parts) {
+    if (has_run_[part]) continue;
+    has_run_[part] = true;
+    std::vector<tf::Tensor> given;
+    const Block& function =
+        blocks_[spec_.program.plan.num_blocks + 1 + static_cast<size_t>(part)];
+    TF_RETURN_IF_ERROR(
+        function.Run(step_.args(), /*rows=*/{}, &invariants_, &given));
+    const std::vector<int32_t>& outputs = spec_.late.outputs[part];
+    if (given.size() != outputs.size()) {
+      return absl::InvalidArgumentError("A late part has other outputs.");
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      record_->prologue[outputs[i]] = std::move(given[i]);
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -122,11 +149,12 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   report_.launches[launch->block] += 1;
   report_.rows[launch->block] +=
       static_cast<int64_t>(launch->activations.size());
+  TF_RETURN_IF_ERROR(RunLate(spec_.late.of_block[launch->block]));
   std::vector<tf::Tensor> inputs(launch->inputs.size());
   TF_RETURN_IF_ERROR(GatherInputs(*launch, &inputs));
   watch_.Lap(&report_.seconds_gather);
   const int32_t num_values = steps_.num_values() - launch->first_value;
-  if (bound_.has_value()) bound_->Add(*launch, num_values);
+  if (bound_.has_value()) AddToBound(*launch, num_values);
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
   std::vector<tf::Tensor> outputs;
@@ -146,6 +174,14 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   report_.peak_bytes =
       std::max(report_.peak_bytes, values_.bytes_alive() + bytes_kept_);
   return absl::OkStatus();
+}
+
+void BatchedForward::AddToBound(const Launch& launch, int32_t num_values) {
+  std::vector<ValueRow> decided_by;
+  for (const int32_t id : launch.activations) {
+    decided_by.push_back(steps_.DecidedBy(id));
+  }
+  bound_->Add(launch, decided_by, num_values);
 }
 
 absl::Status BatchedForward::GatherInputs(const Launch& launch,

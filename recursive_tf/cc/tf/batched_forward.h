@@ -20,6 +20,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -33,6 +34,7 @@ struct BatchedForwardSpec {
 
   const BatchedSpec& program;
   const BlockOrder order;
+  LateParts late;
   // The name of the first procedure's function, for reports.
   std::string key;
   std::string policy;
@@ -44,8 +46,8 @@ struct BatchedForwardSpec {
 // One forward root call: all of its activations in lock step.
 class BatchedForward : public Host {
  public:
-  // All of them must outlive this. `blocks` are the plan's, and then the
-  // prologue.
+  // All of them must outlive this. `blocks` are the plan's, then the prologue,
+  // and then its late parts.
   BatchedForward(const BatchedForwardSpec* spec, const Blocks* blocks,
                  const BatchedStep* step,
                  std::vector<std::unique_ptr<PushTable>>* pushes);
@@ -67,12 +69,16 @@ class BatchedForward : public Host {
   bool Push(int32_t table, ValueRow index, ValueRow value) override;
 
  private:
-  absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures);
+  absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures,
+                           int32_t num_rows);
+  // Runs late parts, unless they ran already.
+  absl::Status RunLate(const std::vector<int32_t>& parts);
   absl::Status RunAll();
   absl::Status RunLaunch(Launch* launch);
   // The same; refused if it would hold more than may be, as it seems.
   absl::Status RunWithinLimits(Launch* launch);
   int64_t num_bytes() const { return values_.bytes_alive() + bytes_kept_; }
+  void AddToBound(const Launch& launch, int32_t num_values);
   absl::Status GatherInputs(const Launch& launch,
                             std::vector<tensorflow::Tensor>* inputs);
   // Checks that there are as many items as are counted.
@@ -102,6 +108,8 @@ class BatchedForward : public Host {
   RowValues values_;
   const std::shared_ptr<BatchedRecord> record_;
   Invariants invariants_;
+  // By late part: whether it ran.
+  std::vector<bool> has_run_;
   int64_t bytes_kept_ = 0;
   // By block: what a row of its last launch took more.
   std::vector<double> bytes_per_row_;

@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.block_functions import BlockFunctions
 from recursive_tf.python.batching.block_names import block_names
 from recursive_tf.python.batching.blocks import cut
 from recursive_tf.python.batching.dense_lists import DenseLists
@@ -16,6 +17,7 @@ from recursive_tf.python.batching.flat_program import FlatProgram
 from recursive_tf.python.batching.gradient_plan import gradient_of
 from recursive_tf.python.batching.plan import make_plan
 from recursive_tf.python.batching.prologue import Prologue
+from recursive_tf.python.batching.prologue_outputs import PrologueOutputs
 from recursive_tf.python.batching.refusal import LoopMustWaitError
 from recursive_tf.python.batching.stages import Stages
 from recursive_tf.python.batching.training_block import (
@@ -24,62 +26,7 @@ from recursive_tf.python.batching.training_block import (
     make_training_block,
 )
 from recursive_tf.python.batching.vectorise import vectorise
-from recursive_tf.python.tf_compat import AtomicFunction, FuncGraph
-
-
-@dataclasses.dataclass(frozen=True)
-class BlockFunctions:
-    """The functions of some blocks.
-
-    Attributes:
-        functions: Of rows, and then of outputs of the prologue.
-        invariants: Which outputs of the prologue each takes.
-    """
-
-    functions: list[AtomicFunction]
-    invariants: list[list[int]]
-
-    def attributes(self, graph: tf.Graph, name: str) -> dict[str, Any]:
-        """Returns them as attributes of an op that is added to `graph`."""
-        for function in self.functions:
-            tf_compat.add_function(graph, function)
-        return {
-            name: [tf.compat.as_str(f.name) for f in self.functions],
-            f"{name}_invariant_counts": [len(i) for i in self.invariants],
-            f"{name}_invariants": [i for each in self.invariants for i in each],
-        }
-
-
-class PrologueOutputs:
-    """What the prologue returns: the values that a plan names, then invariants.
-
-    Attributes:
-        tensors: Of the prologue's graph.
-    """
-
-    def __init__(self, prologue: Prologue, values: Sequence[tf.Tensor]) -> None:
-        self._prologue = prologue
-        self.tensors = [prologue.copy(tensor) for tensor in values]
-        self._indices = {id(t): i for i, t in enumerate(self.tensors)}
-
-    def indices_of(self, invariants: Sequence[tf.Tensor]) -> list[int]:
-        """Returns which outputs tensors of the prologue are; they become such."""
-        for tensor in invariants:
-            if id(tensor) not in self._indices:
-                self._indices[id(tensor)] = len(self.tensors)
-                self.tensors.append(tensor)
-        return [self._indices[id(tensor)] for tensor in invariants]
-
-    def attributes(self, graph: tf.Graph) -> dict[str, Any]:
-        """Returns the prologue as attributes of an op that is added to `graph`."""
-        source = self._prologue.graph
-        source.outputs = list(self.tensors)
-        function = tf_compat.make_function(source)
-        tf_compat.add_function(graph, function)
-        return {
-            "prologue": tf.compat.as_str(function.name),
-            "prologue_captures": list(self._prologue.captures),
-        }
+from recursive_tf.python.tf_compat import FuncGraph
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,41 +49,39 @@ class Training:
         """Returns what is kept, taken and returned where, encoded."""
         return encode_gradients([gradient_of(block) for block in self.blocks])
 
-    def kept(self) -> list[tf.TensorSpec]:
-        """Returns what one row looks like of all that deferred parts take."""
-        specs = []
-        for block in self.blocks:
-            if block.deferred is not None:
-                rows = block.deferred.inputs[: len(block.kept)]
-                specs += [tf.TensorSpec(t.shape[1:], t.dtype) for t in rows]
-        return specs
-
-    def invariant_gradients(self) -> list[tuple[tf.Tensor, list[tf.TensorSpec]]]:
+    def invariant_gradients(
+        self,
+    ) -> list[tuple[int, tf.Tensor, list[tf.TensorSpec]]]:
         """Returns what the deferred parts give, one block after the other.
 
-        That is a tensor of the prologue, and what its gradient consists of: the sum
-        over all rows, or the values and the indices of slices.
+        That is the block, a tensor of the prologue, and what its gradient consists of:
+        the sum over all rows, or the values and the indices of slices.
         """
         found = []
-        for block in self.blocks:
+        for number, block in enumerate(self.blocks):
             if block.deferred is None:
                 continue
             outputs = iter(block.deferred.outputs)
             for tensor, is_slices in block.invariant_gradients:
                 parts = [next(outputs) for _ in range(2 if is_slices else 1)]
-                found.append((tensor, [tf.TensorSpec(t.shape, t.dtype) for t in parts]))
+                specs = [tf.TensorSpec(t.shape, t.dtype) for t in parts]
+                found.append((number, tensor, specs))
         return found
 
-    def deferred_outputs(self) -> dict[str, Any]:
+    def deferred_outputs(self, outputs: PrologueOutputs) -> dict[str, Any]:
         """Returns attributes of the backward root op: what the deferred parts give."""
-        blocks = [block for block in self.blocks if block.deferred is not None]
-        by_block = [
-            [has_rows for _, has_rows in block.invariant_gradients] for block in blocks
+        found = self.invariant_gradients()
+        counts = [
+            sum(len(specs) for block, _, specs in found if block == number)
+            for number, block in enumerate(self.blocks)
+            if block.deferred is not None
         ]
-        flags = [[f for f in own for _ in range(2 if f else 1)] for own in by_block]
+        flat = [(t, spec, len(specs) > 1) for _, t, specs in found for spec in specs]
         return {
-            "deferred_counts": [len(own) for own in flags],
-            "deferred_has_rows": [flag for own in flags for flag in own],
+            "deferred_counts": counts,
+            "deferred_has_rows": [has_rows for _, _, has_rows in flat],
+            "deferred_shapes": [spec.shape for _, spec, _ in flat],
+            "deferred_like": [outputs.index_of(tensor) for tensor, _, _ in flat],
         }
 
 
@@ -206,7 +151,9 @@ class Compilation:
         self.block_names = block_names(self.blocks)
         self.plan = make_plan(self.program, self.stages, self.blocks)
         self.prologue = Prologue(self.program)
-        self.outputs = PrologueOutputs(self.prologue, self.plan.prologue)
+        self.outputs = PrologueOutputs(
+            self.prologue, self.plan.prologue, len(self.blocks)
+        )
         found = [
             vectorise(self.program, self.prologue, block, self.stages.speculated)
             for block in self.blocks
@@ -232,12 +179,15 @@ class Compilation:
             )
             for block in self.blocks
         ]
-        return Training(
+        training = Training(
             made,
             self._functions([(b.forward, b.forward_invariants) for b in made]),
             self._functions([(b.backward, b.backward_invariants) for b in made]),
             self._functions([(b.deferred, b.deferred_invariants) for b in made]),
         )
+        for block, tensor, _ in training.invariant_gradients():
+            self.outputs.indices_of([tensor], block)
+        return training
 
     def check_differentiable(self) -> None:
         """Raises CannotBatchError for ops that can be batched, but not in training."""
@@ -250,7 +200,11 @@ class Compilation:
     ) -> BlockFunctions:
         return BlockFunctions(
             [tf_compat.make_function(g) for g, _ in blocks if g is not None],
-            [self.outputs.indices_of(i) for g, i in blocks if g is not None],
+            [
+                self.outputs.indices_of(invariants, block)
+                for block, (graph, invariants) in enumerate(blocks)
+                if graph is not None
+            ],
         )
 
     def attributes(self, graph: tf.Graph) -> dict[str, Any]:

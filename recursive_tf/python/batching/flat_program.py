@@ -19,6 +19,7 @@ from recursive_tf.python.batching.item_lists import ItemLists, may_be_list
 from recursive_tf.python.batching.made_ops import MadeOps
 from recursive_tf.python.batching.own_gradient import OwnGradient, trace_own_gradient
 from recursive_tf.python.batching.refusal import CannotBatchError, varying
+from recursive_tf.python.batching.total import Lateness, is_smooth
 from recursive_tf.python.graph_copy import (
     CONDITIONALS,
     LOOPS,
@@ -135,10 +136,14 @@ class FlatProgram:
         self.captures: dict[int, int] = {}
         self.procedures: list[FlatProcedure] = []
         self._aliases: dict[int, tf.Tensor] = {}
+        self._inputs_of_push: dict[tf.Operation, list[tf.Tensor]] = {}
         self._has_own_gradient: dict[tf.Operation, bool] = {}
         self._own_gradients: dict[tf.Operation, OwnGradient | CannotBatchError] = {}
         self._first_of_capture: dict[int, tf.Tensor] = {}
         self._is_row: dict[int, bool] = {}
+        self._lateness = Lateness(
+            self.inputs_of, lambda tensor: id(tensor) in self.captures
+        )
         self._waiting: set[tf.Operation] = set()
         self._known: dict[FlatProcedure, dict[object, tf.Operation]] = {}
         self._order: dict[tf.Operation, int] = {}
@@ -152,6 +157,9 @@ class FlatProgram:
         self._name_shared_bodies()
         for graph, body in zip(graphs, list(self.procedures), strict=True):
             body.outputs = self._flatten(graph, body)
+        # The first one always runs, if there are rows at all.
+        for procedure in self.procedures[1:]:
+            self._take_late_as_rows(procedure)
         for procedure in self.procedures:
             self._check_lists(procedure)
 
@@ -166,6 +174,9 @@ class FlatProgram:
 
         What a gradient of its own uses beside these comes after them.
         """
+        known = self._inputs_of_push.get(op)
+        if known is not None:
+            return known
         inputs = [self.resolve(tensor) for tensor in op.inputs]
         if self.has_own_gradient(op):
             inputs += self._used_by_gradient(op)
@@ -267,6 +278,10 @@ class FlatProgram:
         if known is None:
             known = self._is_row[id(tensor)] = self._depends_on_activation(tensor)
         return known
+
+    def is_late(self, tensor: tf.Tensor) -> bool:
+        """Says whether a resolved tensor, the same for all, may not be hoisted."""
+        return not self.is_row(tensor) and self._lateness.of(tensor)
 
     def _depends_on_activation(self, tensor: tf.Tensor) -> bool:
         op = tensor.op
@@ -514,6 +529,35 @@ class FlatProgram:
             self._add_made(made, [output], op, procedure)
             self._lists.set_count(output, self.resolve(made.outputs[0]))
 
+    def _take_late_as_rows(self, procedure: FlatProcedure) -> None:
+        """Makes a block compute what a procedure gives on that is not hoisted."""
+        rows: dict[int, tf.Tensor] = {}
+
+        def row(tensor: tf.Tensor) -> tf.Tensor:
+            if not self.is_late(tensor):
+                return tensor
+            if id(tensor) not in rows:
+                rows[id(tensor)] = self._copied_as_row(tensor, procedure)
+            return rows[id(tensor)]
+
+        for wait in procedure.waits:
+            wait.selector = None if wait.selector is None else row(wait.selector)
+            wait.key = None if wait.key is None else row(wait.key)
+            wait.arguments = list(map(row, wait.arguments))
+        for push in procedure.pushes:
+            handle, *pushed = self.inputs_of(push)
+            self._inputs_of_push[push] = [handle, *map(row, pushed)]
+        procedure.outputs = list(map(row, procedure.outputs))
+        procedure.next_turn = list(map(row, procedure.next_turn))
+
+    def _copied_as_row(self, tensor: tf.Tensor, procedure: FlatProcedure) -> tf.Tensor:
+        if not tensor.shape.is_fully_defined():
+            raise varying(tensor)
+        of_activation = self._any_row(tensor, tensor.op, procedure)
+        made = self._made.values_like([tensor, of_activation])
+        self._add_made(made, [tensor, of_activation], tensor.op, procedure)
+        return self.resolve(made.outputs[0])
+
     def _check_lists(self, procedure: FlatProcedure) -> None:
         """Refuses lists that are given to other activations, or pushed."""
         given = [*procedure.outputs, *procedure.next_turn]
@@ -529,7 +573,9 @@ class FlatProgram:
         if not op.outputs or has_effect(op) or self.has_own_gradient(op):
             return None
         key = self._signature_of(op)
-        for at in _around(procedure):
+        # For what is around, nobody may want it, and so its gradient is zero.
+        may_move = is_smooth(op, self.inputs_of(op))
+        for at in _around(procedure) if may_move else (procedure,):
             same = self._known.get(at, {}).get(key)
             if same is not None:
                 return same

@@ -205,7 +205,9 @@ class _Planner:
             first_output=slots.first_of(outputs),
             num_outputs=len(outputs),
             pushes=tuple(
-                Push(op.get_attr("slot"), *slots.sources(op.inputs[1:]))
+                Push(
+                    op.get_attr("slot"), *slots.sources(self._program.inputs_of(op)[1:])
+                )
                 for op in pushes
             ),
             calls=tuple(self._plan_wait(wait, slots) for wait in waits),

@@ -1,9 +1,13 @@
-"""What no activation changes: computed once a root call."""
+"""What no activation changes: computed once a root call.
+
+That is before all else, if it is total and smooth; otherwise late: see late_parts.py.
+"""
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flat_program import FlatProgram
+from recursive_tf.python.batching.total import Lateness
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -20,6 +24,13 @@ class Prologue:
         self._copies: dict[int, tf.Tensor] = {}
         self.graph = FuncGraph(tf_compat.unique_name("prologue"))
         self.captures: list[int] = []
+        self._lateness = Lateness(
+            lambda op: op.inputs, lambda tensor: tensor.op.type == "Placeholder"
+        )
+
+    def is_late(self, tensor: tf.Tensor) -> bool:
+        """Says whether a tensor of the graph waits for the first that takes it."""
+        return self._lateness.of(tensor)
 
     def copy(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns what `tensor`, of a closed procedure, is in the prologue."""

@@ -55,12 +55,12 @@ def _dependent(graph: FuncGraph, xs: Sequence[tf.Tensor]) -> set[int]:
     """Returns the ids of what has a gradient by some of `xs`, these included."""
     dependent = set(map(id, xs))
     for op in graph.get_operations():
-        if any(id(tensor) in dependent for tensor in op.inputs) and not _stops(op):
+        if any(id(tensor) in dependent for tensor in op.inputs) and not stops(op):
             dependent.update(id(t) for t in op.outputs if is_trainable(t.dtype))
     return dependent
 
 
-def _stops(op: tf.Operation) -> bool:
+def stops(op: tf.Operation) -> bool:
     """Says whether the gradient of `op` is known to be zero."""
     try:
         return gradient_function(op) is None

@@ -10,11 +10,12 @@ from recursive_tf.python.batching.flat_program import (
     Wait,
 )
 from recursive_tf.python.batching.static import static_value
+from recursive_tf.python.batching.total import is_total_and_smooth
 
 # Worth a launch of their own as early as possible: what comes after them is shorter.
 _HEAVY = frozenset(("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv2D"))
-# Cheap, and they cannot fail whatever their inputs are.
-_TOTAL = frozenset(
+# Cheap enough to be computed for activations that do not want it.
+_CHEAP = frozenset(
     (
         *("AddV2", "Cast", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual"),
         *("LogicalAnd", "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul"),
@@ -127,12 +128,12 @@ class Stages:
                 self.speculated.add(op)
 
     def _may_speculate(self, op: tf.Operation, procedure: FlatProcedure) -> bool:
-        inputs = self._program.reads_of(op)
-        if op.type not in _TOTAL and not self._is_total_lookup(op):
-            return False
-        return all(
-            t.op not in self.place or self.place[t.op][0] is not procedure
-            for t in inputs
+        is_free = op.type in _CHEAP and is_total_and_smooth(
+            op, self._program.inputs_of(op)
+        )
+        return (is_free or self._is_total_lookup(op)) and not any(
+            self._program.is_late(t) or self.place.get(t.op, (None,))[0] is procedure
+            for t in self._program.reads_of(op)
         )
 
     def _is_total_lookup(self, op: tf.Operation) -> bool:

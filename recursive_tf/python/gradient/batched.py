@@ -12,7 +12,6 @@ from recursive_tf.python.batching.compilation import (
     Training,
     compiled_once,
 )
-from recursive_tf.python.batching.rebuild import needed_ops
 from recursive_tf.python.batching.refusal import (
     CannotBatchError,
     RuleError,
@@ -20,9 +19,8 @@ from recursive_tf.python.batching.refusal import (
 )
 from recursive_tf.python.gradient.cotangents import as_dense, is_zero
 from recursive_tf.python.gradient.ports import tied
+from recursive_tf.python.gradient.prologue_gradients import PrologueGradients
 from recursive_tf.python.gradient.recomputed import gradient_by_recomputing
-from recursive_tf.python.gradient.sinks import add_up, shape_of
-from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.root_op import (
     Carried,
@@ -74,15 +72,17 @@ def _gradient_by_replaying(
     for index, gradient in zip(arguments, results.input_gradients, strict=True):
         gradient.set_shape(args[index].shape)
         by_args[index] = gradient
-    of_prologue = _GradientsOfPrologue(compilation, captures)
+    of_prologue = PrologueGradients(compilation.prologue, captures, results.reached)
+    outputs = compilation.outputs
     for index, gradient in zip(rows, results.prologue_gradients, strict=True):
-        of_prologue.add(compilation.outputs.tensors[index], [gradient])
+        taker = outputs.taker_of_value(index)
+        of_prologue.add(outputs.tensors[index], [gradient], taker)
     parts = iter(results.deferred_gradients)
-    for tensor, specs in compilation.training.invariant_gradients():
+    for block, tensor, specs in compilation.training.invariant_gradients():
         own = [next(parts) for _ in specs]
         for part, spec in zip(own, specs, strict=True):
             part.set_shape(spec.shape)
-        of_prologue.add(tensor, own)
+        of_prologue.add(tensor, own, block)
     found = by_args + of_prologue.of_captures()
     tied_ones = tied(op, Carried.by(op), given, results, found)
     return tied_ones + [None] * (len(op.inputs) - len(found))
@@ -130,9 +130,8 @@ def _add_backward_op(
     tables = [i - num_outputs for i in given if i >= num_outputs]
     graph = tf_compat.default_graph()
     parts = [
-        spec.dtype for _, specs in training.invariant_gradients() for spec in specs
+        spec.dtype for _, _, specs in training.invariant_gradients() for spec in specs
     ]
-    kept = training.kept()
     prologue = compilation.outputs.tensors
     return library.recursive_invoke_batched_gradient(
         activation=op.outputs[-1],
@@ -148,76 +147,9 @@ def _add_backward_op(
         arguments=arguments,
         prologue_outputs=rows,
         gradient_plan=training.gradient_plan(),
-        **training.deferred_outputs(),
-        kept_types=[spec.dtype for spec in kept],
-        kept_shapes=[spec.shape for spec in kept],
+        **training.deferred_outputs(compilation.outputs),
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_gradient",
         **compilation.names(),
         **training.backward.attributes(graph, "backward"),
         **training.deferred.attributes(graph, "deferred"),
     )
-
-
-class _GradientsOfPrologue:
-    """Gradients of the prologue's values, and through them of the captures."""
-
-    def __init__(self, compilation: Compilation, captures: Sequence[tf.Tensor]) -> None:
-        self._prologue = compilation.prologue
-        self._captures = captures
-        # By capture. Many of the prologue's values are captures as they are.
-        self._gradients: list[list[Any]] = [[] for _ in captures]
-        self._inputs = {
-            id(tensor): capture
-            for tensor, capture in zip(
-                self._prologue.graph.inputs, self._prologue.captures, strict=True
-            )
-        }
-        self._computed: list[tuple[tf.Tensor, list[tf.Tensor]]] = []
-
-    def add(self, tensor: tf.Tensor, parts: list[tf.Tensor]) -> None:
-        """Adds a gradient of a value: one tensor, or values and indices of slices."""
-        capture = self._inputs.get(id(tensor))
-        if capture is None:
-            self._computed.append((tensor, parts))
-            return
-        gradient = parts[0]
-        if len(parts) > 1:
-            shape = shape_of(self._captures[capture])
-            gradient = tf.IndexedSlices(*parts, shape)
-        self._gradients[capture].append(gradient)
-
-    def of_captures(self) -> list[Any]:
-        """Returns a gradient or None for each capture."""
-        if self._computed:
-            self._differentiate()
-        return [add_up(gradients) for gradients in self._gradients]
-
-    def _differentiate(self) -> None:
-        """Adds what computed values of the prologue hand on to captures."""
-        source = self._prologue.graph
-        copy = GraphCopy(source, tf_compat.default_graph(), {})
-        xs = []
-        for tensor, capture in zip(source.inputs, self._prologue.captures, strict=True):
-            xs.append(tf.identity(self._captures[capture]))
-            tf_compat.copy_handle_data(self._captures[capture], xs[-1])
-            copy.bind(tensor, xs[-1])
-        values = [tensor for tensor, _ in self._computed]
-        needed = set(needed_ops(values, lambda tensor: id(tensor) in copy.values))
-        copy.skips = lambda op: op not in needed
-        copy.copy_ops()
-        ys = [copy.resolve(tensor) for tensor in values]
-        dys = [
-            _dense_gradient(parts, y)
-            for y, (_, parts) in zip(ys, self._computed, strict=True)
-        ]
-        found = tf_compat.gradients_between(ys, xs, dys, tf_compat.default_graph())
-        for capture, gradient in zip(self._prologue.captures, found, strict=True):
-            if gradient is not None:
-                self._gradients[capture].append(gradient)
-
-
-def _dense_gradient(parts: list[tf.Tensor], like: tf.Tensor) -> tf.Tensor:
-    """Returns the gradient of a value that was looked up in, or used in another way."""
-    if len(parts) == 1:
-        return parts[0]
-    return tf.convert_to_tensor(tf.IndexedSlices(*parts, shape_of(like)))

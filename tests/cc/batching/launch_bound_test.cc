@@ -25,6 +25,12 @@ Launch LaunchOf(int32_t block, const std::vector<ValueRow>& rows) {
   return launch;
 }
 
+// Adds a launch that nothing had to decide.
+void Add(const Launch& launch, int32_t num_values, LaunchBound* bound) {
+  bound->Add(launch, std::vector<ValueRow>(launch.activations.size()),
+             num_values);
+}
+
 TEST(LaunchBoundTest, NothingNeedsNoLaunch) {
   LaunchBound bound(2);
   bound.AddValues(3, 1);
@@ -35,8 +41,8 @@ TEST(LaunchBoundTest, WhatDoesNotDependOnEachOtherNeedsOneLaunch) {
   LaunchBound bound(1);
   bound.AddValues(1, 4);
   // A policy that launched it twice took one launch too many.
-  bound.Add(LaunchOf(0, {{0, 0}, {0, 1}}), 1);
-  bound.Add(LaunchOf(0, {{0, 2}, {0, 3}}), 1);
+  Add(LaunchOf(0, {{0, 0}, {0, 1}}), 1, &bound);
+  Add(LaunchOf(0, {{0, 2}, {0, 3}}), 1, &bound);
   EXPECT_EQ(bound.Get(), 1);
 }
 
@@ -44,7 +50,7 @@ TEST(LaunchBoundTest, AChainNeedsALaunchALink) {
   LaunchBound bound(1);
   bound.AddValues(1, 1);
   for (int32_t value = 0; value < 5; ++value) {
-    bound.Add(LaunchOf(0, {{value, 0}}), 1);
+    Add(LaunchOf(0, {{value, 0}}), 1, &bound);
   }
   EXPECT_EQ(bound.Get(), 5);
 }
@@ -52,19 +58,31 @@ TEST(LaunchBoundTest, AChainNeedsALaunchALink) {
 TEST(LaunchBoundTest, AChainGoesThroughOtherBlocks) {
   LaunchBound bound(2);
   bound.AddValues(1, 1);
-  bound.Add(LaunchOf(0, {{0, 0}}), 1);
-  bound.Add(LaunchOf(1, {{1, 0}}), 1);
-  bound.Add(LaunchOf(0, {{2, 0}}), 1);
+  Add(LaunchOf(0, {{0, 0}}), 1, &bound);
+  Add(LaunchOf(1, {{1, 0}}), 1, &bound);
+  Add(LaunchOf(0, {{2, 0}}), 1, &bound);
   EXPECT_EQ(bound.Get(), 2 + 1);
+}
+
+TEST(LaunchBoundTest, ATurnOfALoopWaitsForItsCondition) {
+  LaunchBound bound(2);
+  bound.AddValues(1, 1);
+  // Block 0 looks at what block 1 gave, which does not take what block 0 gives.
+  Add(LaunchOf(0, {{0, 0}}), 1, &bound);
+  bound.Add(LaunchOf(1, {{0, 0}}), {{1, 0}}, 1);
+  bound.Add(LaunchOf(0, {{2, 0}}), {{1, 0}}, 1);
+  bound.Add(LaunchOf(1, {{2, 0}}), {{3, 0}}, 1);
+  bound.Add(LaunchOf(0, {{4, 0}}), {{3, 0}}, 1);
+  EXPECT_EQ(bound.Get(), 3 + 2);
 }
 
 TEST(LaunchBoundTest, TheLongestOfAllInputsCounts) {
   LaunchBound bound(1);
   bound.AddValues(1, 2);
-  bound.Add(LaunchOf(0, {{0, 0}}), 2);
+  Add(LaunchOf(0, {{0, 0}}), 2, &bound);
   Launch joined = LaunchOf(0, {{0, 1}});
   joined.inputs = {{RowsOf({{0, 1}}), RowsOf({{2, 0}})}};
-  bound.Add(joined, 1);
+  Add(joined, 1, &bound);
   EXPECT_EQ(bound.Get(), 2);
 }
 

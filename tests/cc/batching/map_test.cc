@@ -207,7 +207,7 @@ TEST(ListsInLaunchBoundTest, ChainsGoThroughItems) {
   nodes.block = 0;
   nodes.activations = {0, 1};
   nodes.inputs = {{rows}};
-  bound.Add(nodes, 1);
+  bound.Add(nodes, std::vector<ValueRow>(nodes.activations.size()), 1);
   bound.Spread(1, {0, 3});
   Rows items;
   items.Add({1, 0});
@@ -215,7 +215,7 @@ TEST(ListsInLaunchBoundTest, ChainsGoThroughItems) {
   Launch parents = nodes;
   parents.inputs = {{items}};
   parents.list_inputs = {ListInput{0, 0, {0, 2}}};
-  bound.Add(parents, 1);
+  bound.Add(parents, std::vector<ValueRow>(parents.activations.size()), 1);
   EXPECT_EQ(bound.Get(), 2);
 }
 
