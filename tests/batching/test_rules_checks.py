@@ -12,12 +12,12 @@ EXECUTORS = ("dataflow", "batched")
 BOTH = pytest.mark.parametrize("executor_name", EXECUTORS)
 
 
-def walk(check, executor, spec=None):
+def walk(check, executor):
     """Returns k -> checks k, k + 1, ..., 5, one invocation after the other."""
     with rtf.SubGraph(
         "walk", executor=executor, output_signature=tf.TensorSpec([])
     ) as f:
-        k = f.input(tf.int32 if spec is None else spec)
+        k = f.input(tf.int32)
 
         def more():
             return f(k + 1)
@@ -34,12 +34,8 @@ def error_of(call):
 
 
 def sentence_of(text):
-    """Returns what SubGraph failed, where, and what TensorFlow says of it."""
-    found = re.search(r"SubGraph '.*?' failed at (.*?): (.*?)(?:\n|\s*\[\[|$)", text)
-    place, what = found.groups()
-    return place, what[
-        what.index("assertion failed") :
-    ] if "assertion" in what else what
+    """Returns which SubGraph failed, where, and why."""
+    return re.search(r"SubGraph '.*", text).group()
 
 
 ASSERTIONS = {
@@ -57,10 +53,11 @@ ASSERTIONS = {
 
 @pytest.mark.parametrize("check", ASSERTIONS.values(), ids=ASSERTIONS)
 def test_an_assertion_names_the_invocation_and_shows_its_values(check):
-    one, other = (
-        sentence_of(error_of(lambda f=walk(check, name): f.map(tf.constant([9, 1, 7]))))
-        for name in EXECUTORS
-    )
+    found = []
+    for name in EXECUTORS:
+        f = walk(check, name)
+        found.append(sentence_of(error_of(lambda f=f: f.map(tf.constant([9, 1, 7])))))
+    one, other = found
     assert one == other
 
 
@@ -82,7 +79,7 @@ def test_an_assertion_in_a_branch_is_of_who_takes_it(executor_name):
 
         f.output(tf.cond(x > 0.0, positive, lambda: x))
     np.testing.assert_allclose(f.map(tf.constant([-9.0, 1.0])), [-9.0, 1.0])
-    assert "f[2]" in error_of(lambda: f.map(tf.constant([-9.0, 1.0, 4.0])))
+    assert "f[row 2]" in error_of(lambda: f.map(tf.constant([-9.0, 1.0, 4.0])))
 
 
 @BOTH
@@ -100,18 +97,17 @@ def test_an_assertion_of_what_all_share_is_of_who_makes_it(executor_name):
     np.testing.assert_allclose(f.map(rows), rows)
     limit.assign(-1.0)
     np.testing.assert_allclose(f.map(-tf.abs(rows)), -np.abs(rows))
-    assert "f[1]" in error_of(lambda: f.map(rows))
+    assert "f[row 1]" in error_of(lambda: f.map(rows))
 
 
 @BOTH
 def test_an_assertion_ends_a_recursion_that_would_not_end(executor_name):
-    with rtf.SubGraph(
-        "f", executor=executor_name, output_signature=tf.TensorSpec([])
-    ) as f:
+    number = tf.TensorSpec([])
+    with rtf.SubGraph("f", executor=executor_name, output_signature=number) as f:
         k = f.input(tf.int32)
         tf.debugging.assert_less(k, 20)
         f.output(tf.cond(k < 0, lambda: 0.0, lambda: f(k + 1)))
-    assert error_of(lambda: f(0)).count("call#") == 20
+    assert "[20]" in sentence_of(error_of(lambda: f(0)))
 
 
 @BOTH
@@ -125,7 +121,7 @@ def test_an_assertion_in_a_loop(executor_name):
 
         f.output(tf.while_loop(lambda i, _: i < 3, turn, (0, x))[1])
     np.testing.assert_array_equal(f.map([0, 1]), [9, 10])
-    assert "f[1]" in error_of(lambda: f.map([0, 9]))
+    assert "f[row 1]" in error_of(lambda: f.map([0, 9]))
 
 
 @BOTH
@@ -139,7 +135,7 @@ def test_numbers_are_checked(executor_name, dtype):
         tf.cast(f.map(good), tf.float32), 2.0 / np.array([[1.0, 2.0], [4.0, 8.0]])
     )
     text = error_of(lambda: f.map(tf.constant([[1.0, 2.0], [1.0, 0.0]], dtype)))
-    assert "f[1]: " in text
+    assert "f[row 1]: " in text
     assert "of it : Tensor had Inf values" in text
 
 
@@ -167,9 +163,8 @@ def test_gradients_are_checked_too(executor_name):
         return tape.gradient(y, rows)
 
     np.testing.assert_allclose(gradient([4.0, 1.0]), [0.25, 0.5])
-    assert "in gradient. of x : Tensor had Inf" in error_of(
-        lambda: gradient([1.0, 0.0])
-    )
+    text = error_of(lambda: gradient([1.0, 0.0]))
+    assert re.search(r"detected in gradient\. .*of x.* : Tensor had Inf", text)
 
 
 @BOTH
@@ -193,7 +188,7 @@ def test_a_program_with_an_assertion_alone(executor_name):
         tf.cond(x > 3, lambda: tf.debugging.assert_less(x, 9), tf.no_op)
         f.output(x)
     np.testing.assert_array_equal(f.map([1, 8]), [1, 8])
-    assert "f[1]" in error_of(lambda: f.map([1, 9]))
+    assert "f[row 1]" in error_of(lambda: f.map([1, 9]))
 
 
 def printed(capfd, call):

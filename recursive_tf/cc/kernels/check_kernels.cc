@@ -18,7 +18,6 @@
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/platform/errors.h"
-#include "tensorflow/core/platform/tstring.h"
 
 namespace recursive_tf {
 namespace {

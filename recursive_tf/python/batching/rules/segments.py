@@ -9,12 +9,13 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python.batching.operand import Operand
-from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.refusal import varying
 from recursive_tf.python.batching.rules.table import register_vectorization
+from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
 
-# The inputs of sparse sums, which add up rows that they look up.
-_VALUES, _INDICES, _SEGMENTS, _COUNT = range(4)
+# Of a sparse sum's inputs, the number of segments, if it takes that.
+_COUNT = 3
 
 
 @register_vectorization(
@@ -31,10 +32,10 @@ def unsorted_segment(
     shape = op.outputs[0].shape.as_list()
     own = _of_all_rows(block, segments, shape[0], "segment_ids", drops_negative=True)
     count = tf.constant(block.num_rows * shape[0], tf.int64)
-    return [
-        block.reshaped(rows, shape)
-        for rows in block.add_like(op, [block.all_rows(values), own, count])
-    ]
+    found = getattr(tf.raw_ops, op.type)(
+        data=block.all_rows(values), segment_ids=own, num_segments=count
+    )
+    return [block.reshaped(found, shape)]
 
 
 @register_vectorization(
@@ -48,12 +49,11 @@ def sparse_segment(
     """The same of rows that are looked up; segments are in order, and stay so."""
     values, indices, segments = inputs[:_COUNT]
     shape = op.outputs[0].shape.as_list()
-    if len(inputs) <= _COUNT and segments.is_row:
-        raise CannotBatchError(
-            op,
-            "how many segments it has may differ between activations. Give it "
-            "num_segments, or use the dataflow executor.",
-        )
+    if len(inputs) <= _COUNT:
+        known = None if segments.is_row else static_value(segments.tensor)
+        if known is None:
+            raise varying(op.outputs[0])
+        shape[0] = int(max(known, default=-1)) + 1
     if values.is_row:
         table = tf.reshape(
             values.tensor, [block.num_rows * values.shape[0], *values.shape[1:]]
@@ -62,9 +62,15 @@ def sparse_segment(
     else:
         table, places = block.tensor(values), block.all_rows(indices)
     own = _of_all_rows(block, segments, shape[0], "segment_ids")
-    count = [tf.constant(block.num_rows * shape[0], tf.int64)][: len(inputs) - _COUNT]
-    flat = [tf.reshape(numbers, [-1]) for numbers in (places, own)]
-    (found,) = block.add_like(op, [table, *flat, *count])
+    total = {}
+    if len(inputs) > _COUNT:
+        total["num_segments"] = tf.constant(block.num_rows * shape[0], tf.int64)
+    found = getattr(tf.raw_ops, op.type)(
+        data=table,
+        indices=tf.reshape(places, [-1]),
+        segment_ids=tf.reshape(own, [-1]),
+        **total,
+    )
     return [tf.reshape(found, [block.num_rows, *shape])]
 
 
