@@ -9,6 +9,7 @@ to the files on disk.
 LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/backprop_kernels.cc",
     "recursive_tf/cc/kernels/batched_kernels.cc",
+    "recursive_tf/cc/kernels/check_kernels.cc",
     "recursive_tf/cc/kernels/gradient_kernels.cc",
     "recursive_tf/cc/kernels/invoke_kernels.cc",
     "recursive_tf/cc/kernels/map_kernels.cc",
@@ -25,6 +26,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/batched_program.cc",
     "recursive_tf/cc/tf/call.cc",
     "recursive_tf/cc/tf/cycle_error.cc",
+    "recursive_tf/cc/tf/failed_row.cc",
     "recursive_tf/cc/tf/forward_run.cc",
     "recursive_tf/cc/tf/guards.cc",
     "recursive_tf/cc/tf/handles.cc",
@@ -44,6 +46,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/shared_backward.cc",
     "recursive_tf/cc/tf/simplify_graph.cc",
     "recursive_tf/ops/batched_ops.cc",
+    "recursive_tf/ops/check_ops.cc",
     "recursive_tf/ops/gradient_ops.cc",
     "recursive_tf/ops/invoke_ops.cc",
     "recursive_tf/ops/map_ops.cc",

@@ -146,13 +146,19 @@ class GraphCopy:
                 for output in self.source.outputs
             ]
 
-    def inline(self, op: tf.Operation, source: FuncGraph) -> list[tf.Tensor]:
+    def inline(
+        self,
+        op: tf.Operation,
+        source: FuncGraph,
+        inputs: Sequence[tf.Tensor] | None = None,
+    ) -> list[tf.Tensor]:
         """Copies the graph of the function that `op` calls in place of `op`.
 
-        What had to run before or after the call runs before or after its effects.
+        What had to run before or after the call runs before or after its effects. The
+        function takes `inputs`, or else all that `op` takes.
         """
         inner = self.part(source, self.target)
-        inner.link(op.inputs)
+        inner.link(op.inputs if inputs is None else inputs)
         inner.copy_ops()
         self.values.update(inner.values)
         self._alive.extend(inner._alive)

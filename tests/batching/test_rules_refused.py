@@ -24,16 +24,6 @@ SHARED = "may differ between activations. Take it from outside of the SubGraph"
 DATAFLOW = "or use the dataflow executor"
 
 
-def printed(x):
-    tf.print(x)
-    return x
-
-
-def asserted(x):
-    tf.debugging.assert_greater(x, -9.0)
-    return x
-
-
 def assigned(x):
     VARIABLE.assign_add(x)
     return x
@@ -75,8 +65,6 @@ REFUSED = {
         lambda x: assigned_in_a_loop(x, 2),
         *("AssignAddVariableOp", EFFECT, VECTOR),
     ),
-    "an assertion": (asserted, "Assert", EFFECT, VECTOR),
-    "printing": (printed, "StringFormat", "e.g. for tf.print", VECTOR),
     "a Python function": (
         lambda x: tf.ensure_shape(tf.py_function(abs, [x], tf.float32), [3]),
         *("EagerPyFunc", EFFECT, VECTOR),

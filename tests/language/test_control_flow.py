@@ -117,11 +117,7 @@ def test_cases(w):
     check_rows(step, ROWS, w)
 
 
-@feature(
-    "`tf.case` with `exclusive=True`, which asserts it",
-    gradients=True,
-    refused="Assert … it has an effect for each activation",
-)
+@feature("`tf.case` with `exclusive=True`, which asserts it", gradients=True)
 def test_exclusive_cases(w):
     def step(y, n):
         cases = [(y < 0.5, lambda: y * w), (y > 2.5, lambda: tf.sin(y) * w)]

@@ -166,20 +166,19 @@ def test_batch_normalization_in_training(normalization):
 # --- Prints and assertions
 
 
-@feature(
-    "`tf.print`", refused="it makes one text for each activation, e.g. for tf.print"
-)
+@feature("`tf.print`, batched in another order")
 def test_prints(tmp_path):
     path = tmp_path / "log"
     print_it = partial(tf.print, output_stream=f"file://{path}")
-    assert int(define_visits(print_it)(4)) == len(visits(4))
-    assert list(map(int, path.read_text().split())) == visits(4)
+    visit = define_visits(print_it)
+    assert int(visit(4)) == len(visits(4))
+    lines = list(map(int, path.read_text().split()))
+    assert sorted(lines) == sorted(visits(4))
+    if rtf.explain(visit).executor == "dataflow":
+        assert lines == visits(4)
 
 
-@feature(
-    "`tf.debugging.assert_*`, with the invocation path in the error",
-    refused=f"Assert … {EFFECT}",
-)
+@feature("`tf.debugging.assert_*`, with the invocation path in the error")
 def test_assertions():
     walk = define_walk(fails_at=11)
     failure = failure_of(lambda: walk(1))

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/cycle_error.h"
+#include "recursive_tf/cc/tf/failed_row.h"
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_ops.h"
@@ -364,8 +366,16 @@ absl::Status BatchedForward::FailedAt(int32_t subgraph,
 }
 
 absl::Status BatchedForward::FailedLaunch(const Launch& launch,
-                                          const absl::Status& status) const {
+                                          absl::Status status) const {
   if (absl::IsCancelled(status)) return status;
+  const std::optional<int64_t> row = TakeFailedRow(&status);
+  if (row.has_value() &&
+      *row < static_cast<int64_t>(launch.activations.size())) {
+    const int32_t id = launch.activations[*row];
+    return FailedAt(steps_.SubGraphOf(id),
+                    steps_.PathOf(id, spec_.mapped, spec_.program.names),
+                    status);
+  }
   constexpr size_t kShown = 3;
   std::string paths;
   for (size_t i = 0; i < launch.activations.size() && i < kShown; ++i) {

@@ -93,8 +93,7 @@ class BatchedForward : public Host {
   absl::Status FlushPushes();
   absl::Status ReadIndex(ValueRow row, int64_t* index) const;
   // Says where `status` came from.
-  absl::Status FailedLaunch(const Launch& launch,
-                            const absl::Status& status) const;
+  absl::Status FailedLaunch(const Launch& launch, absl::Status status) const;
   absl::Status FailedAt(int32_t subgraph, const std::string& where,
                         const absl::Status& status) const;
   absl::Status Refusal() const;

@@ -4,7 +4,11 @@ import dataclasses
 
 import tensorflow as tf
 
-from recursive_tf.python.batching.flat_program import FlatProcedure, FlatProgram
+from recursive_tf.python.batching.flat_program import (
+    FlatProcedure,
+    FlatProgram,
+    around,
+)
 from recursive_tf.python.batching.stages import Stages
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.program.effects import has_effect
@@ -58,7 +62,7 @@ def cut(program: FlatProgram, stages: Stages) -> list[Block]:
             outputs = [t for op in ops for t in op.outputs if id(t) in read_outside]
             pieces = _joined(program, ops, outputs)
             ops = [op for op in ops if not any(id(t) in pieces for t in op.outputs)]
-            inputs = _inputs(program, ops)
+            inputs = _inputs(program, ops) or _any_input(program, procedure, ops)
             name = f"{procedure.name}.{stage}"
             blocks.append(Block(name, procedure, stage, ops, inputs, outputs, pieces))
     return blocks
@@ -69,6 +73,16 @@ def _inputs(program: FlatProgram, ops: list[tf.Operation]) -> list[tf.Tensor]:
     own = {id(output) for op in ops for output in op.outputs}
     read = (t for op in ops for t in program.reads_of(op) if program.is_row(t))
     return list({id(t): t for t in read if id(t) not in own}.values())
+
+
+def _any_input(
+    program: FlatProgram, procedure: FlatProcedure, ops: list[tf.Operation]
+) -> list[tf.Tensor]:
+    """Returns a row for ops that happen for each activation, but read none of it."""
+    if not any(map(has_effect, ops)):
+        return []
+    inputs = (t for at in around(procedure) for t in at.inputs)
+    return [t for t in inputs if program.is_row(t) and _is_bytes(t)][:1]
 
 
 def _joined(

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.counts import Counts
-from recursive_tf.python.batching.rebuild import Rebuild
+from recursive_tf.python.batching.rebuild import Rebuild, effects_in
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.tf_compat import FuncGraph
@@ -25,7 +25,8 @@ def emit(graph: FuncGraph, primes: Sequence[int]) -> FuncGraph:
         graph: Its shapes are static, and it was simplified.
         primes: What stands for the counts: see counts.py.
     """
-    return Emitter(graph.name, primes).run(graph.inputs, graph.outputs)
+    emitter = Emitter(graph.name, primes)
+    return emitter.run(graph.inputs, graph.outputs, effects_in(graph))
 
 
 class Emitter(Rebuild):

@@ -447,7 +447,7 @@ class FlatProgram:
         self, tensor: tf.Tensor, op: tf.Operation, procedure: FlatProcedure
     ) -> tf.Tensor:
         """Returns `tensor`, if activations have their own, or else what they do."""
-        candidates = [tensor, *(t for at in _around(procedure) for t in at.inputs)]
+        candidates = [tensor, *(t for at in around(procedure) for t in at.inputs)]
         found = next(filter(self.is_row, candidates), None)
         if found is None:
             raise CannotBatchError(
@@ -520,7 +520,7 @@ class FlatProgram:
             self._find_lists(op, procedure)
 
     def _find_lists(self, op: tf.Operation, procedure: FlatProcedure) -> None:
-        inputs, scopes = self.inputs_of(op), list(_around(procedure))
+        inputs, scopes = self.inputs_of(op), list(around(procedure))
         self._lists.add_sizes(op, inputs)
         for output in op.outputs:
             if not may_be_list(output) or not self._lists.add(output, inputs, scopes):
@@ -575,7 +575,7 @@ class FlatProgram:
         key = self._signature_of(op)
         # For what is around, nobody may want it, and so its gradient is zero.
         may_move = is_smooth(op, self.inputs_of(op))
-        for at in _around(procedure) if may_move else (procedure,):
+        for at in around(procedure) if may_move else (procedure,):
             same = self._known.get(at, {}).get(key)
             if same is not None:
                 return same
@@ -592,7 +592,7 @@ class FlatProgram:
         return op.type, tuple(attrs), inputs
 
 
-def _around(procedure: FlatProcedure) -> Iterator[FlatProcedure]:
+def around(procedure: FlatProcedure) -> Iterator[FlatProcedure]:
     """Yields a procedure, what it is in, and so on."""
     at: FlatProcedure | None = procedure
     while at is not None:

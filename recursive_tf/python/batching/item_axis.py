@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from recursive_tf.python.batching.wide_sums import sum_by_segment, widened
+
 
 class ItemAxis:
     """An axis along which stand the items of all activations, one after the other.
@@ -58,7 +60,14 @@ class ItemAxis:
 
     def sum(self, items: tf.Tensor) -> tf.Tensor:
         """Returns the sum of the items of each activation."""
-        return tf.math.unsorted_segment_sum(items, self.owners, self._num_rows)
+        return sum_by_segment(items, self.owners, self._num_rows)
+
+    def mean(self, items: tf.Tensor) -> tf.Tensor:
+        """Returns the mean of the items of each activation; of none that is NaN."""
+        total = self.sum(widened(items))
+        ones = [1] * (total.shape.rank - 1)
+        counts = tf.reshape(tf.cast(self.lengths, total.dtype), [self._num_rows, *ones])
+        return tf.cast(total / counts, items.dtype)
 
     def max(self, items: tf.Tensor) -> tf.Tensor:
         """Returns the largest item of each activation; the least that there is if none.
@@ -75,7 +84,10 @@ class ItemAxis:
 
     def prod(self, items: tf.Tensor) -> tf.Tensor:
         """Returns the product of the items of each activation."""
-        return tf.math.unsorted_segment_prod(items, self.owners, self._num_rows)
+        found = tf.math.unsorted_segment_prod(
+            widened(items), self.owners, self._num_rows
+        )
+        return tf.cast(found, items.dtype)
 
     def _where_any(self, rows: tf.Tensor, of_nothing: float) -> tf.Tensor:
         # Of integers TensorFlow gives the last there is, as here.

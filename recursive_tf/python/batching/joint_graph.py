@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.rebuild import effects_in
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.reverse_mode import (
     Gradient,
@@ -31,6 +32,7 @@ class JointGraph:
         invariant_gradients: The index of an invariant, with its gradient if that is
             dense, or with values and indices. An invariant may be there repeatedly:
             what is there adds up.
+        effects: Of the block, e.g. its assertions.
     """
 
     primes: list[int]
@@ -40,6 +42,7 @@ class JointGraph:
     cotangents: dict[int, tf.Tensor]
     input_gradients: dict[int, tf.Tensor]
     invariant_gradients: list[tuple[int, list[tf.Tensor]]]
+    effects: list[tf.Operation]
 
 
 def differentiate(block: VectorisedBlock) -> JointGraph:
@@ -49,6 +52,7 @@ def differentiate(block: VectorisedBlock) -> JointGraph:
         block: The block; its graph is still valid afterwards.
     """
     graph = block.graph
+    effects = effects_in(graph)  # None of the gradient's.
     ys = {i: y for i, y in enumerate(graph.outputs) if is_trainable(y.dtype)}
     dys = [tf_compat.placeholder_like(graph, y) for y in ys.values()]
     of_inputs, of_invariants = _gradients(block, list(ys.values()), dys)
@@ -60,6 +64,7 @@ def differentiate(block: VectorisedBlock) -> JointGraph:
             *of_inputs.values(),
             *(tensor for _, parts in of_invariants for tensor in parts),
         ],
+        effects,
     )
 
     def copies(tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
@@ -74,6 +79,7 @@ def differentiate(block: VectorisedBlock) -> JointGraph:
         dict(zip(ys, copies(dys), strict=True)),
         dict(zip(of_inputs, copies([*of_inputs.values()]), strict=True)),
         [(index, copies(parts)) for index, parts in of_invariants],
+        simplifier.effects,
     )
 
 

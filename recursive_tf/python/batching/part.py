@@ -32,11 +32,14 @@ class Part(Emitter):
         )
 
     def run(
-        self, inputs: Sequence[tf.Tensor], outputs: Sequence[tf.Tensor]
+        self,
+        inputs: Sequence[tf.Tensor],
+        outputs: Sequence[tf.Tensor],
+        effects: Sequence[tf.Operation] = (),
     ) -> FuncGraph:
         """Returns the graph; a shape of a value gives the value too."""
         self._shapes = {id(t.op.inputs[0]): t for t in inputs if t.op.type == "Reshape"}
-        return super().run(inputs, outputs)
+        return super().run(inputs, outputs, effects)
 
     def is_leaf(self, tensor: tf.Tensor) -> bool:
         """What an input is a shape of needs nothing else."""

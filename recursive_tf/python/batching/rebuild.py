@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.program.effects import has_effect
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -13,27 +14,43 @@ class Rebuild:
 
     Attributes:
         graph: The new graph.
+        effects: What became of the effects that `run` got, in order.
     """
 
     def __init__(self, name: str) -> None:
         self.graph = FuncGraph(tf_compat.unique_name(name))
         self._copies: dict[int, tf.Tensor] = {}
+        self.effects: list[tf.Operation] = []
 
     def run(
-        self, inputs: Sequence[tf.Tensor], outputs: Sequence[tf.Tensor]
+        self,
+        inputs: Sequence[tf.Tensor],
+        outputs: Sequence[tf.Tensor],
+        effects: Sequence[tf.Operation] = (),
     ) -> FuncGraph:
-        """Returns the graph; its inputs and outputs are what these are in it."""
+        """Returns the graph; its inputs and outputs are what these are in it.
+
+        It has `effects` too, e.g. assertions, which happen in their order.
+        """
         for tensor in inputs:
             self._bind(tensor, self.add_input(tensor))
         with self.graph.as_default():
-            for op in needed_ops(outputs, self._is_given):
+            for op in needed_ops(outputs, self._is_given, effects):
                 # Names stay, so that a profile shows those of the user's code.
                 with tf_compat.scope_of(op):
                     added = self.add(op)
+                if op in effects:
+                    self._add_effect()
                 for old, new in zip(op.outputs, added, strict=True):
                     self._bind(old, new)
             self.graph.outputs = [self.copy_of(tensor) for tensor in outputs]
         return self.graph
+
+    def _add_effect(self) -> None:
+        """Makes the op that was added last wait for the effect before it."""
+        effect = self.graph.get_operations()[-1]
+        tf_compat.add_control_inputs(effect, self.effects[-1:])
+        self.effects.append(effect)
 
     def copy_of(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns what a tensor that some output needs is in the new graph."""
@@ -80,12 +97,22 @@ class Rebuild:
         return tf_compat.add_like(self.graph, op, inputs, name)
 
 
+def effects_in(graph: FuncGraph) -> list[tf.Operation]:
+    """Returns the ops of a graph that are there also if nobody reads what they give."""
+    return [op for op in graph.get_operations() if has_effect(op)]
+
+
 def needed_ops(
-    outputs: Sequence[tf.Tensor], is_given: Callable[[tf.Tensor], bool]
+    outputs: Sequence[tf.Tensor],
+    is_given: Callable[[tf.Tensor], bool],
+    effects: Sequence[tf.Operation] = (),
 ) -> list[tf.Operation]:
-    """Returns the ops that compute `outputs` of what is given, in the graph's order."""
-    needed: set[tf.Operation] = set()
-    todo = list(outputs)
+    """Returns the ops that compute `outputs` of what is given, in the graph's order.
+
+    And the `effects`, with what these need.
+    """
+    needed: set[tf.Operation] = set(effects)
+    todo = [*outputs, *(tensor for op in effects for tensor in op.inputs)]
     while todo:
         tensor = todo.pop()
         if tensor.op not in needed and not is_given(tensor):
@@ -93,4 +120,5 @@ def needed_ops(
             todo += tensor.op.inputs
     if not needed:
         return []
-    return [op for op in outputs[0].graph.get_operations() if op in needed]
+    graph = next(iter(needed)).graph
+    return [op for op in graph.get_operations() if op in needed]

@@ -8,6 +8,9 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
 
+# Where an error keeps that it came of a rule that is not the library's.
+_OF_USER = "recursive_of_user"
+
 
 class CannotBatchError(Exception):
     """A program runs in the dataflow executor alone; the message says why.
@@ -43,13 +46,7 @@ def varying(tensor: tf.Tensor) -> CannotBatchError:
 
 
 class RuleError(ValueError):
-    """A rule of `rtf.register_vectorization` does not return what it should.
-
-    Attributes:
-        is_of_user: Whether it is known that the rule is not the library's.
-    """
-
-    is_of_user = False
+    """A rule of `rtf.register_vectorization` does not return what it should."""
 
     def __init__(self, op: tf.Operation, expected: str, found: str) -> None:
         place = tf_compat.op_traceback(op)
@@ -72,15 +69,16 @@ def faults_of(rule: Callable[..., object], op: tf.Operation) -> Iterator[None]:
         raise
     # Of TensorFlow anything may come where a rule builds what cannot be.
     except Exception as error:
-        if isinstance(error, RuleError):
-            error.is_of_user |= not _is_of_library(rule)
-            if error.is_of_user:
-                raise
-        if _is_of_library(rule):
-            raise _fault(op, error) from error
-        told = RuleError(op, "a list", f"raised {type(error).__name__}: {error}")
-        told.is_of_user = True
-        raise told from error
+        if not _is_of_library(rule):
+            setattr(error, _OF_USER, True)
+        if is_of_user(error):
+            raise
+        raise _fault(op, error) from error
+
+
+def is_of_user(error: Exception) -> bool:
+    """Says whether an error came of a rule that is not the library's."""
+    return getattr(error, _OF_USER, False)
 
 
 def _is_of_library(rule: Callable[..., object]) -> bool:

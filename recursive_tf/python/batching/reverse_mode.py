@@ -13,6 +13,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.op_gradients import gradient_function
 from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.wide_sums import sum_by_segment
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -123,6 +124,4 @@ def dense_sum(gradients: Sequence[Gradient], like: tf.Tensor) -> tf.Tensor | Non
 def _dense(gradient: Gradient, like: tf.Tensor) -> tf.Tensor:
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
-    return tf.math.unsorted_segment_sum(
-        gradient.values, gradient.indices, like.shape[0]
-    )
+    return sum_by_segment(gradient.values, gradient.indices, like.shape[0])

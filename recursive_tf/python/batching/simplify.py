@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.rebuild import Rebuild
+from recursive_tf.python.batching.rebuild import Rebuild, effects_in
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.program.effects import has_effect
 from recursive_tf.python.tf_compat import FuncGraph
@@ -38,7 +38,8 @@ def simplify(graph: FuncGraph) -> FuncGraph:
     Constant expressions become constants. Copies, and what reshapes or repeats what is
     reshaped or repeated anyway, are left out; so is what is there twice.
     """
-    return Simplifier(graph.name).run(graph.inputs, graph.outputs)
+    simplifier = Simplifier(graph.name)
+    return simplifier.run(graph.inputs, graph.outputs, effects_in(graph))
 
 
 class Simplifier(Rebuild):
@@ -65,7 +66,10 @@ class Simplifier(Rebuild):
 
     def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
         """Adds the least that takes the place of an op."""
-        inputs, output = self.inputs_of(op), op.outputs[0]
+        inputs = self.inputs_of(op)
+        if not op.outputs:
+            return self._like(op, inputs)
+        output = op.outputs[0]
         if op.type in _COPIES:
             return inputs
         if op.type in _UNCHANGED and _is_like(output, inputs[0]):

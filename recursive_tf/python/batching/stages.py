@@ -11,6 +11,7 @@ from recursive_tf.python.batching.flat_program import (
 )
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.batching.total import is_total_and_smooth
+from recursive_tf.python.program.effects import has_effect
 
 # Worth a launch of their own as early as possible: what comes after them is shorter.
 _HEAVY = frozenset(("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv2D"))
@@ -30,7 +31,7 @@ class Stages:
     A stage computes, pushes, and then waits for all of its calls. An op stands in the
     last stage that is early enough for who reads it, so that little is alive while a
     procedure waits, unless it would be alone there; a heavy one in the first where its
-    inputs are there.
+    inputs are there, as is one with an effect.
 
     Attributes:
         place: The procedure and the stage in which each op is computed. That is not
@@ -96,7 +97,8 @@ class Stages:
         last = max((stage + (op in waits) for op, stage in earliest.items()), default=0)
         latest = dict.fromkeys(own, last)
         for op in reversed(own):
-            if op in waits or op.type in _HEAVY:
+            # An assertion may be what ends a recursion.
+            if op in waits or op.type in _HEAVY or has_effect(op):
                 latest[op] = earliest[op]
             for tensor in inputs[op]:
                 producer = tensor.op

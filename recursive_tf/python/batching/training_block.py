@@ -185,7 +185,7 @@ class _Assembler:
         cotangents = {i: t for i, t in joint.cotangents.items() if id(t) in needed}
 
         forward = Part("forward", self._block, joint)
-        forward.run(joint.rows, [*joint.outputs, *self._extras])
+        forward.run(joint.rows, [*joint.outputs, *self._extras], joint.effects)
         backward = Part("backward", self._block, joint)
         backward.run([*cut.tape, *cotangents.values()], at_once)
         deferred = Part("deferred", self._block, joint)

@@ -128,6 +128,11 @@ class VectorisedBlock:
         shape = [self.num_rows, *shape]
         return rows if rows.shape.as_list() == shape else tf.reshape(rows, shape)
 
+    @property
+    def is_of_items(self) -> bool:
+        """Whether what rules see as rows are items of lists."""
+        return self.num_rows != self.primes[0]
+
     def is_speculated(self, op: tf.Operation) -> bool:
         """Says whether `op` also runs for activations that do not want it."""
         return op in self._speculated

@@ -14,7 +14,7 @@ from recursive_tf.python.batching.compilation import (
 )
 from recursive_tf.python.batching.refusal import (
     CannotBatchError,
-    RuleError,
+    is_of_user,
     refused,
 )
 from recursive_tf.python.gradient.cotangents import as_dense, is_zero
@@ -47,10 +47,10 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     try:
         compilation = compilation_of(op)
         _to_training_form(op, compilation)
-    except RuleError:  # A rule of the user's.
-        raise
-    except Exception as error:  # If it is the program's, that executor raises it, too.
-        if not insists(op):
+    except Exception as error:
+        if is_of_user(error):
+            raise
+        if not insists(op):  # Where the program is wrong, that executor says so, too.
             return gradient_by_recomputing(op, gradients, error)
         if not isinstance(error, CannotBatchError):
             raise

@@ -3,7 +3,14 @@
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient import batched, inner, ports, root, second_order
+from recursive_tf.python.gradient import (
+    batched,
+    checks,
+    inner,
+    ports,
+    root,
+    second_order,
+)
 from recursive_tf.python.gradient.region import (
     CONDITIONAL_GRADIENT,
     PRODUCT_GRADIENT,
@@ -22,6 +29,7 @@ _GRADIENTS = {
     "StatelessRecursiveMap": inner.gradient_of_map,
     "RecursiveSharedCall": inner.gradient_of_shared_call,
     "StatelessRecursiveSharedCall": inner.gradient_of_shared_call,
+    "RecursiveCheckNumericsRows": checks.gradient_of_check_numerics_rows,
     "RecursivePorts": second_order.gradient_of_ports,
     "RecursiveTie": ports.gradient_of_tie,
     CONDITIONAL_GRADIENT: inner.gradient_of_conditional,
@@ -30,9 +38,11 @@ _GRADIENTS = {
 }
 
 
-# Random numbers, which what they are drawn from does not change smoothly.
+# Random numbers, which what they are drawn from does not change smoothly, and what is
+# no floating-point number.
 _WITHOUT_GRADIENT = (
     *("RecursiveFullIntRows", "RecursiveIntRows", "RecursiveKeyRows"),
+    *("RecursiveCheckedIds", "RecursiveFormatRows"),
     *("RecursiveMixKey", "RecursiveNormalRows", "RecursiveTruncatedNormalRows"),
     "RecursiveUniformRows",
 )

@@ -27,6 +27,8 @@ _ONLY_READS = _READS | {
     PUSH,
     SHARED_CALL,
     "Assert",
+    "CheckNumerics",
+    "CheckNumericsV2",
     # What these do is in the functions that they name.
     "Case",
     "If",

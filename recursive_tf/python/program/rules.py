@@ -21,6 +21,7 @@ from recursive_tf.python.graph_copy import (
     Rule,
     branch_graphs,
 )
+from recursive_tf.python.program.assertions import guarded_assertion
 from recursive_tf.python.program.captures import Capture, VariableValue
 from recursive_tf.python.program.closed_graph import closed_graph_around
 from recursive_tf.python.program.definition import Definition
@@ -137,7 +138,7 @@ class ClosingRules:
             "ReadVariableOp": self._draw_or_read_once,
             "ResourceGather": self._look_up_elsewhere,
             "ResourceGatherNd": self._look_up_elsewhere,
-            **dict.fromkeys(CONDITIONALS, copy_conditional),
+            **dict.fromkeys(CONDITIONALS, _close_conditional),
             **dict.fromkeys(LOOPS, self._close_loop),
             **dict.fromkeys(FUNCTION_CALLS, _inline),
         }
@@ -341,6 +342,13 @@ def _leave_out_step(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None
     """Leaves out what the root call does once, for all draws."""
     del copy
     return [] if is_step_of_generator(op) else None
+
+
+def _close_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    assertion = guarded_assertion(op)
+    if assertion is None:
+        return copy_conditional(copy, op)
+    return copy.inline(op, assertion, list(op.inputs)[1:])
 
 
 def _copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:

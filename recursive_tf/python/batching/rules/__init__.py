@@ -2,6 +2,7 @@
 
 from recursive_tf.python.batching.rules import (
     calls,
+    checks,
     gathers,
     item_by_item,
     kinds,
@@ -12,6 +13,7 @@ from recursive_tf.python.batching.rules import (
     products,
     random,
     refused,
+    segments,
     shapes,
     slices,
     sparse,
@@ -20,6 +22,7 @@ from recursive_tf.python.batching.rules.table import register_vectorization, rul
 
 __all__ = [
     "calls",
+    "checks",
     "gathers",
     "item_by_item",
     "kinds",
@@ -32,6 +35,7 @@ __all__ = [
     "refused",
     "register_vectorization",
     "rule_of",
+    "segments",
     "shapes",
     "slices",
     "sparse",

@@ -186,27 +186,3 @@ def with_row_numbers(block: VectorisedBlock, indices: tf.Tensor) -> tf.Tensor:
     numbers = tf.reshape(numbers, [block.num_rows, *ones])
     numbers = tf.broadcast_to(numbers, [*indices.shape[:-1], 1])
     return tf.concat([numbers, indices], -1)
-
-
-@register_vectorization(
-    "UnsortedSegmentMax",
-    "UnsortedSegmentMin",
-    "UnsortedSegmentProd",
-    "UnsortedSegmentSum",
-)
-def unsorted_segment(
-    block: VectorisedBlock, op: tf.Operation, inputs: list[Operand]
-) -> Sequence[tf.Tensor]:
-    """Each row has segments of its own."""
-    values, segments = inputs[:2]
-    shape = op.outputs[0].shape.as_list()
-    rows = block.all_rows(segments)
-    numbers = tf.range(block.num_rows, dtype=rows.dtype) * shape[0]
-    own = rows + tf.reshape(numbers, [block.num_rows, *[1] * segments.rank])
-    # What is negative is left out.
-    own = tf.where(rows < 0, rows, own)
-    count = tf.constant(block.num_rows * shape[0], inputs[2].tensor.dtype)
-    return [
-        block.reshaped(rows, shape)
-        for rows in block.add_like(op, [block.all_rows(values), own, count])
-    ]

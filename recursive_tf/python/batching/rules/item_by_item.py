@@ -128,8 +128,11 @@ def _one_hot_after(op: tf.Operation, inputs: list[Operand]) -> bool:
     return inputs[0].axis is not None and op.get_attr("axis") != 0
 
 
+# Which are element by element too, but have rules of their own.
+_OTHERS = ("CheckNumerics", "CheckNumericsV2", "RecursiveMixKey")
+
 _CONDITIONS: dict[str, Condition] = {
-    **dict.fromkeys((*ELEMENTWISE, *ALIKE, "RecursiveMixKey"), _broadcasts_items),
+    **dict.fromkeys((*ELEMENTWISE, *ALIKE, *_OTHERS), _broadcasts_items),
     **dict.fromkeys(("AddN", "Identity", "IdentityN", "Snapshot"), _always),
     **dict.fromkeys(("OnesLike", "ZerosLike"), _always),
     **dict.fromkeys(("ArgMax", "ArgMin", "Cumprod", "Cumsum"), _keeps_first_axis(1)),

@@ -27,8 +27,8 @@ register_vectorization(*ELEMENTWISE)(elementwise)
 
 # The same, but inputs do not broadcast.
 ALIKE = (
-    *("ApproximateEqual", "Betainc", "CheckNumerics", "CheckNumericsV2", "StringJoin"),
-    *("Substr", "EluGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad"),
+    *("ApproximateEqual", "Betainc", "StringJoin", "Substr"),
+    *("EluGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad"),
     *("RsqrtGrad", "SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad"),
     *("SqrtGrad", "TanhGrad"),
 )

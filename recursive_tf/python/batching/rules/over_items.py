@@ -17,6 +17,7 @@ from recursive_tf.python.batching.rules.item_by_item import (
 from recursive_tf.python.batching.rules.table import register_list_rule
 from recursive_tf.python.batching.static import static_value
 from recursive_tf.python.batching.vectorised_block import VectorisedBlock
+from recursive_tf.python.batching.wide_sums import widened
 
 
 def _any(axis: ItemAxis, items: tf.Tensor) -> tf.Tensor:
@@ -27,13 +28,6 @@ def _all(axis: ItemAxis, items: tf.Tensor) -> tf.Tensor:
     return tf.logical_not(_any(axis, tf.logical_not(items)))
 
 
-def _mean(axis: ItemAxis, items: tf.Tensor) -> tf.Tensor:
-    total = axis.sum(items)
-    ones = [1] * (total.shape.rank - 1)
-    counts = tf.cast(axis.lengths, total.dtype)
-    return total / tf.reshape(counts, [*total.shape[:1], *ones])
-
-
 # What an op makes of the other axes that it is along, and then of items.
 _REDUCTIONS: dict[
     str,
@@ -42,7 +36,7 @@ _REDUCTIONS: dict[
     "All": (tf.reduce_all, _all),
     "Any": (tf.reduce_any, _any),
     "Max": (tf.reduce_max, ItemAxis.max),
-    "Mean": (tf.reduce_mean, _mean),
+    "Mean": (tf.reduce_mean, ItemAxis.mean),
     "Min": (tf.reduce_min, ItemAxis.min),
     "Prod": (tf.reduce_prod, ItemAxis.prod),
     "Sum": (tf.reduce_sum, ItemAxis.sum),
@@ -99,7 +93,8 @@ def product(
         return item_by_item(block, op, inputs)
     axis = axis_of(op, inputs)
     rows = tf.reshape(left.tensor, [axis.num_items, left.shape[1], 1])
-    return [axis.sum(rows * right.tensor)]
+    products = widened(rows) * widened(right.tensor)
+    return [tf.cast(axis.sum(products), rows.dtype)]
 
 
 @register_list_rule("Einsum")

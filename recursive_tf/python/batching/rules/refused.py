@@ -29,12 +29,6 @@ register_vectorization(*_SEEDED)(
         "outside of the SubGraph and look it up, or use the dataflow executor."
     )
 )
-register_vectorization("StringFormat")(
-    refusing(
-        "it makes one text for each activation, e.g. for tf.print. Take it out of the "
-        "SubGraph, or use the dataflow executor."
-    )
-)
 
 _average = refusing(
     "Keras's BatchNormalization updates its averages, each activation after the other. "

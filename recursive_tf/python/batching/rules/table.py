@@ -70,7 +70,7 @@ def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
         an operand of `block.once` where it is the same for all activations. N is a
         number while a rule runs, but stands for any: what depends on its value is
         refused. For what it cannot do a rule raises `rtf.CannotBatchError(op, why)`.
-        If it returns or raises anything else, the root call raises `rtf.RuleError`.
+        If it returns anything else, the root call raises `rtf.RuleError`.
     """
 
     def register(rule: Rule) -> Rule:

@@ -1,0 +1,37 @@
+#include "recursive_tf/cc/tf/failed_row.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace recursive_tf {
+namespace {
+
+constexpr char kRow[] = "recursive_tf/failed_row";
+
+}  // namespace
+
+absl::Status WithFailedRow(absl::Status status, int64_t row) {
+  const std::string text = absl::StrCat(row);
+  // Not of the string itself: TensorFlow does not export that.
+  status.SetPayload(kRow, absl::Cord(absl::string_view(text)));
+  return status;
+}
+
+std::optional<int64_t> TakeFailedRow(absl::Status* status) {
+  const auto payload = status->GetPayload(kRow);
+  int64_t row = 0;
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &row)) {
+    return std::nullopt;
+  }
+  status->ErasePayload(kRow);
+  return row;
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,111 @@
+// Checks of many activations at once, and texts of them, which both are mostly
+// for who debugs.
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tensorflow/core/framework/common_shape_fns.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/shape_inference.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+using tf::shape_inference::DimensionHandle;
+using tf::shape_inference::InferenceContext;
+
+// As many rows as the inputs have that have rows.
+absl::Status TextsShape(InferenceContext* ctx) {
+  std::vector<bool> has_rows;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("has_rows", &has_rows));
+  DimensionHandle rows = ctx->UnknownDim();
+  for (int i = 0; i < ctx->num_inputs(); ++i) {
+    if (!has_rows[i] || !ctx->RankKnown(ctx->input(i))) continue;
+    TF_RETURN_IF_ERROR(ctx->Merge(rows, ctx->Dim(ctx->input(i), 0), &rows));
+  }
+  ctx->set_output(0, ctx->Vector(rows));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+REGISTER_OP("RecursiveCheckedIds")
+    .Input("ids: T")
+    .Output("checked: int64")
+    .Attr("T: {int32, int64}")
+    .Attr("size: int")
+    .Attr("drops_negative: bool")
+    .Attr("what: string")
+    .SetShapeFn(tf::shape_inference::UnchangedShape)
+    .Doc(R"doc(
+Numbers of activations that will be offset by row, if they are in range.
+
+So no activation reaches what is another's. The error has the row of the first that is
+not.
+
+ids: [N, ...].
+size: What they must be below.
+drops_negative: Whether those below zero become -1. Else they are an error, too.
+what: In the error, e.g. "segment_ids".
+checked: The same.
+)doc");
+
+REGISTER_OP("RecursiveAssertRows")
+    .Input("conditions: bool")
+    .Input("data: T")
+    .Attr("T: list(type) >= 0")
+    .Attr("has_rows: list(bool) >= 0")
+    .Attr("summarize: int")
+    .SetIsStateful()
+    .SetShapeFn(tf::shape_inference::NoOutputs)
+    .Doc(R"doc(
+Assert of many activations: fails as that does for the first whose condition is false.
+
+conditions: [N].
+data: What is printed of that row.
+has_rows: Which of the data have rows in front.
+summarize: How many entries of each are printed.
+)doc");
+
+REGISTER_OP("RecursiveCheckNumericsRows")
+    .Input("tensor: T")
+    .Output("output: T")
+    .Attr("T: {bfloat16, half, float, double}")
+    .Attr("message: string")
+    .Attr("tells_sign: bool")
+    .Attr("has_rows: bool")
+    .SetIsStateful()
+    .SetShapeFn(tf::shape_inference::UnchangedShape)
+    .Doc(R"doc(
+CheckNumerics, or CheckNumericsV2, of many activations: of the first row that fails.
+
+tensor: [N, ...].
+message: What the error begins with.
+tells_sign: Whether the error tells -Inf from +Inf, as that of CheckNumericsV2 does.
+has_rows: Whether a row is an activation; it may also be an item of one.
+output: The same.
+)doc");
+
+REGISTER_OP("RecursiveFormatRows")
+    .Input("inputs: T")
+    .Output("texts: string")
+    .Attr("T: list(type) >= 1")
+    .Attr("has_rows: list(bool) >= 1")
+    .Attr("template: string")
+    .Attr("placeholder: string")
+    .Attr("summarize: int")
+    .SetShapeFn(TextsShape)
+    .Doc(R"doc(
+StringFormat of many activations.
+
+inputs: What takes the place of the placeholders.
+has_rows: Which of them have rows in front; at least one.
+template: The text with placeholders.
+placeholder: What they look like.
+summarize: How many entries of each axis are shown.
+texts: [N].
+)doc");
+
+}  // namespace recursive_tf
