@@ -82,7 +82,9 @@ def test_an_error_in_a_function_names_the_path():
 def test_the_kind_of_an_error_is_the_ops_own():
     with rtf.SubGraph("f") as f:
         f.output(tf.gather([1, 2], f.input(tf.int32)))
-    assert "is not in [0, 2)" in message_of(lambda: f(7), tf.errors.InvalidArgumentError)
+    assert "is not in [0, 2)" in message_of(
+        lambda: f(7), tf.errors.InvalidArgumentError
+    )
 
 
 @pytest.mark.falls_back("a Python function")
