@@ -91,7 +91,7 @@ def check_case(
         with root_op.observe() as made:
             for (forest, wanted), tolerance in zip(runs, allowed, strict=True):
                 _check_run(text, forest.data(case.program), wanted, tolerance)
-        EXECUTED[executor, *sorted(set(made))] += 1
+        EXECUTED[(executor, *sorted(set(made)))] += 1
     return len(runs)
 
 

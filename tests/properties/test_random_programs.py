@@ -1,9 +1,9 @@
 """Random recursive programs compute what the oracle does, values and gradients.
 
 A run of the tests draws 40 programs, and runs each on 25 forests; `--programs=400`
-draws more. Each run draws others, and says how to draw them again. What fails is drawn again, ever
-smaller, and shown as a script to run. What ends the process leaves its script in
-`recursive_tf_random_program_*.py` where temporary files are.
+draws more. Each run draws others, and says how to draw them again. What fails is drawn
+again, ever smaller, and shown as a script to run. What ends the process leaves its
+script in `recursive_tf_random_program_*.py` where temporary files are.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_every_executor_computes_what_the_oracle_does(
 def test_most_of_them_are_batched() -> None:
     """Else the batched executor would hardly be tested: `auto` falls back silently."""
     share, total = batched_share()
-    print(f"{share:.0%} of {total} random programs were batched")
+    print(f"{share:.0%} of {total} random programs were batched")  # noqa: T201
     if total < FEWEST_TO_TELL:
         pytest.skip("This process ran too few random programs to tell.")
     assert share >= LEAST_BATCHED
