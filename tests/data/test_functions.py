@@ -99,6 +99,7 @@ def test_conditionals_and_loops_carry_forests():
     assert_same(halve(forest()), forest()[2:3])
 
 
+@pytest.mark.traces_only
 def test_gradients_reach_features():
     trees = forest()
     weights = tf.Variable(trees.features["vector"])

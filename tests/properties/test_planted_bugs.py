@@ -25,7 +25,7 @@ from tests.properties.running import Case, Oracle, cases, check_case, settled
 from tests.properties.source import program_source, script
 from tests.properties.tolerances import tolerances
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.may_fall_back("whatever is drawn")]
 
 LOOKING = settings(
     max_examples=300,
