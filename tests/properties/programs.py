@@ -37,7 +37,7 @@ def programs(draw: Any) -> Program:
         dtype=pick(draw, ["float64", "float64", "float32"]),
         is_mixed=pick(draw, [False, False, True]),
         # Their lengths differ between invocations, which is not batched.
-        has_lists=pick(draw, [False, False, False, True]),
+        has_lists=pick(draw, [False, False, True]),
     )
     arity, is_mapped = pick(draw, [1, 2, 3]), draw(st.booleans())
     is_full = draw(st.booleans())
@@ -49,7 +49,7 @@ def programs(draw: Any) -> Program:
         heading,
         {header.name: header for header in headers},
         [capture.var for capture in captures],
-        counts=pick(draw, [False] * 7 + [True]),
+        counts=pick(draw, [False, False, True]),
     )
     drawing.arity, drawing.num_sure = arity, arity if is_full else 1
     subgraphs = [drawing.subgraph(header) for header in headers]

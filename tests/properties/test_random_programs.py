@@ -8,6 +8,8 @@ script in `recursive_tf_random_program_*.py` where temporary files are.
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.slow
 # forests of programs that it has drawn before.
 PROGRAMS_A_PART = 5
 
-FEWEST_TO_TELL = 10
+FEWEST_TO_TELL = 20
 LEAST_BATCHED = 0.6
 
 SETTINGS = settings(
@@ -67,4 +69,6 @@ def test_most_of_them_are_batched() -> None:
     print(f"{share:.0%} of {total} random programs were batched")  # noqa: T201
     if total < FEWEST_TO_TELL:
         pytest.skip("This process ran too few random programs to tell.")
-    assert share >= LEAST_BATCHED
+    # What chance may take off it: two processes run twenty programs each.
+    chance = 1.6 * math.sqrt(LEAST_BATCHED * (1 - LEAST_BATCHED) / total)
+    assert share >= LEAST_BATCHED - chance
