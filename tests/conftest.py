@@ -6,6 +6,7 @@ executor for what it cannot batch, and a test would not notice.
 
 import functools
 import os
+import random
 
 import hypothesis
 import pytest
@@ -35,10 +36,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many random recursive programs to run, each on 25 forests",
     )
     parser.addoption(
-        "--programs-seed",
-        default="0",
-        help="a number that random programs depend on, or `random`",
+        "--programs-as-drawn",
+        action="store_true",
+        help="shows what fails as it was drawn; making it small takes minutes",
     )
+    parser.addoption(
+        "--programs-seed",
+        default="random",
+        help="a number that random programs depend on, or `random`: another each run",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draws the seed of the run, which its other processes are told."""
+    if config.option.programs_seed == "random":
+        config.option.programs_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"random programs: --programs-seed={config.option.programs_seed}"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -61,6 +61,7 @@ def test_one_tree_has_one_root():
 
 
 @pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.traces_only
 def test_batches_of_one_dataset_do_not_trace_again(binary):
     traces = []
 
@@ -76,6 +77,7 @@ def test_batches_of_one_dataset_do_not_trace_again(binary):
     assert len(traces) == 1
 
 
+@pytest.mark.traces_only
 def test_a_function_returns_forests():
     @tf.function
     def reverse(trees):
@@ -86,6 +88,7 @@ def test_a_function_returns_forests():
     np.testing.assert_array_equal(more.labels, forest().labels + 1)
 
 
+@pytest.mark.traces_only
 def test_conditionals_and_loops_carry_forests():
     @tf.function
     def halve(trees):
@@ -96,6 +99,7 @@ def test_conditionals_and_loops_carry_forests():
     assert_same(halve(forest()), forest()[2:3])
 
 
+@pytest.mark.traces_only
 def test_gradients_reach_features():
     trees = forest()
     weights = tf.Variable(trees.features["vector"])

@@ -336,6 +336,7 @@ def test_each_trace_must_return_one_structure():
 
 
 @pytest.mark.every_executor
+@pytest.mark.falls_back("an assertion")
 def test_an_error_names_the_path():
     @rtf.subgraph
     def walk(n):

@@ -13,11 +13,15 @@ pytestmark = pytest.mark.every_executor
 LEFT, RIGHT = tf.constant([-1, -1, -1, 0, 3]), tf.constant([-1, -1, -1, 1, 2])
 
 
-@rtf.subgraph
-def fib(n):
-    if n < 2:
-        return n
-    return fib(n - 1) + fib(n - 2)
+@pytest.fixture
+def fib():
+    @rtf.subgraph
+    def fib(n):
+        if n < 2:
+            return n
+        return fib(n - 1) + fib(n - 2)
+
+    return fib
 
 
 def define_sums():
@@ -39,11 +43,11 @@ def define_sums():
 @pytest.mark.parametrize(
     "rows", [[1, 5, 10], np.array([1, 5, 10]), tf.constant([1, 5, 10])]
 )
-def test_a_map_calls_for_each_row(rows):
+def test_a_map_calls_for_each_row(fib, rows):
     assert fib.map(rows).numpy().tolist() == [1, 5, 55]
 
 
-def test_a_map_and_a_call_share_a_subgraph():
+def test_a_map_and_a_call_share_a_subgraph(fib):
     before = fib.subgraph_for(3)
     fib.map([1, 2])
     assert fib.subgraph_for(4) is before
@@ -97,17 +101,19 @@ def test_a_map_of_a_method():
     assert Scale().times.map([1, 2, 4]).numpy().tolist() == [3, 6, 12]
 
 
-def test_a_map_in_a_function():
+def test_a_map_in_a_function(fib):
     run = tf.function(lambda rows: fib.map(rows))
     assert run(tf.constant([3, 7])).numpy().tolist() == [2, 13]
     assert run(tf.zeros([0], tf.int32)).shape == [0]
 
 
-def test_a_map_of_a_scalar_is_refused():
+@pytest.mark.traces_only
+def test_a_map_of_a_scalar_is_refused(fib):
     message = message_of(lambda: fib.map(3))
     assert "Argument 'n' of SubGraph 'fib' is a scalar, but a map takes rows" in message
 
 
+@pytest.mark.traces_only
 def test_a_map_without_tensors_is_refused():
     @rtf.subgraph
     def f(how):
@@ -203,12 +209,14 @@ def test_functions_that_call_each_other_push():
     assert pushed["odd"].numpy().tolist() == [0, 1, 0, 3, 0]
 
 
+@pytest.mark.traces_only
 def test_a_push_outside_of_the_body_is_refused():
     sums = define_sums()
     message = message_of(lambda: sums.push("total", 1.0, index=0, size=1))
     assert "`.push` of SubGraph 'sums' is called outside of its body" in message
 
 
+@pytest.mark.traces_only
 def test_a_push_in_the_body_of_another_is_refused():
     sums = define_sums()
 
@@ -222,6 +230,7 @@ def test_a_push_in_the_body_of_another_is_refused():
     )
 
 
+@pytest.mark.traces_only
 def test_with_pushed_in_a_body_is_refused():
     @rtf.subgraph
     def f(n) -> tf.int32:

@@ -87,6 +87,7 @@ def test_a_base_case_that_is_a_loop_of_no_turns_is_annotated():
 
 
 @pytest.mark.every_executor
+@pytest.mark.falls_back("a list of unknown length")
 def test_map_fn_in_a_body_calls_for_each_element():
     @rtf.subgraph
     def f(n):
@@ -111,6 +112,7 @@ def test_a_function_in_the_body_computes():
 
 
 @pytest.mark.every_executor
+@pytest.mark.falls_back("a text to print")
 def test_prints_and_assertions_in_a_body_happen(tmp_path):
     path = tmp_path / "printed"
 
@@ -129,6 +131,7 @@ def test_prints_and_assertions_in_a_body_happen(tmp_path):
 
 
 @pytest.mark.every_executor
+@pytest.mark.falls_back("an effect")
 def test_a_variable_counts_every_invocation():
     counter = tf.Variable(0)
 

@@ -33,11 +33,13 @@ class Sizes:
         width: The length of a vector, and the rows and columns of a matrix.
         dtype: Of most floats.
         is_mixed: There are floats of the other dtype too.
+        has_lists: There are lists whose length is known when it runs.
     """
 
     width: int
     dtype: str
     is_mixed: bool
+    has_lists: bool
 
     @property
     def other(self) -> str:
@@ -91,6 +93,7 @@ def rules(kind: Type, sizes: Sizes) -> list[Rule]:
         Rule("add", (own, kind)),
         Rule("negative", (kind,)),
         Rule("stop_gradient", (kind,)),
+        Rule("slanted", (kind,)),
     ]
     if sizes.is_mixed:
         other = FLOATS[1 - FLOATS.index(kind.dtype)]
@@ -111,12 +114,14 @@ def rules(kind: Type, sizes: Sizes) -> list[Rule]:
 
 def _scalar_rules(kind: Type, sizes: Sizes) -> list[Rule]:
     vector, matrix = sizes.vector(kind.dtype), sizes.matrix(kind.dtype)
+    of_lists = [Rule("sum", (sizes.longer(kind.dtype),))] if sizes.has_lists else []
     return [
         Rule("sum", (vector,)),
         Rule("mean", (matrix,)),
         Rule("sum", (matrix,)),
-        Rule("sum", (sizes.longer(kind.dtype),)),
+        *of_lists,
         Rule("pick", (vector, INT32)),
+        Rule("draw", (INT32,)),
         Rule("cast", (BOOL,)),
         Rule("cast", (Type("int64"),)),
     ]
@@ -165,7 +170,7 @@ def _integer_rules(kind: Type, sizes: Sizes) -> list[Rule]:
         Rule("cast", (Type("bool", kind.shape),)),
         Rule("truncate", (Type(sizes.dtype, kind.shape),), (0,)),
     ]
-    if kind == INT32:
+    if kind == INT32 and sizes.has_lists:
         found.append(Rule("size", (sizes.longer(),)))
     return found
 

@@ -51,7 +51,7 @@ def value_types(sizes: Sizes) -> list[Type]:
         sizes.matrix(),
         BOOL,
         sizes.scalar(sizes.other),
-        sizes.longer(),
+        *([sizes.longer()] if sizes.has_lists else []),
         Type("int64"),
         sizes.vector(sizes.other),
         Type("int32", (sizes.width,)),

@@ -116,6 +116,9 @@ ELEMENTWISE = {
     "multiply": _of("({0} * {1})", np.multiply, lambda g, z, x, y: [g * y, g * x]),
     "negative": _of("(-{0})", np.negative, lambda g, y, x: [-g]),
     "stop_gradient": _of("tf.stop_gradient({0})", lambda x: x),
+    "slanted": _of(
+        "slanted({0})", lambda x: x, lambda g, y, x: [0.5 * g * np.cos(3 * x)]
+    ),
     "where": _of(
         "tf.where({0}, {1}, {2})",
         np.where,
@@ -197,4 +200,19 @@ DISCRETE = {
     "not": _of("tf.logical_not({0})", np.logical_not),
 }
 
-OPERATIONS = {**SQUASHING, **ELEMENTWISE, **SHAPING, **PRODUCTS, **DISCRETE}
+
+def _draw(kind: Type, seed: Array) -> Array:
+    """Returns the number that TensorFlow draws: how, is not what is tested."""
+    import tensorflow as tf
+
+    drawn = tf.random.stateless_uniform([], [int(seed), 7], dtype=kind.dtype)
+    return np.asarray(drawn, np.float64)
+
+
+DRAWING = {
+    "draw": Operation(
+        "tf.random.stateless_uniform([], tf.stack([{0}, 7]), dtype=tf.{dtype})", _draw
+    ),
+}
+
+OPERATIONS = {**SQUASHING, **ELEMENTWISE, **SHAPING, **PRODUCTS, **DISCRETE, **DRAWING}

@@ -36,6 +36,8 @@ def programs(draw: Any) -> Program:
         width=pick(draw, [2, 3, 1]),
         dtype=pick(draw, ["float64", "float64", "float32"]),
         is_mixed=pick(draw, [False, False, True]),
+        # Their lengths differ between invocations, which is not batched.
+        has_lists=pick(draw, [False, False, True]),
     )
     arity, is_mapped = pick(draw, [1, 2, 3]), draw(st.booleans())
     is_full = draw(st.booleans())

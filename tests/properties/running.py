@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import faulthandler
 import functools
@@ -14,18 +15,22 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.properties.checking import check, tolerance_of
+from recursive_tf.python import root_op
+from tests.properties.checking import check
 from tests.properties.forests import Forest, forests
 from tests.properties.operations import Ambiguous, Array
 from tests.properties.oracle import TooLarge, expected
 from tests.properties.programs import programs
 from tests.properties.source import EXECUTORS, program_source, script
 from tests.properties.syntax import Program
+from tests.properties.tolerances import tolerances
 
 Results = dict[str, Array | None]
 Oracle = Callable[[Program, Forest], Results]
 
 FORESTS_A_PROGRAM = 25
+# How many programs had root ops of which types, by what they ran in.
+EXECUTED: collections.Counter[Any] = collections.Counter()
 HANGS_AFTER_SECONDS = 240.0
 _MOST_ATTEMPTS = 40
 
@@ -80,19 +85,39 @@ def check_case(
     """
     found = [settled(case.program, forest, oracle) for forest in case.forests]
     runs = [run for run in found if run is not None]
+    allowed = [tolerances(case.program, *run) for run in runs]
     for executor in executors:
         text = program_source(case.program, executor)
-        for forest, wanted in runs:
-            _check_run(text, forest.data(case.program), wanted)
+        with root_op.observe() as made:
+            for (forest, wanted), tolerance in zip(runs, allowed, strict=True):
+                _check_run(text, forest.data(case.program), wanted, tolerance)
+        EXECUTED[(executor, *sorted(set(made)))] += 1
     return len(runs)
 
 
-def _check_run(text: str, data: Mapping[str, Array], wanted: Results) -> None:
-    show = functools.partial(script, text, data, wanted)
+def batched_share() -> tuple[float, int]:
+    """Returns the share of programs so far that `auto` ran batched, of how many."""
+    counts = collections.Counter(
+        root_op.DATAFLOW in made
+        for (executor, *made), count in EXECUTED.items()
+        if executor == "batched" and made
+        for _ in range(count)
+    )
+    total = sum(counts.values())
+    return counts[False] / max(total, 1), total
+
+
+def _check_run(
+    text: str,
+    data: Mapping[str, Array],
+    wanted: Results,
+    tolerance: Mapping[str, Array],
+) -> None:
+    show = functools.partial(script, text, data, wanted, tolerance)
     try:
         with _left_behind_if_it_crashes(show), _shown_if_it_hangs():
             found = compiled(text)(data)
-        check(found, wanted, tolerance_of(text))
+        check(found, wanted, dict(tolerance))
     except Exception as error:
         raise AssertionError(
             f"{type(error).__name__}: {error}\n\nThis script shows it:\n\n{show()}"

@@ -45,6 +45,12 @@ import recursive_tf as rtf
 
 Pair = collections.namedtuple("Pair", ["first", "second"])
 counter = tf.Variable(0)
+
+
+@tf.custom_gradient
+def slanted(x):
+    """Returns x; its gradient is another than that of x, and needs x."""
+    return tf.identity(x), lambda dy: 0.5 * dy * tf.cos(3 * x)
 '''
 
 LOSS = '''
@@ -104,9 +110,10 @@ _MAIN = """
 
 DATA = {data}
 EXPECTED = {expected}
+TOLERANCE = {tolerance}
 
 if __name__ == "__main__":
-    check(run(DATA), EXPECTED, {tolerance})
+    check(run(DATA), EXPECTED, TOLERANCE)
 """
 
 
@@ -121,7 +128,10 @@ def program_source(program: Program, executor: str = "dataflow") -> str:
 
 
 def script(
-    text: str, data: Mapping[str, Array], expected: Mapping[str, Array | None]
+    text: str,
+    data: Mapping[str, Array],
+    expected: Mapping[str, Array | None],
+    tolerance: Mapping[str, Array],
 ) -> str:
     """Returns a module that ends with an error if a run does not show `expected`.
 
@@ -129,11 +139,12 @@ def script(
         text: Of `program_source`.
         data: Of a forest.
         expected: What a run on it has to show.
+        tolerance: How exactly, by name.
     """
     main = _MAIN.format(
         data=_table(data),
         expected=_table(expected),
-        tolerance=checking.tolerance_of(text),
+        tolerance=_table(tolerance),
     )
     return text + "\n\n" + inspect.getsource(checking.check) + main
 

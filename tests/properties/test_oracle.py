@@ -16,6 +16,7 @@ STEP = 1e-6
 SMOOTH = {
     **OPERATIONS,
     "stop_gradient": _of("", lambda x: x, lambda g, y, x: [g]),
+    "slanted": _of("", lambda x: x, lambda g, y, x: [g]),
 }
 
 
