@@ -9,10 +9,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/report_board.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "recursive_tf/cc/tf/rows.h"
@@ -38,13 +42,18 @@ int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
 
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
   tf::Tensor zeros(dtype, shape);
-  std::memset(zeros.data(), 0, zeros.TotalBytes());
+  // Tensors of other types are made empty.
+  if (tf::DataTypeCanUseMemcpy(dtype)) {
+    std::memset(zeros.data(), 0, zeros.TotalBytes());
+  }
   return zeros;
 }
 
-bool BatchedBackward::RunBackward(int32_t block, std::vector<tf::Tensor> inputs,
+bool BatchedBackward::RunBackward(const TapedLaunch<tf::Tensor>& launch,
+                                  std::vector<tf::Tensor> inputs,
                                   std::vector<tf::Tensor>* outputs) {
-  return Succeeds(block, TryBackward(block, std::move(inputs), outputs));
+  return Succeeds(launch.block,
+                  TryBackward(launch, std::move(inputs), outputs));
 }
 
 bool BatchedBackward::RunDeferred(int32_t block,
@@ -52,21 +61,52 @@ bool BatchedBackward::RunDeferred(int32_t block,
   return Succeeds(block, TryDeferred(block, std::move(inputs)));
 }
 
-absl::Status BatchedBackward::TryBackward(int32_t block,
+absl::Status BatchedBackward::TryBackward(const TapedLaunch<tf::Tensor>& launch,
                                           std::vector<tf::Tensor> inputs,
                                           std::vector<tf::Tensor>* outputs) {
+  const int32_t block = launch.block;
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
   watch_.Lap(&report_.seconds_gather);
   report_.launches[block] += 1;
-  report_.rows[block] += recursive_tf::NumRows(inputs.front());
+  report_.rows[block] += launch.num_rows;
   const TraceSpan span(spec_.program.block_names[block], "backward",
-                       recursive_tf::NumRows(inputs.front()));
+                       launch.num_rows);
   const Block& backward = blocks_[spec_.backward[block]];
   TF_RETURN_IF_ERROR(
       backward.Run(step_.args(), std::move(inputs), &invariants_, outputs));
   CountBytes(*outputs);
   watch_.Lap(&report_.seconds_blocks);
+  const BlockGradient& gradient = spec_.program.gradients[block];
+  for (size_t i = 0; i < gradient.input_gradients.size(); ++i) {
+    TF_RETURN_IF_ERROR(CheckGradient(launch.inputs[gradient.input_gradients[i]],
+                                     (*outputs)[i]));
+  }
   return absl::OkStatus();
+}
+
+absl::Status BatchedBackward::CheckGradient(const JoinedRows& joined,
+                                            const tf::Tensor& gradient) const {
+  const Rows& first = joined.front();
+  if (first.runs().empty()) return absl::OkStatus();
+  const Kind& kind = record_.values[first.runs().front().value];
+  int64_t row_size = 0;
+  for (const Rows& rows : joined) {
+    row_size += RowSize(rows.runs().front().value);
+  }
+  if (gradient.dtype() == kind.dtype && CanAdd(kind.dtype) &&
+      gradient.dims() == kind.shape.dims() &&
+      gradient.dim_size(0) == first.num_rows() &&
+      gradient.NumElements() == first.num_rows() * row_size) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      first.num_rows(), " rows, the first of them of a ",
+      tf::DataTypeString(kind.dtype), " of the shape ",
+      kind.shape.DebugString(), ", got a gradient that is a ",
+      tf::DataTypeString(gradient.dtype()), " of the shape ",
+      gradient.shape().DebugString(),
+      ". A gradient needs the dtype and the shape of its value, also that of a "
+      "tf.custom_gradient"));
 }
 
 absl::Status BatchedBackward::TryDeferred(
@@ -76,7 +116,9 @@ absl::Status BatchedBackward::TryDeferred(
   std::vector<tf::Tensor> joined;
   TF_RETURN_IF_ERROR(JoinDeferred(block, std::move(inputs), &joined));
   const TraceSpan span(spec_.program.block_names[block], "deferred",
-                       joined.empty() ? 0 : recursive_tf::NumRows(joined[0]));
+                       joined.empty() || joined[0].dims() == 0
+                           ? 0
+                           : recursive_tf::NumRows(joined[0]));
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
   TF_RETURN_IF_ERROR(
@@ -92,7 +134,7 @@ absl::Status BatchedBackward::TryDeferred(
       bytes_deferred_ += NumBytes(output);
       all.push_back(std::move(output));
     } else {
-      all.front() = AddTensors(std::move(all.front()), output);
+      TF_RETURN_IF_ERROR(AddTensors(output, &all.front()));
     }
     ++index;
   }
@@ -168,7 +210,7 @@ bool BatchedBackward::Succeeds(int32_t block, const absl::Status& status) {
 }
 
 tf::Tensor BatchedBackward::Zeros(int32_t value) const {
-  const BatchedRecord::Kind& kind = record_.values[value];
+  const Kind& kind = record_.values[value];
   return ZerosOf(kind.dtype, kind.shape);
 }
 
@@ -186,7 +228,7 @@ int64_t BatchedBackward::RowSize(int32_t value) const {
 }
 
 tf::Tensor BatchedBackward::Allocate(int32_t value) const {
-  const BatchedRecord::Kind& kind = record_.values[value];
+  const Kind& kind = record_.values[value];
   return tf::Tensor(kind.dtype, kind.shape);
 }
 

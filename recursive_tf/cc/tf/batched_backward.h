@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/tf/batched_program.h"
@@ -62,7 +63,8 @@ class BatchedBackward {
 
   // --- For ReverseReplay
 
-  bool RunBackward(int32_t block, std::vector<tensorflow::Tensor> inputs,
+  bool RunBackward(const TapedLaunch<tensorflow::Tensor>& launch,
+                   std::vector<tensorflow::Tensor> inputs,
                    std::vector<tensorflow::Tensor>* outputs);
   bool RunDeferred(int32_t block,
                    std::vector<std::vector<tensorflow::Tensor>> inputs);
@@ -82,9 +84,12 @@ class BatchedBackward {
   void Own(tensorflow::Tensor* rows) const;
 
  private:
-  absl::Status TryBackward(int32_t block,
+  absl::Status TryBackward(const TapedLaunch<tensorflow::Tensor>& launch,
                            std::vector<tensorflow::Tensor> inputs,
                            std::vector<tensorflow::Tensor>* outputs);
+  // Checks that `gradient` is one of rows that a launch took as one input.
+  absl::Status CheckGradient(const JoinedRows& joined,
+                             const tensorflow::Tensor& gradient) const;
   absl::Status TryDeferred(int32_t block,
                            std::vector<std::vector<tensorflow::Tensor>> inputs);
   absl::Status JoinDeferred(int32_t block,
