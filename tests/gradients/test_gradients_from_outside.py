@@ -91,12 +91,12 @@ def test_a_gradient_unlike_the_table_is_an_error_with_both(w, way, unlike):
 @pytest.mark.parametrize("of", [outputs_of, table_of])
 def test_a_gradient_of_another_dtype_is_an_error_with_both(w, way, of):
     f = tree(w, pushes=of is table_of)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="float .* dtype double"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"float .* dtype double"):
         way(f, w, of, tf.ones([5, 4], tf.float64))
 
 
 def test_tensorflow_takes_no_gradient_of_another_dtype_eagerly(w):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="float .* double"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"float .* double"):
         eagerly(tree(w), w, outputs_of, tf.ones([5, 4], tf.float64))
 
 

@@ -286,7 +286,7 @@ def test_own_gradients_of_several_shapes_are_an_error_that_says_both():
         tape.gradient(y, x)
 
 
-def test_an_own_gradient_that_is_too_wide_is_an_error_if_it_is_batched():
+def test_an_own_gradient_that_is_too_wide_cannot_be_batched():
     with rtf.SubGraph("wide", executor="batched") as f:
         x, n = f.input(tf.TensorSpec([3])), f.input(tf.int32)
 
@@ -296,10 +296,7 @@ def test_an_own_gradient_that_is_too_wide_is_an_error_if_it_is_batched():
 
         f.output(tf.cond(n < 1, lambda: x, lambda: f(halved(x), n - 1)))
     x = tf.ones([3])
-    with (
-        pytest.raises((tf.errors.InvalidArgumentError, rtf.SubGraphError, ValueError)),
-        tf.GradientTape() as tape,
-    ):
+    with tf.GradientTape() as tape:
         tape.watch(x)
-        y = f(x, 2)
-        tape.gradient(y, x)
+        with pytest.raises(rtf.SubGraphError, match=r"shape \(\d+, 6\) for an input"):
+            f(x, 2)

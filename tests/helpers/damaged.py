@@ -1,7 +1,7 @@
 """Saved programs with other numbers in them, loaded and run.
 
-Usage: python tests/helpers/damaged.py FIRST COUNT. It runs mutants FIRST, FIRST + 1, ...
-and says of each that it begins. A mutant may be refused, fail or run, but not end the
+Usage: python tests/helpers/damaged.py FIRST COUNT. It runs mutants from FIRST on, and
+says of each that it begins. A mutant may be refused, fail or run, but not end the
 process, take much memory, or run on once it is cancelled.
 """
 
@@ -188,8 +188,10 @@ def run(graph_def, results):
     """Runs a graph, as one that was loaded."""
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(graph_def, name="")
-        config = tf.compat.v1.ConfigProto(operation_timeout_in_ms=1000 * SECONDS)
-        with tf.compat.v1.Session(graph=graph, config=config) as session:
+        # What may be cancelled after a while is a session alone.
+        v1 = tf.compat.v1  # noqa: TID251
+        config = v1.ConfigProto(operation_timeout_in_ms=1000 * SECONDS)
+        with v1.Session(graph=graph, config=config) as session:
             return session.run(results)
 
 
