@@ -28,7 +28,13 @@ hypothesis.settings.load_profile("recursive_tf")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the options of tests/properties, whose own conftest is read too late."""
+    """Adds the options of folders whose own conftest is read too late."""
+    parser.addoption(
+        "--damaged",
+        type=int,
+        default=300,
+        help="how many damaged programs to load and run",
+    )
     parser.addoption(
         "--programs",
         type=int,

@@ -6,7 +6,7 @@ namespace recursive_tf {
 REGISTER_OP("RecursiveInvoke")
     .Input("args: Targs")
     .Input("captures: Tcaptures")
-    .Input("push_sizes: num_pushes * int64")
+    .Input("push_sizes: Tpush_sizes")
     .Output("outputs: Toutputs")
     .Output("pushed: Tpushed")
     .Output("activation: variant")
@@ -16,7 +16,7 @@ REGISTER_OP("RecursiveInvoke")
     .Attr("capture_indices: list(int) >= 0")
     .Attr("Targs: list(type) >= 0")
     .Attr("Tcaptures: list(type) >= 0")
-    .Attr("num_pushes: int >= 0")
+    .Attr("Tpush_sizes: list({int64}) >= 0")
     .Attr("Toutputs: list(type) >= 0")
     .Attr("Tpushed: list(type) >= 0")
     .Attr("output_shapes: list(shape) >= 0")
@@ -37,7 +37,8 @@ sites in bodies name their callee by its index, so no function names itself.
 
 args: What the entry procedure takes; each with rows in front if `mapped`.
 captures: Outer tensors that the procedures use, in one list for the program.
-push_sizes: The number of rows of each table that the program pushes to.
+push_sizes: The number of rows of each table that the program pushes to. Their
+  types are listed, and not counted: a file may hold any number.
 outputs: What the entry procedure returns; stacked if `mapped`.
 pushed: The tables, [size, ...] each.
 activation: Names this call to its gradient.

@@ -265,3 +265,38 @@ def test_a_gradient_that_uses_a_tensor_of_the_outside_alone_is_not_batched(w):
     message = message_of(lambda: slopes(tf.constant(ROWS[0]), tf.constant(3.0)))
     assert "and the SubGraph does not. Make it an argument" in message
     assert "test_own_gradients.py:" in message
+
+
+def test_own_gradients_of_several_shapes_are_an_error_that_says_both():
+    x = tf.ones([3])
+
+    with rtf.SubGraph("sums", executor="dataflow") as f:
+        n = f.input(tf.int32)
+
+        @tf.custom_gradient
+        def total(x):
+            return tf.reduce_sum(x), lambda dy: dy * tf.ones([n + 1])
+
+        f.output(tf.cond(n < 1, lambda: total(x), lambda: total(x) + f(n - 1)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(2)
+    expected = "SubGraph 'sums' failed .* two gradients of one value .* a tf.custom"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=expected):
+        tape.gradient(y, x)
+
+
+def test_an_own_gradient_that_is_too_wide_cannot_be_batched():
+    with rtf.SubGraph("wide", executor="batched") as f:
+        x, n = f.input(tf.TensorSpec([3])), f.input(tf.int32)
+
+        @tf.custom_gradient
+        def halved(x):
+            return x / 2.0, lambda dy: tf.concat([dy, dy], 0)
+
+        f.output(tf.cond(n < 1, lambda: x, lambda: f(halved(x), n - 1)))
+    x = tf.ones([3])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises(rtf.SubGraphError, match=r"shape \(\d+, 6\) for an input"):
+            f(x, 2)

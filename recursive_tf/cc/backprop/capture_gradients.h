@@ -24,13 +24,15 @@ namespace recursive_tf {
 // Add has returned.
 //
 // Cost: one lock a contribution, and an addition in a summed slot.
-template <typename Tensor>
+//
+// A Status says in ok() whether all went well, as it does if made from nothing.
+template <typename Tensor, typename Status>
 class CaptureGradients {
  public:
   enum class Kind : uint8_t { kCollected, kSummed };
   using Contribution = std::vector<Tensor>;
-  // Returns the sum; may reuse the memory of `total`.
-  using Adder = Tensor (*)(Tensor total, const Tensor& value);
+  // Adds `value` to `*total`, whose memory it may reuse.
+  using Adder = Status (*)(const Tensor& value, Tensor* total);
 
   CaptureGradients(const std::vector<Kind>& kinds, Adder adder)
       : adder_(adder) {
@@ -38,17 +40,20 @@ class CaptureGradients {
     for (Kind kind : kinds) slots_.push_back(std::make_unique<Slot>(kind));
   }
 
-  void Add(size_t slot_index, Contribution contribution) {
+  // Returns what went wrong, if contributions cannot be added up.
+  Status Add(size_t slot_index, Contribution contribution) {
     Slot& slot = *slots_[slot_index];
     MutexLock lock(&slot.mu);
     if (slot.kind == Kind::kCollected || slot.contributions.empty()) {
       slot.contributions.push_back(std::move(contribution));
-      return;
+      return Status();
     }
     Contribution& total = slot.contributions.front();
     for (size_t i = 0; i < total.size(); ++i) {
-      total[i] = adder_(std::move(total[i]), contribution[i]);
+      Status status = adder_(contribution[i], &total[i]);
+      if (!status.ok()) return status;
     }
+    return Status();
   }
 
   // Removes and returns the contributions of a slot: all of a collected one, at

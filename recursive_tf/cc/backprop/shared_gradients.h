@@ -18,25 +18,31 @@ namespace recursive_tf {
 // Thread safety: every method may be called from any thread.
 //
 // Cost: one lock a contribution, and an addition but for the first.
-template <typename Owner, typename Tensor>
+//
+// A Status is as in CaptureGradients.
+template <typename Owner, typename Tensor, typename Status>
 class SharedGradients {
  public:
-  // Returns the sum; may reuse the memory of `total`.
-  using Adder = Tensor (*)(Tensor total, const Tensor& value);
+  // Adds `value` to `*total`, whose memory it may reuse.
+  using Adder = Status (*)(const Tensor& value, Tensor* total);
 
   explicit SharedGradients(Adder adder) : adder_(adder) {}
 
-  void Add(const Owner* owner, std::vector<Tensor> gradients) {
+  // Returns what went wrong, if contributions cannot be added up.
+  // REQUIRES: all for one owner have as many gradients.
+  Status Add(const Owner* owner, std::vector<Tensor> gradients) {
     MutexLock lock(&mu_);
     const auto [found, is_first] = sums_.try_emplace(owner);
     if (is_first) {
       found->second = std::move(gradients);
-      return;
+      return Status();
     }
     std::vector<Tensor>& total = found->second;
     for (size_t i = 0; i < total.size(); ++i) {
-      total[i] = adder_(std::move(total[i]), gradients[i]);
+      Status status = adder_(gradients[i], &total[i]);
+      if (!status.ok()) return status;
     }
+    return Status();
   }
 
   // Removes and returns the sums; none if nobody contributed.

@@ -77,6 +77,13 @@ class GradientPlanDecoder {
     CheckBelow(gradient.tape, num_kept);
     CheckBelow(gradient.cotangents, num_outputs);
     CheckBelow(gradient.input_gradients, num_inputs);
+    if (!gradient.has_backward &&
+        !(gradient.tape.empty() && gradient.input_gradients.empty())) {
+      reader_.Fail("has gradients of no backward part");
+    }
+    if (!gradient.has_deferred && !gradient.deferred.empty()) {
+      reader_.Fail("defers something for no deferred part");
+    }
     for (const Replayed& input : gradient.deferred) {
       if (input.kind == Replayed::Kind::kKept) {
         CheckBelow({input.index}, num_kept);

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_PLAN_DECODER_H_
 #define RECURSIVE_TF_CC_BATCHING_PLAN_DECODER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -157,25 +158,47 @@ class PlanDecoder {
   // Only a call of a SubGraph may close a cycle: it is what limits count.
   void CheckBranches(const Plan& plan) {
     if (plan.procedures.front().is_branch) reader_.Fail("begins with a branch");
-    std::set<int32_t> taken;
-    for (const Branch& branch : BranchesOf(plan)) {
-      if (plan.procedures[branch.procedure].is_branch &&
-          !taken.insert(branch.procedure).second) {
-        reader_.Fail("takes a branch in two places");
+    // By branch: the procedure that takes it.
+    std::vector<int32_t> takers(plan.procedures.size(), kNoProcedure);
+    for (size_t p = 0; p < plan.procedures.size(); ++p) {
+      for (const int32_t taken : TakenBy(plan.procedures[p])) {
+        if (!plan.procedures[taken].is_branch) continue;
+        if (takers[taken] != kNoProcedure) {
+          reader_.Fail("takes a branch in two places");
+        }
+        takers[taken] = static_cast<int32_t>(p);
+      }
+    }
+    if (reader_.ok()) CheckNesting(takers);
+  }
+
+  // Who takes a branch is not in it.
+  void CheckNesting(const std::vector<int32_t>& takers) {
+    // By procedure: from which one it was last passed on the way out.
+    std::vector<size_t> passed(takers.size(), takers.size());
+    for (size_t p = 0; p < takers.size(); ++p) {
+      size_t at = p;
+      while (passed[at] == takers.size()) {
+        passed[at] = p;
+        if (takers[at] == kNoProcedure) break;
+        at = static_cast<size_t>(takers[at]);
+      }
+      if (passed[at] == p && takers[at] != kNoProcedure) {
+        reader_.Fail("has a branch that only itself takes");
       }
     }
   }
 
-  static std::vector<Branch> BranchesOf(const Plan& plan) {
-    std::vector<Branch> all;
-    for (const PlannedProcedure& procedure : plan.procedures) {
-      for (const Stage& stage : procedure.stages) {
-        for (const CallSite& call : stage.calls) {
-          all.insert(all.end(), call.branches.begin(), call.branches.end());
+  static std::vector<int32_t> TakenBy(const PlannedProcedure& procedure) {
+    std::vector<int32_t> taken;
+    for (const Stage& stage : procedure.stages) {
+      for (const CallSite& call : stage.calls) {
+        for (const Branch& branch : call.branches) {
+          taken.push_back(branch.procedure);
         }
       }
     }
-    return all;
+    return taken;
   }
 
   // Follows a procedure, to see that it reads only what it has by then.
@@ -189,6 +212,11 @@ class PlanDecoder {
     for (const Stage& stage : procedure.stages) Check(stage, plan);
     Check(procedure.outputs, plan);
     if (procedure.goes_on.has_value()) Check(*procedure.goes_on, plan);
+    if (std::count(is_filled_.begin(), is_filled_.end(), false) > 0) {
+      reader_.Fail("has a slot that nothing fills");
+    }
+    num_slots_ += procedure.num_slots;
+    if (num_slots_ > INT32_MAX) reader_.Fail("has too many slots");
   }
 
   void Check(const Stage& stage, const Plan& plan) {
@@ -270,6 +298,8 @@ class PlanDecoder {
 
   // Of the procedure that is checked.
   std::vector<bool> is_filled_;
+  // Of those that were.
+  int64_t num_slots_ = 0;
   CodeReader reader_;
 };
 

@@ -22,9 +22,11 @@ namespace recursive_tf {
 // Backend, in addition to RowOps (adjoints.h), is
 //   // The gradient of a value, where none came.
 //   Tensor Zeros(int32_t value);
-//   // Each returns false if it fails, which ends the replay.
-//   bool RunBackward(int32_t block, std::vector<Tensor> inputs,
-//                    std::vector<Tensor>* outputs);
+//   // Each returns false if it fails, which ends the replay. The first outputs
+//   // are the gradients of inputs that the plan lists: they fit the rows that
+//   // the launch took there.
+//   bool RunBackward(const TapedLaunch<Tensor>& launch,
+//                    std::vector<Tensor> inputs, std::vector<Tensor>* outputs);
 //   // Takes for each input a tensor for each launch, to be concatenated. It
 //   // runs once a block that a gradient reaches, or more often: then what it
 //   // gives is added up.
@@ -122,7 +124,7 @@ class ReverseReplay {
       }
       inputs.insert(inputs.end(), cotangents.begin(), cotangents.end());
       Hold(NumBytes(cotangents));
-      if (!backend_.RunBackward(launch.block, std::move(inputs), &outputs)) {
+      if (!backend_.RunBackward(launch, std::move(inputs), &outputs)) {
         return false;
       }
     }

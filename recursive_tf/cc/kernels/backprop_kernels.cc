@@ -75,7 +75,9 @@ class RecallOp : public tf::OpKernel {
     OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
     const std::vector<tf::Tensor>* values = handle->run->forward->cache.Get(
         CacheKey::Of(*handle->activation, region_));
-    OP_REQUIRES(ctx, values != nullptr,
+    OP_REQUIRES(ctx,
+                values != nullptr &&
+                    values->size() == static_cast<size_t>(ctx->num_outputs()),
                 absl::InternalError(
                     "The forward call kept no values for its gradient."));
     for (size_t i = 0; i < values->size(); ++i) {

@@ -26,11 +26,16 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/bind_batched.h"
+#include "recursive_tf/cc/tf/bind_program.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/limit_error.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_ops.h"
+#include "recursive_tf/cc/tf/signature.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
+#include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -48,6 +53,14 @@ namespace tf = tensorflow;
 constexpr int64_t kManyRows = 16;
 constexpr int64_t kManyRowsOnce = 256;
 
+// Reads what a forward root op takes and returns.
+absl::Status ReadTypes(tf::OpKernelConstruction* ctx, RootTypes* types) {
+  TF_RETURN_IF_ERROR(ctx->GetAttr("Targs", &types->arguments));
+  TF_RETURN_IF_ERROR(ctx->GetAttr("Tcaptures", &types->captures));
+  TF_RETURN_IF_ERROR(ctx->GetAttr("Toutputs", &types->results));
+  return ctx->GetAttr("Tpushed", &types->tables);
+}
+
 // What the two ops have in common: the blocks, made at the first call and
 // released with the kernel.
 class BatchedKernel : public tf::OpKernel {
@@ -61,6 +74,8 @@ class BatchedKernel : public tf::OpKernel {
     MutexLock lock(&mu_);
     if (blocks_ == nullptr) {
       TF_RETURN_IF_ERROR(
+          Bind(*ctx->function_library()->GetFunctionLibraryDefinition()));
+      TF_RETURN_IF_ERROR(
           Blocks::Create(block_specs_, ctx->function_library(), &blocks_));
     }
     *blocks = blocks_.get();
@@ -72,6 +87,10 @@ class BatchedKernel : public tf::OpKernel {
   std::vector<BlockSpec> block_specs_;
 
  private:
+  // Checks that the attributes and the functions fit each other.
+  virtual absl::Status Bind(
+      const tf::FunctionLibraryDefinition& library) const = 0;
+
   bool mapped_ = false;
 
   Mutex mu_;
@@ -82,6 +101,7 @@ class InvokeBatchedOp : public BatchedKernel {
  public:
   explicit InvokeBatchedOp(tf::OpKernelConstruction* ctx) : BatchedKernel(ctx) {
     OP_REQUIRES_OK(ctx, results_.Read(ctx));
+    OP_REQUIRES_OK(ctx, ReadTypes(ctx, &types_));
     OP_REQUIRES_OK(ctx, BatchedSpec::Read(ctx, &program_));
     forward_ = std::make_unique<BatchedForwardSpec>(&program_);
     OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
@@ -103,6 +123,12 @@ class InvokeBatchedOp : public BatchedKernel {
   }
 
  private:
+  absl::Status Bind(
+      const tf::FunctionLibraryDefinition& library) const override {
+    return BindForward(program_, block_specs_, forward_->late, types_,
+                       prologue_captures_, forward_->keep, library);
+  }
+
   absl::Status ReadKey(tf::OpKernelConstruction* ctx) {
     std::vector<tf::NameAttrList> procedures;
     TF_RETURN_IF_ERROR(ctx->GetAttr("procedures", &procedures));
@@ -135,7 +161,9 @@ class InvokeBatchedOp : public BatchedKernel {
     if (mapped()) {
       TF_RETURN_IF_ERROR(CountRows(arguments, &num_rows));
     } else {
-      for (tf::Tensor& argument : arguments) argument = AsOneRow(argument);
+      for (tf::Tensor& argument : arguments) {
+        TF_RETURN_IF_ERROR(AsOneRow(argument, &argument));
+      }
     }
     std::vector<tf::Tensor> captures;
     TF_RETURN_IF_ERROR(Captures(ctx, &captures));
@@ -150,7 +178,11 @@ class InvokeBatchedOp : public BatchedKernel {
                                      : SetOutputs(ctx, &run));
     TF_RETURN_IF_ERROR(RootResults::SetPushed(ctx, pushes));
     BatchedHandle handle;
-    handle.record = run.Finish();
+    Returned returned;
+    if (forward_->keep) {
+      TF_RETURN_IF_ERROR(results_.Describe(ctx, &returned));
+    }
+    handle.record = run.Finish(std::move(returned));
     return ctx->set_output("activation", HandleTensor(std::move(handle)));
   }
 
@@ -159,9 +191,6 @@ class InvokeBatchedOp : public BatchedKernel {
     tf::OpInputList all;
     TF_RETURN_IF_ERROR(ctx->input_list("captures", &all));
     for (const int32_t index : prologue_captures_) {
-      if (index < 0 || index >= all.size()) {
-        return absl::InvalidArgumentError("There is no such capture.");
-      }
       captures->push_back(all[index]);
     }
     return absl::OkStatus();
@@ -172,16 +201,15 @@ class InvokeBatchedOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(run->Results(&results));
     tf::OpOutputList outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("outputs", &outputs));
-    if (results.size() != static_cast<size_t>(outputs.size())) {
-      return absl::InvalidArgumentError("The plan has other outputs.");
-    }
     for (int i = 0; i < outputs.size(); ++i) {
-      outputs.set(i, mapped() ? results[i] : OnlyRow(results[i]));
+      if (!mapped()) TF_RETURN_IF_ERROR(OnlyRow(results[i], &results[i]));
+      outputs.set(i, results[i]);
     }
     return absl::OkStatus();
   }
 
   RootResults results_;
+  RootTypes types_;
   BatchedSpec program_;
   std::vector<int32_t> prologue_captures_;
   std::unique_ptr<BatchedForwardSpec> forward_;
@@ -194,10 +222,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     OP_REQUIRES_OK(ctx, BatchedSpec::Read(ctx, &backward_.program));
     OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
     OP_REQUIRES_OK(ctx, ReadDeferred(ctx));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("results", &results_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("tables", &tables_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("arguments", &arguments_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("prologue_outputs", &prologue_outputs_));
+    OP_REQUIRES_OK(ctx, ReadTypes(ctx));
   }
 
   void Compute(tf::OpKernelContext* ctx) override {
@@ -206,6 +231,25 @@ class InvokeBatchedGradientOp : public BatchedKernel {
 
  private:
   using Replay = ReverseReplay<tf::Tensor, BatchedBackward>;
+
+  absl::Status Bind(
+      const tf::FunctionLibraryDefinition& library) const override {
+    return BindBackward(backward_, block_specs_, types_, library);
+  }
+
+  absl::Status ReadTypes(tf::OpKernelConstruction* ctx) {
+    TF_RETURN_IF_ERROR(ctx->GetAttr("results", &types_.results));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("tables", &types_.tables));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("arguments", &types_.arguments));
+    TF_RETURN_IF_ERROR(
+        ctx->GetAttr("prologue_outputs", &types_.prologue_outputs));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("Toutput_gradients", &types_.of_results));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("Tpushed_gradients", &types_.of_tables));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("Tinput_gradients", &types_.of_arguments));
+    TF_RETURN_IF_ERROR(
+        ctx->GetAttr("Tprologue_gradients", &types_.of_prologue));
+    return ctx->GetAttr("Tdeferred_gradients", &types_.deferred);
+  }
 
   absl::Status ReadBlocks(tf::OpKernelConstruction* ctx) {
     TF_RETURN_IF_ERROR(
@@ -230,7 +274,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
   }
 
   absl::Status ReadDeferred(tf::OpKernelConstruction* ctx) {
-    std::vector<int32_t> counts;
+    std::vector<int32_t>& counts = types_.deferred_counts;
     TF_RETURN_IF_ERROR(ctx->GetAttr("deferred_counts", &counts));
     TF_RETURN_IF_ERROR(
         ctx->GetAttr("deferred_has_rows", &backward_.deferred_has_rows));
@@ -240,11 +284,11 @@ class InvokeBatchedGradientOp : public BatchedKernel {
         ctx->GetAttr("deferred_shapes", &backward_.deferred_shapes));
     TF_RETURN_IF_ERROR(ctx->GetAttr("deferred_like", &backward_.deferred_like));
     size_t next = 0;
-    int32_t first = 0;
+    int64_t first = 0;
     for (const int32_t place : backward_.deferred) {
-      backward_.first_deferred.push_back(first);
+      backward_.first_deferred.push_back(static_cast<int32_t>(first));
       if (place < 0) continue;
-      if (next == counts.size()) break;
+      if (next == counts.size() || counts[next] < 0 || first > INT32_MAX) break;
       first += counts[next++];
     }
     if (next != counts.size() ||
@@ -269,6 +313,10 @@ class InvokeBatchedGradientOp : public BatchedKernel {
       return absl::FailedPreconditionError(
           "The forward call kept no values for its gradient.");
     }
+    if (record->fingerprint != backward_.program.fingerprint) {
+      return Damaged(backward_.program.names.front(),
+                     "its gradient is one of another program");
+    }
     const BatchedStep step(ctx);
     const TraceSpan span(backward_.program.names.front(), "gradient of call",
                          /*num_rows=*/0);
@@ -285,20 +333,25 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     tf::OpInputList gradients;
     TF_RETURN_IF_ERROR(ctx->input_list("output_gradients", &gradients));
     for (int i = 0; i < gradients.size(); ++i) {
-      const Rows& rows = record.tape.results[results_[i]];
-      const tf::Tensor gradient =
-          mapped() ? gradients[i] : AsOneRow(gradients[i]);
-      if (gradient.dims() == 0 || gradient.dim_size(0) != rows.num_rows()) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "The forward call mapped over ", rows.num_rows(),
-            " rows, but its gradient got ", gradient.dim_size(0), "."));
+      TF_RETURN_IF_ERROR(record.returned.CheckGradientOfOutput(
+          types_.results[i], gradients[i]));
+      tf::Tensor rows = gradients[i];
+      if (!mapped()) TF_RETURN_IF_ERROR(AsOneRow(rows, &rows));
+      const int32_t num_rows =
+          record.tape.results[types_.results[i]].num_rows();
+      if (rows.dims() == 0 || rows.dim_size(0) != num_rows ||
+          !CanAdd(rows.dtype())) {
+        return Damaged(backward_.program.names.front(),
+                       "its gradient is one of other rows");
       }
-      replay->AddResult(results_[i], gradient);
+      replay->AddResult(types_.results[i], std::move(rows));
     }
     tf::OpInputList tables;
     TF_RETURN_IF_ERROR(ctx->input_list("pushed_gradients", &tables));
     for (int i = 0; i < tables.size(); ++i) {
-      replay->AddPushed(tables_[i], tables[i]);
+      TF_RETURN_IF_ERROR(
+          record.returned.CheckGradientOfTable(types_.tables[i], tables[i]));
+      replay->AddPushed(types_.tables[i], tables[i]);
     }
     return absl::OkStatus();
   }
@@ -309,33 +362,38 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     const int32_t first_argument = backward_.program.plan.num_prologue_outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &list));
     for (int i = 0; i < list.size(); ++i) {
-      const int32_t argument = arguments_[i];
-      const std::optional<tf::Tensor> rows =
-          replay->Take(first_argument + argument);
-      const tf::Tensor gradient =
-          rows.has_value() ? *rows : backward->Zeros(first_argument + argument);
-      list.set(i, mapped() ? gradient : OnlyRow(gradient));
+      const int32_t argument = first_argument + types_.arguments[i];
+      if (record.values[argument].dtype != list.expected_output_dtype(i)) {
+        return Damaged(backward_.program.names.front(),
+                       "an argument has a gradient of another type");
+      }
+      std::optional<tf::Tensor> rows = replay->Take(argument);
+      tf::Tensor gradient =
+          rows.has_value() ? *std::move(rows) : backward->Zeros(argument);
+      if (!mapped()) TF_RETURN_IF_ERROR(OnlyRow(gradient, &gradient));
+      list.set(i, gradient);
     }
     std::vector<bool> reached = ReachedBlocks(*replay);
     const size_t num_blocks = reached.size();
     reached.resize(num_blocks + first_argument, false);
     TF_RETURN_IF_ERROR(ctx->output_list("prologue_gradients", &list));
     for (int i = 0; i < list.size(); ++i) {
-      const int32_t value = prologue_outputs_[i];
+      const int32_t value = types_.prologue_outputs[i];
       const std::optional<tf::Tensor> row = replay->Take(value);
       reached[num_blocks + value] = row.has_value();
-      list.set(i, row.has_value() ? OnlyRow(*row)
-                                  : ZerosOf(list.expected_output_dtype(i),
-                                            record.prologue[value].shape()));
+      tf::Tensor gradient;
+      if (row.has_value()) {
+        TF_RETURN_IF_ERROR(OnlyRow(*row, &gradient));
+      } else {
+        gradient = ZerosOf(list.expected_output_dtype(i),
+                           record.prologue[value].shape());
+      }
+      list.set(i, gradient);
     }
     TF_RETURN_IF_ERROR(SetReached(ctx, reached));
     TF_RETURN_IF_ERROR(ctx->output_list("deferred_gradients", &list));
     std::vector<tf::Tensor> deferred;
     TF_RETURN_IF_ERROR(backward->TakeDeferred(&deferred));
-    if (deferred.size() != static_cast<size_t>(list.size())) {
-      return absl::InvalidArgumentError(
-          "The deferred parts have other outputs.");
-    }
     for (int i = 0; i < list.size(); ++i) list.set(i, deferred[i]);
     return absl::OkStatus();
   }
@@ -361,10 +419,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
   BatchedBackwardSpec backward_;
   // Which results, tables, arguments and outputs of the prologue have a
   // gradient, in the order of the op's inputs and outputs.
-  std::vector<int32_t> results_;
-  std::vector<int32_t> tables_;
-  std::vector<int32_t> arguments_;
-  std::vector<int32_t> prologue_outputs_;
+  BackwardTypes types_;
 };
 
 REGISTER_KERNEL_BUILDER(Name("RecursiveInvokeBatched").Device(tf::DEVICE_CPU),

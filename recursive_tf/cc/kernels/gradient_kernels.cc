@@ -44,14 +44,10 @@ tf::Tensor HandleOf(BackwardRun* run, const Activation* activation) {
 class InvokeGradientOp : public RootKernel {
  public:
   explicit InvokeGradientOp(tf::OpKernelConstruction* ctx) : RootKernel(ctx) {
-    std::vector<std::string> kinds;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("slot_kinds", &kinds));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("slot_sizes", &slot_sizes_));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("sink_shapes", &sink_shapes_));
-    for (const std::string& kind : kinds) {
-      kinds_.push_back(kind == "summed" ? Sinks::Kind::kSummed
-                                        : Sinks::Kind::kCollected);
-    }
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("Toutput_gradients", &types_.arguments));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("Tinput_gradients", &types_.results));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("Tpushed_gradients", &types_.tables));
+    OP_REQUIRES_OK(ctx, ReadSinks(ctx));
   }
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
@@ -81,6 +77,37 @@ class InvokeGradientOp : public RootKernel {
   }
 
  private:
+  absl::Status ReadSinks(tf::OpKernelConstruction* ctx) {
+    std::vector<std::string> kinds;
+    tf::DataTypeVector parts;
+    tf::DataTypeVector shapes;
+    TF_RETURN_IF_ERROR(ctx->GetAttr("slot_kinds", &kinds));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("slot_sizes", &slot_sizes_));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("sink_shapes", &sink_shapes_));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("Tsinks", &parts));
+    TF_RETURN_IF_ERROR(ctx->GetAttr("Tsum_shapes", &shapes));
+    size_t num_sums = 0;
+    auto next = parts.begin();
+    bool fits = kinds.size() == slot_sizes_.size();
+    for (size_t slot = 0; fits && slot < kinds.size(); ++slot) {
+      const bool is_sum = kinds[slot] == "summed";
+      const int32_t size = slot_sizes_[slot];
+      kinds_.push_back(is_sum ? Sinks::Kind::kSummed : Sinks::Kind::kCollected);
+      num_sums += is_sum ? 1 : 0;
+      fits = size >= 1 && size <= parts.end() - next && (!is_sum || size == 1);
+      if (!fits) break;
+      types_.sinks.emplace_back(next, next + size);
+      next += size;
+    }
+    if (fits && next == parts.end() && num_sums == shapes.size() &&
+        sink_shapes_.size() == parts.size()) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        "The gradient of a program is damaged: its sinks have other kinds, "
+        "sizes or shapes. Trace or save the model again.");
+  }
+
   void End(tf::OpKernelContext* ctx, BackwardRun* run,
            const RowResults& results, const absl::Status& status,
            const DoneCallback& done) {
@@ -92,8 +119,6 @@ class InvokeGradientOp : public RootKernel {
   absl::Status Prepare(tf::OpKernelContext* ctx,
                        std::vector<std::vector<tf::Tensor>>* rows,
                        std::shared_ptr<BackwardRun>* run) {
-    const Procedures* procedures = nullptr;
-    TF_RETURN_IF_ERROR(GetProcedures(ctx, &procedures));
     const RootHandle* handle = nullptr;
     TF_RETURN_IF_ERROR(GetHandle(ctx, 0, &handle));
     const std::shared_ptr<const ForwardRecord>& forward = handle->record;
@@ -105,6 +130,13 @@ class InvokeGradientOp : public RootKernel {
     std::vector<tf::Tensor> captures;
     TF_RETURN_IF_ERROR(InputList(ctx, "output_gradients", &gradients));
     TF_RETURN_IF_ERROR(InputList(ctx, "captures", &captures));
+    std::vector<tf::Tensor> push_gradients;
+    TF_RETURN_IF_ERROR(InputList(ctx, "pushed_gradients", &push_gradients));
+    TF_RETURN_IF_ERROR(
+        forward->returned.CheckGradients(gradients, push_gradients));
+    // Only now: what is wrong with a gradient is not said of the program.
+    const Procedures* procedures = nullptr;
+    TF_RETURN_IF_ERROR(GetProcedures(ctx, &procedures));
     if (mapped() && gradients.empty()) {
       rows->resize(forward->roots.size());
     } else {
@@ -112,11 +144,8 @@ class InvokeGradientOp : public RootKernel {
     }
     if (rows->size() != forward->roots.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("The forward call mapped over ", forward->roots.size(),
-                       " rows, but its gradient got ", rows->size(), "."));
+          "The gradient of a map is not one of as many rows.");
     }
-    std::vector<tf::Tensor> push_gradients;
-    TF_RETURN_IF_ERROR(InputList(ctx, "pushed_gradients", &push_gradients));
     // Last, because a run that is made must be closed before the op is done.
     *run = std::make_shared<BackwardRun>(procedures, std::move(captures),
                                          mapped(), ctx, forward);
@@ -168,6 +197,9 @@ class InvokeGradientOp : public RootKernel {
       outputs->set(output, contributions.front().front());
       return absl::OkStatus();
     }
+    if (shape.dims() != 1) {
+      return absl::InvalidArgumentError("A shape of sum_shapes is no vector.");
+    }
     tf::TensorShape full;
     TF_RETURN_IF_ERROR(
         tf::TensorShapeUtils::MakeShape(shape.vec<int64_t>(), &full));
@@ -212,6 +244,11 @@ class CallGradientOp : public tf::AsyncOpKernel {
                           "The forward call kept no values for its gradient."),
                       done);
     BackwardRun* run = caller->run;
+    OP_REQUIRES_OK_ASYNC(
+        ctx,
+        run->CheckCall(*callee->activation, ctx->num_inputs() - 2,
+                       ctx->num_outputs()),
+        done);
     run->program.Start(
         new SiteCall(&run->program, callee->activation,
                      /*tree=*/nullptr, HandleOf(run, callee->activation),
@@ -233,7 +270,11 @@ class SinkOp : public tf::OpKernel {
     for (int i = 1; i < ctx->num_inputs(); ++i) {
       contribution.push_back(ctx->input(i));
     }
-    handle->run->sinks->Add(slot_, std::move(contribution));
+    const absl::Status status =
+        handle->run->sinks->Add(slot_, std::move(contribution));
+    if (!status.ok()) {
+      ctx->SetStatus(handle->run->program.Fail(status, *handle->activation));
+    }
   }
 
  private:
@@ -250,10 +291,15 @@ class PushGradientOp : public tf::OpKernel {
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
     OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
-    const int64_t index = ctx->input(1).scalar<int64_t>()();
+    const tf::Tensor& table = handle->run->push_gradients[slot_];
+    // The forward call pushed to it.
+    const tf::Tensor& index = ctx->input(1);
+    OP_REQUIRES(ctx,
+                index.dims() == 0 && index.scalar<int64_t>()() >= 0 &&
+                    index.scalar<int64_t>()() < table.dim_size(0),
+                absl::InternalError("A table's gradient lacks a row."));
     tf::Tensor row;
-    OP_REQUIRES_OK(ctx,
-                   CopyRow(handle->run->push_gradients[slot_], index, &row));
+    OP_REQUIRES_OK(ctx, CopyRow(table, index.scalar<int64_t>()(), &row));
     ctx->set_output(0, row);
   }
 

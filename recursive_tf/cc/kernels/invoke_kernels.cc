@@ -47,6 +47,9 @@ class InvokeOp : public RootKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("keep", &keep_));
     OP_REQUIRES_OK(ctx, ReadLimits(ctx, &limits_));
     OP_REQUIRES_OK(ctx, results_.Read(ctx));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("Targs", &types_.arguments));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("Toutputs", &types_.results));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("Tpushed", &types_.tables));
   }
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
@@ -123,7 +126,10 @@ class InvokeOp : public RootKernel {
                            ? results_.SetOutputsOfNoRows(ctx)
                            : SetOutputsFromRows(ctx, "outputs", results));
     TF_RETURN_IF_ERROR(RootResults::SetPushed(ctx, run->pushes));
-    if (keep_) run->RecordShared();
+    if (keep_) {
+      run->RecordShared();
+      TF_RETURN_IF_ERROR(results_.Describe(ctx, &run->record->returned));
+    }
     RootHandle handle;
     handle.record = run->record;
     return ctx->set_output("activation", HandleTensor(std::move(handle)));

@@ -55,6 +55,12 @@ class MapOp : public tf::AsyncOpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("repeated", &repeated_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("num_shared", &num_shared_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("output_shapes", &output_shapes_));
+    OP_REQUIRES(
+        ctx,
+        num_shared_ < ctx->num_inputs() - 1 &&
+            static_cast<int>(output_shapes_.size()) == ctx->num_outputs() - 1,
+        absl::InvalidArgumentError(
+            "num_shared or output_shapes do not fit the map."));
   }
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
@@ -142,7 +148,7 @@ class MapOp : public tf::AsyncOpKernel {
     TF_RETURN_IF_ERROR(ctx->output_list("outputs", &outputs));
     for (int i = 0; i < outputs.size(); ++i) {
       tf::PartialTensorShape row_shape = output_shapes_[i];
-      row_shape.RemoveDim(0);
+      if (row_shape.dims() != 0) row_shape.RemoveDim(0);
       tf::Tensor none;
       TF_RETURN_IF_ERROR(
           StackNoRows(outputs.expected_output_dtype(i), row_shape,
@@ -203,6 +209,13 @@ class MapGradientOp : public tf::AsyncOpKernel {
             "The forward call mapped over ", map->activations.size(),
             " rows, but its gradient got ", rows.size(), ".")),
         done);
+    for (const Activation* activation : map->activations) {
+      OP_REQUIRES_OK_ASYNC(
+          ctx,
+          caller->run->CheckCall(*activation, ctx->num_inputs() - 2,
+                                 ctx->num_outputs()),
+          done);
+    }
     Invoke(ctx, caller->run, *map, std::move(rows), std::move(done));
   }
 
@@ -233,11 +246,14 @@ class MapGradientOp : public tf::AsyncOpKernel {
     TF_RETURN_IF_ERROR(results.status());
     tf::OpOutputList outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &outputs));
+    TF_RETURN_IF_ERROR(results.CheckCount(outputs.size()));
     const int num_rows_outputs = outputs.size() - num_shared_;
     for (int i = 0; i < outputs.size(); ++i) {
       const std::vector<tf::Tensor> column = results.Column(i);
       if (i >= num_rows_outputs) {
-        outputs.set(i, Sum(column));
+        tf::Tensor sum;
+        TF_RETURN_IF_ERROR(Sum(column, &sum));
+        outputs.set(i, sum);
         continue;
       }
       tf::Tensor stacked;
@@ -248,12 +264,13 @@ class MapGradientOp : public tf::AsyncOpKernel {
     return absl::OkStatus();
   }
 
-  static tf::Tensor Sum(const std::vector<tf::Tensor>& tensors) {
-    tf::Tensor sum = tensors.front();
+  static absl::Status Sum(const std::vector<tf::Tensor>& tensors,
+                          tf::Tensor* sum) {
+    *sum = tensors.front();
     for (size_t i = 1; i < tensors.size(); ++i) {
-      sum = AddTensors(std::move(sum), tensors[i]);
+      TF_RETURN_IF_ERROR(AddTensors(tensors[i], sum));
     }
-    return sum;
+    return absl::OkStatus();
   }
 
   // Of how many of its outputs the gradients are sums.

@@ -7,6 +7,7 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
+#include "recursive_tf/cc/tf/bind_program.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/platform/errors.h"
@@ -18,12 +19,16 @@ namespace tf = tensorflow;
 RootKernel::RootKernel(tf::OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
   OP_REQUIRES_OK(ctx, ProgramSpec::Read(ctx, &spec_));
   OP_REQUIRES_OK(ctx, ctx->GetAttr("mapped", &mapped_));
+  OP_REQUIRES_OK(ctx, ctx->GetAttr("Tcaptures", &types_.captures));
 }
 
 absl::Status RootKernel::GetProcedures(tf::OpKernelContext* ctx,
                                        const Procedures** procedures) {
   MutexLock lock(&mu_);
   if (procedures_ == nullptr) {
+    TF_RETURN_IF_ERROR(
+        BindProgram(spec_, types_,
+                    *ctx->function_library()->GetFunctionLibraryDefinition()));
     TF_RETURN_IF_ERROR(
         Procedures::Create(spec_, ctx->function_library(), &procedures_));
   }
@@ -48,6 +53,7 @@ absl::Status RootKernel::SetOutputsFromRows(tf::OpKernelContext* ctx,
   if (mapped_) return StackOutputs(ctx, name, rows, spec_.names->front());
   tf::OpOutputList outputs;
   TF_RETURN_IF_ERROR(ctx->output_list(name, &outputs));
+  TF_RETURN_IF_ERROR(rows.CheckCount(outputs.size()));
   for (int i = 0; i < outputs.size(); ++i) outputs.set(i, rows.At(0, i));
   return absl::OkStatus();
 }

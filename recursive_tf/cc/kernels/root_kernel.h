@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/kernels/row_results.h"
+#include "recursive_tf/cc/tf/bind_program.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
@@ -29,6 +30,9 @@ class RootKernel : public tensorflow::AsyncOpKernel {
                       DoneCallback done) const;
 
   bool mapped() const { return mapped_; }
+
+  // What the op takes and returns: set while it is constructed.
+  RootTypes types_;
 
   // Sets the output list `name` from the rows' results: what the one invocation
   // gave, or the stacked rows where the call is mapped.

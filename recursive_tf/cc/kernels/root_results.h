@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -33,10 +34,14 @@ class RootResults {
   static absl::Status SetPushed(tensorflow::OpKernelContext* ctx,
                                 const PushTables& tables);
 
+  // Returns what was set, for the gradient.
+  absl::Status Describe(tensorflow::OpKernelContext* ctx,
+                        Returned* returned) const;
+
  private:
-  std::string entry_;
+  std::shared_ptr<const std::string> entry_;
   std::vector<tensorflow::PartialTensorShape> output_shapes_;
-  std::vector<std::string> push_names_;
+  std::shared_ptr<const std::vector<std::string>> push_names_;
   std::vector<tensorflow::PartialTensorShape> pushed_shapes_;
   tensorflow::DataTypeVector pushed_types_;
 };

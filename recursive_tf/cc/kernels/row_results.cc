@@ -35,6 +35,17 @@ absl::Status RowResults::status() const {
   return absl::OkStatus();
 }
 
+absl::Status RowResults::CheckCount(int count) const {
+  for (const std::vector<tf::Tensor>& row : results_) {
+    if (row.size() != static_cast<size_t>(count)) {
+      return absl::InternalError(absl::StrCat("a call returned ", row.size(),
+                                              " values where ", count,
+                                              " were expected"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::vector<tf::Tensor> RowResults::Column(size_t index) const {
   std::vector<tf::Tensor> column;
   column.reserve(results_.size());
@@ -76,6 +87,7 @@ absl::Status StackOutputs(tf::OpKernelContext* ctx, const char* name,
                           const RowResults& rows, const std::string& subgraph) {
   tf::OpOutputList outputs;
   TF_RETURN_IF_ERROR(ctx->output_list(name, &outputs));
+  TF_RETURN_IF_ERROR(rows.CheckCount(outputs.size()));
   for (int i = 0; i < outputs.size(); ++i) {
     tf::Tensor stacked;
     TF_RETURN_IF_ERROR(

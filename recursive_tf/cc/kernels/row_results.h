@@ -39,6 +39,9 @@ class RowResults {
   // Returns the first row's error, if any.
   absl::Status status() const;
 
+  // Returns an error unless every row has so many results.
+  absl::Status CheckCount(int count) const;
+
   const tensorflow::Tensor& At(size_t row, size_t index) const {
     return results_[row][index];
   }

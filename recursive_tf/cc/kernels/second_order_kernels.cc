@@ -3,10 +3,12 @@
 
 #include <cstring>
 
+#include "absl/status/status.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
 namespace {
@@ -25,7 +27,12 @@ class CheapKernel : public tf::OpKernel {
 // Ports are zeros, of types that are plain numbers.
 class PortsOp : public CheapKernel {
  public:
-  using CheapKernel::CheapKernel;
+  explicit PortsOp(tf::OpKernelConstruction* ctx) : CheapKernel(ctx) {
+    for (int i = 0; i < ctx->num_outputs(); ++i) {
+      OP_REQUIRES(ctx, tf::DataTypeCanUseMemcpy(ctx->output_type(i)),
+                  absl::InvalidArgumentError("A port is no number."));
+    }
+  }
 
   void Compute(tf::OpKernelContext* ctx) override {
     for (int i = 0; i < ctx->num_outputs(); ++i) {

@@ -150,7 +150,15 @@ class SharedCallGradientOp : public tf::OpKernel {
                     "The forward call kept no values for its gradient."));
     std::vector<tf::Tensor> gradients;
     OP_REQUIRES_OK(ctx, InputList(ctx, "output_gradients", &gradients));
-    front->run->shared.Add(body->activation, std::move(gradients));
+    OP_REQUIRES_OK(ctx,
+                   front->run->CheckCall(*body->activation,
+                                         static_cast<int>(gradients.size()),
+                                         BackwardRun::kNoResults));
+    const absl::Status status =
+        front->run->shared.Add(body->activation, std::move(gradients));
+    if (!status.ok()) {
+      ctx->SetStatus(front->run->program.Fail(status, *front->activation));
+    }
   }
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "recursive_tf/cc/backprop/capture_gradients.h"
 #include "recursive_tf/cc/backprop/shared_gradients.h"
 #include "recursive_tf/cc/runtime/activation.h"
@@ -18,8 +19,8 @@ namespace recursive_tf {
 // One backward root call while it runs: gradient procedures for the activations
 // that the forward call kept.
 struct BackwardRun {
-  using Sinks = CaptureGradients<tensorflow::Tensor>;
-  using Shared = SharedGradients<Activation, tensorflow::Tensor>;
+  using Sinks = CaptureGradients<tensorflow::Tensor, absl::Status>;
+  using Shared = SharedGradients<Activation, tensorflow::Tensor, absl::Status>;
 
   BackwardRun(const Procedures* procedures,
               std::vector<tensorflow::Tensor> captures, bool mapped,
@@ -27,6 +28,14 @@ struct BackwardRun {
               std::shared_ptr<const ForwardRecord> forward)
       : program(procedures, std::move(captures), mapped, root),
         forward(std::move(forward)) {}
+
+  static constexpr int kNoResults = -1;
+
+  // Returns an error unless the gradient of what `activation` runs takes and
+  // returns so many values. A gradient's call sites do not say what they call:
+  // that is what the forward call ran there.
+  absl::Status CheckCall(const Activation& activation, int num_arguments,
+                         int num_results) const;
 
   ProgramRun program;
   const std::shared_ptr<const ForwardRecord> forward;

@@ -9,13 +9,18 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/report_board.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "recursive_tf/cc/tf/rows.h"
+#include "recursive_tf/cc/tf/signature.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/platform/errors.h"
@@ -38,13 +43,18 @@ int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
 
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
   tf::Tensor zeros(dtype, shape);
-  if (zeros.TotalBytes() > 0) std::memset(zeros.data(), 0, zeros.TotalBytes());
+  // Tensors of other types are made empty.
+  if (tf::DataTypeCanUseMemcpy(dtype) && zeros.TotalBytes() > 0) {
+    std::memset(zeros.data(), 0, zeros.TotalBytes());
+  }
   return zeros;
 }
 
-bool BatchedBackward::RunBackward(int32_t block, std::vector<tf::Tensor> inputs,
+bool BatchedBackward::RunBackward(const TapedLaunch<tf::Tensor>& launch,
+                                  std::vector<tf::Tensor> inputs,
                                   std::vector<tf::Tensor>* outputs) {
-  return Succeeds(block, TryBackward(block, std::move(inputs), outputs));
+  return Succeeds(launch.block,
+                  TryBackward(launch, std::move(inputs), outputs));
 }
 
 bool BatchedBackward::RunDeferred(int32_t block,
@@ -52,21 +62,52 @@ bool BatchedBackward::RunDeferred(int32_t block,
   return Succeeds(block, TryDeferred(block, std::move(inputs)));
 }
 
-absl::Status BatchedBackward::TryBackward(int32_t block,
+absl::Status BatchedBackward::TryBackward(const TapedLaunch<tf::Tensor>& launch,
                                           std::vector<tf::Tensor> inputs,
                                           std::vector<tf::Tensor>* outputs) {
+  const int32_t block = launch.block;
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
   watch_.Lap(&report_.seconds_gather);
   report_.launches[block] += 1;
-  report_.rows[block] += recursive_tf::NumRows(inputs.front());
+  report_.rows[block] += launch.num_rows;
   const TraceSpan span(spec_.program.block_names[block], "backward",
-                       recursive_tf::NumRows(inputs.front()));
+                       launch.num_rows);
   const Block& backward = blocks_[spec_.backward[block]];
   TF_RETURN_IF_ERROR(
       backward.Run(step_.args(), std::move(inputs), &invariants_, outputs));
   CountBytes(*outputs);
   watch_.Lap(&report_.seconds_blocks);
+  const BlockGradient& gradient = spec_.program.gradients[block];
+  for (size_t i = 0; i < gradient.input_gradients.size(); ++i) {
+    TF_RETURN_IF_ERROR(CheckGradient(launch.inputs[gradient.input_gradients[i]],
+                                     (*outputs)[i]));
+  }
   return absl::OkStatus();
+}
+
+absl::Status BatchedBackward::CheckGradient(const JoinedRows& joined,
+                                            const tf::Tensor& gradient) const {
+  const Rows& first = joined.front();
+  if (first.runs().empty()) return absl::OkStatus();
+  const Kind& kind = record_.values[first.runs().front().value];
+  int64_t row_size = 0;
+  for (const Rows& rows : joined) {
+    row_size += RowSize(rows.runs().front().value);
+  }
+  if (gradient.dtype() == kind.dtype && CanAdd(kind.dtype) &&
+      gradient.dims() == kind.shape.dims() &&
+      gradient.dim_size(0) == first.num_rows() &&
+      gradient.NumElements() == first.num_rows() * row_size) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      first.num_rows(), " rows, the first of them of a ",
+      tf::DataTypeString(kind.dtype), " of the shape ",
+      kind.shape.DebugString(), ", got a gradient that is a ",
+      tf::DataTypeString(gradient.dtype()), " of the shape ",
+      gradient.shape().DebugString(),
+      ". A gradient needs the dtype and the shape of its value, also that of a "
+      "tf.custom_gradient"));
 }
 
 absl::Status BatchedBackward::TryDeferred(
@@ -76,7 +117,9 @@ absl::Status BatchedBackward::TryDeferred(
   std::vector<tf::Tensor> joined;
   TF_RETURN_IF_ERROR(JoinDeferred(std::move(inputs), &joined));
   const TraceSpan span(spec_.program.block_names[block], "deferred",
-                       joined.empty() ? 0 : recursive_tf::NumRows(joined[0]));
+                       joined.empty() || joined[0].dims() == 0
+                           ? 0
+                           : recursive_tf::NumRows(joined[0]));
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
   TF_RETURN_IF_ERROR(
@@ -92,7 +135,7 @@ absl::Status BatchedBackward::TryDeferred(
       bytes_deferred_ += NumBytes(output);
       all.push_back(std::move(output));
     } else {
-      all.front() = AddTensors(std::move(all.front()), output);
+      TF_RETURN_IF_ERROR(AddTensors(output, &all.front()));
     }
     ++index;
   }
@@ -127,7 +170,7 @@ absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
     std::vector<tf::Tensor>& parts = deferred_[i];
     tf::Tensor* const gradient = &gradients->emplace_back();
     if (parts.empty()) {
-      *gradient = NoGradient(i);
+      TF_RETURN_IF_ERROR(NoGradient(i, gradient));
     } else {
       TF_RETURN_IF_ERROR(JoinRows(parts, gradient));
     }
@@ -138,18 +181,26 @@ absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
 
 // No slices, or zeros. What is not known of the shape is that of a late output
 // of the prologue which is not there; then nobody reads the gradient.
-tf::Tensor BatchedBackward::NoGradient(size_t index) const {
+absl::Status BatchedBackward::NoGradient(size_t index,
+                                         tf::Tensor* gradient) const {
   tf::TensorShape shape;
   const tf::PartialTensorShape& known = spec_.deferred_shapes[index];
   if (spec_.deferred_has_rows[index]) {
     shape.AddDim(0);
     for (int axis = 1; axis < known.dims(); ++axis) {
-      shape.AddDim(std::max<int64_t>(known.dim_size(axis), 0));
+      TF_RETURN_IF_ERROR(
+          shape.AddDimWithStatus(std::max<int64_t>(known.dim_size(axis), 0)));
     }
   } else if (!known.AsTensorShape(&shape)) {
-    shape = record_.prologue[spec_.deferred_like[index]].shape();
+    const auto like = static_cast<size_t>(spec_.deferred_like[index]);
+    if (like >= record_.prologue.size()) {
+      return Damaged(spec_.program.names.front(),
+                     "a deferred part gives what is not there");
+    }
+    shape = record_.prologue[like].shape();
   }
-  return ZerosOf(spec_.deferred_types[index], shape);
+  *gradient = ZerosOf(spec_.deferred_types[index], shape);
+  return absl::OkStatus();
 }
 
 void BatchedBackward::Finish() const {
@@ -171,7 +222,7 @@ bool BatchedBackward::Succeeds(int32_t block, const absl::Status& status) {
 }
 
 tf::Tensor BatchedBackward::Zeros(int32_t value) const {
-  const BatchedRecord::Kind& kind = record_.values[value];
+  const Kind& kind = record_.values[value];
   return ZerosOf(kind.dtype, kind.shape);
 }
 
@@ -189,7 +240,7 @@ int64_t BatchedBackward::RowSize(int32_t value) const {
 }
 
 tf::Tensor BatchedBackward::Allocate(int32_t value) const {
-  const BatchedRecord::Kind& kind = record_.values[value];
+  const Kind& kind = record_.values[value];
   return tf::Tensor(kind.dtype, kind.shape);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/tf/batched_program.h"
@@ -63,7 +64,8 @@ class BatchedBackward {
 
   // --- For ReverseReplay
 
-  bool RunBackward(int32_t block, std::vector<tensorflow::Tensor> inputs,
+  bool RunBackward(const TapedLaunch<tensorflow::Tensor>& launch,
+                   std::vector<tensorflow::Tensor> inputs,
                    std::vector<tensorflow::Tensor>* outputs);
   bool RunDeferred(int32_t block,
                    std::vector<std::vector<tensorflow::Tensor>> inputs);
@@ -83,16 +85,19 @@ class BatchedBackward {
   void Own(tensorflow::Tensor* rows) const;
 
  private:
-  absl::Status TryBackward(int32_t block,
+  absl::Status TryBackward(const TapedLaunch<tensorflow::Tensor>& launch,
                            std::vector<tensorflow::Tensor> inputs,
                            std::vector<tensorflow::Tensor>* outputs);
+  // Checks that `gradient` is one of rows that a launch took as one input.
+  absl::Status CheckGradient(const JoinedRows& joined,
+                             const tensorflow::Tensor& gradient) const;
   absl::Status TryDeferred(int32_t block,
                            std::vector<std::vector<tensorflow::Tensor>> inputs);
   absl::Status JoinDeferred(std::vector<std::vector<tensorflow::Tensor>> inputs,
                             std::vector<tensorflow::Tensor>* joined);
   // While a block that gave these ends.
   void CountBytes(const std::vector<tensorflow::Tensor>& given);
-  tensorflow::Tensor NoGradient(size_t index) const;
+  absl::Status NoGradient(size_t index, tensorflow::Tensor* gradient) const;
   bool Succeeds(int32_t block, const absl::Status& status);
 
   const BatchedBackwardSpec& spec_;

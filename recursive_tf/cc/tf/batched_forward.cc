@@ -25,6 +25,7 @@
 #include "recursive_tf/cc/tf/failed_row.h"
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
@@ -50,6 +51,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
       bytes_per_row_(spec->program.plan.num_blocks),
       report_(spec->program.plan.num_blocks) {
   record_->program = spec->key;
+  record_->fingerprint = spec->program.fingerprint;
   record_->is_kept = spec->keep;
   pushed_.resize(pushes->size());
   record_->tape.pushed.resize(pushes->size());
@@ -82,18 +84,15 @@ absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
   const Block& prologue = blocks_[spec_.program.plan.num_blocks];
   TF_RETURN_IF_ERROR(prologue.Run(step_.args(), std::move(captures),
                                   &invariants_, &record_->prologue));
-  TF_RETURN_IF_ERROR(spec_.late.MakeRoom(&record_->prologue));
-  const auto num_values =
-      static_cast<size_t>(spec_.program.plan.num_prologue_outputs);
-  if (record_->prologue.size() < num_values) {
-    return absl::InvalidArgumentError("The prologue lacks outputs.");
-  }
+  spec_.late.MakeRoom(&record_->prologue);
   if (num_rows > 0) {
     const absl::Status status = RunLate(spec_.late.at_start);
     if (!status.ok()) return FailedAt(0, spec_.program.names.front(), status);
   }
-  for (size_t i = 0; i < num_values; ++i) {
-    AddValue(AsOneRow(record_->prologue[i]));
+  for (int32_t i = 0; i < spec_.program.plan.num_prologue_outputs; ++i) {
+    tf::Tensor row;
+    TF_RETURN_IF_ERROR(AsOneRow(record_->prologue[i], &row));
+    AddValue(std::move(row));
   }
   watch_.Lap(&report_.seconds_blocks);
   return absl::OkStatus();
@@ -109,9 +108,6 @@ absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
     TF_RETURN_IF_ERROR(
         function.Run(step_.args(), /*rows=*/{}, &invariants_, &given));
     const std::vector<int32_t>& outputs = spec_.late.outputs[part];
-    if (given.size() != outputs.size()) {
-      return absl::InvalidArgumentError("A late part has other outputs.");
-    }
     for (size_t i = 0; i < outputs.size(); ++i) {
       record_->prologue[outputs[i]] = std::move(given[i]);
     }
@@ -260,6 +256,7 @@ void BatchedForward::AddValue(tf::Tensor rows) {
 
 absl::Status BatchedForward::Settle() {
   watch_.Lap(&report_.seconds_schedule);
+  TF_RETURN_IF_ERROR(misread_);
   TF_RETURN_IF_ERROR(FlushPushes());
   watch_.Lap(&report_.seconds_gather);
   for (const int32_t value : steps_.TakeDeadValues()) values_.Drop(value);
@@ -274,7 +271,8 @@ absl::Status BatchedForward::Results(std::vector<tf::Tensor>* results) {
   return absl::OkStatus();
 }
 
-std::shared_ptr<const BatchedRecord> BatchedForward::Finish() {
+std::shared_ptr<const BatchedRecord> BatchedForward::Finish(Returned returned) {
+  record_->returned = std::move(returned);
   if (bound_.has_value()) {
     report_.least_launches = bound_->Get();
     report_.bytes_moved = values_.bytes_moved();
@@ -285,27 +283,34 @@ std::shared_ptr<const BatchedRecord> BatchedForward::Finish() {
 
 int32_t BatchedForward::ReadSelector(ValueRow row) {
   const RowView& value = values_.view(row.value);
-  switch (value.dtype) {
-    case tf::DT_BOOL:
-      return static_cast<const bool*>(value.data)[row.row] ? 1 : 0;
-    case tf::DT_INT32:
-      return static_cast<const int32_t*>(value.data)[row.row];
-    default:
-      return 0;  // The compiler refuses others.
+  if (value.dtype == tf::DT_BOOL && value.rank == 0) {
+    return static_cast<const bool*>(value.data)[row.row] ? 1 : 0;
   }
+  if (value.dtype == tf::DT_INT32 && value.rank == 0) {
+    return static_cast<const int32_t*>(value.data)[row.row];
+  }
+  misread_.Update(Misread("the condition of a branch", row.value));
+  return 0;
 }
 
 int64_t BatchedForward::ReadKey(ValueRow row) {
   const RowView& value = values_.view(row.value);
-  if (value.dtype == tf::DT_INT32) {
+  if (value.dtype == tf::DT_INT32 && value.rank == 0) {
     return static_cast<const int32_t*>(value.data)[row.row];
   }
-  return static_cast<const int64_t*>(value.data)[row.row];
+  if (value.dtype == tf::DT_INT64 && value.rank == 0) {
+    return static_cast<const int64_t*>(value.data)[row.row];
+  }
+  misread_.Update(Misread("memo=", row.value));
+  return 0;
 }
 
 int32_t BatchedForward::ReadCount(ValueRow row) {
   const RowView& value = values_.view(row.value);
-  if (value.dtype != tf::DT_INT32 || value.num_elements == 0) return 0;
+  if (value.dtype != tf::DT_INT32 || value.num_elements == 0) {
+    misread_.Update(Misread("a number of items", row.value));
+    return 0;
+  }
   const auto* counts = static_cast<const int32_t*>(value.data);
   return std::max(counts[row.row * value.num_elements], 0);
 }
@@ -346,15 +351,19 @@ absl::Status BatchedForward::FlushPushes() {
 
 absl::Status BatchedForward::ReadIndex(ValueRow row, int64_t* index) const {
   const RowView& value = values_.view(row.value);
-  if (value.rank != 0) {
-    tf::TensorShape shape = values_[row.value].shape();
-    shape.RemoveDim(0);
-    return absl::InvalidArgumentError(
-        absl::StrCat("index= of a push must be a scalar; got the shape ",
-                     shape.DebugString(), "."));
+  if (value.rank != 0 || value.dtype != tf::DT_INT64) {
+    return Misread("index= of a push", row.value);
   }
   *index = static_cast<const int64_t*>(value.data)[row.row];
   return absl::OkStatus();
+}
+
+absl::Status BatchedForward::Misread(const char* what, int32_t value) const {
+  tf::TensorShape shape = values_[value].shape();
+  if (shape.dims() > 0) shape.RemoveDim(0);
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, " must be a scalar number; got the shape ", shape.DebugString(),
+      " and the dtype ", tf::DataTypeString(values_.view(value).dtype), "."));
 }
 
 absl::Status BatchedForward::FailedAt(int32_t subgraph,

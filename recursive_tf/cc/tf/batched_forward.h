@@ -22,6 +22,7 @@
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -60,8 +61,9 @@ class BatchedForward : public Host {
   // Sets `*results` to what the rows returned. REQUIRES: there are rows.
   absl::Status Results(std::vector<tensorflow::Tensor>* results);
 
-  // Ends the run: leaves a report, and returns what the gradient needs.
-  std::shared_ptr<const BatchedRecord> Finish();
+  // Ends the run, which returned that: leaves a report, and returns what the
+  // gradient needs.
+  std::shared_ptr<const BatchedRecord> Finish(Returned returned);
 
   int32_t ReadSelector(ValueRow row) override;
   int64_t ReadKey(ValueRow row) override;
@@ -92,6 +94,8 @@ class BatchedForward : public Host {
   absl::Status Settle();
   absl::Status FlushPushes();
   absl::Status ReadIndex(ValueRow row, int64_t* index) const;
+  // Says that `what` was to be read of a value that is no scalar for it.
+  absl::Status Misread(const char* what, int32_t value) const;
   // Says where `status` came from.
   absl::Status FailedLaunch(const Launch& launch, absl::Status status) const;
   absl::Status FailedAt(int32_t subgraph, const std::string& where,
@@ -115,6 +119,8 @@ class BatchedForward : public Host {
   // By table: what was pushed since the last flush.
   std::vector<PushedRows> pushed_;
   absl::Status push_status_;
+  // What was read that is no number: the run ends at the next launch.
+  absl::Status misread_;
   // If somebody watches.
   std::optional<LaunchBound> bound_;
   RunReport report_;

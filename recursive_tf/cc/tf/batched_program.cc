@@ -11,6 +11,7 @@
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/batching/gradient_plan_decoder.h"
 #include "recursive_tf/cc/batching/plan_decoder.h"
 #include "recursive_tf/cc/tf/inline_function.h"
@@ -34,6 +35,12 @@ absl::Status BatchedSpec::Read(tf::OpKernelConstruction* ctx,
   TF_RETURN_IF_ERROR(ctx->GetAttr("gradient_plan", &gradients));
   TF_RETURN_IF_ERROR(ctx->GetAttr("names", &spec->names));
   TF_RETURN_IF_ERROR(ctx->GetAttr("block_names", &spec->block_names));
+  for (const std::vector<int64_t>* numbers : {&plan, &gradients}) {
+    for (const int64_t number : *numbers) {
+      spec->fingerprint =
+          HashCombine(spec->fingerprint, static_cast<uint64_t>(number));
+    }
+  }
   PlanDecoder decoder(&plan);
   if (!decoder.Decode(&spec->plan)) {
     return absl::InvalidArgumentError(decoder.error());

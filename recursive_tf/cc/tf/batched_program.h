@@ -40,6 +40,9 @@ struct BatchedSpec {
                                  int64_t num_rows_to_transpose,
                                  std::vector<BlockSpec>* blocks);
 
+  // Of the plan and that of its gradient: the same for a forward op in training
+  // form and its gradient, whatever has been saved and loaded in between.
+  uint64_t fingerprint = 0;
   Plan plan;
   bool has_gradients = false;
   GradientPlan gradients;
@@ -61,8 +64,6 @@ class Block {
   absl::Status Run(const tensorflow::Executor::Args& step,
                    std::vector<tensorflow::Tensor> rows, Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs) const;
-
-  int num_outputs() const { return function_->num_outputs(); }
 
  private:
   bool IsWide(const std::vector<tensorflow::Tensor>& rows) const;

@@ -1,32 +1,30 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/tensor_shape.h"
-#include "tensorflow/core/framework/types.h"
 
 namespace recursive_tf {
 
 // What one forward root call in the batched executor leaves for its gradient.
 // It does not change after the call.
 struct BatchedRecord {
-  struct Kind {
-    tensorflow::DataType dtype = tensorflow::DT_INVALID;
-    tensorflow::TensorShape shape;
-  };
-
   // The name of the first procedure's function, for reports.
   std::string program;
+  // As in BatchedSpec.
+  uint64_t fingerprint = 0;
   bool is_kept = false;
   Tape<tensorflow::Tensor> tape;
   // All outputs of the prologue.
   std::vector<tensorflow::Tensor> prologue;
   // By value, with rows in front.
   std::vector<Kind> values;
+  Returned returned;
 };
 
 }  // namespace recursive_tf

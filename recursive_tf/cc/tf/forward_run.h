@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/runtime/shared_invocations.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/returned.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
@@ -46,6 +47,7 @@ struct ForwardRecord {
   std::vector<std::vector<const Activation*>> shared;
   // The arguments of a map over no rows: what its gradient looks like.
   std::vector<tensorflow::Tensor> no_rows;
+  Returned returned;
 };
 
 // What came of a shared invocation.

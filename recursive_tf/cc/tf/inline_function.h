@@ -33,9 +33,6 @@ class InlineFunction {
                    std::vector<tensorflow::Tensor> inputs,
                    std::vector<tensorflow::Tensor>* outputs) const;
 
-  int num_inputs() const { return num_inputs_; }
-  int num_outputs() const { return num_outputs_; }
-
  private:
   InlineFunction(std::unique_ptr<tensorflow::Executor> executor, int num_inputs,
                  int num_outputs)

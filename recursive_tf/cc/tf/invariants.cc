@@ -7,7 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "absl/log/check.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -42,10 +41,17 @@ void TransposeElements(const tf::Tensor& from, tf::Tensor* to) {
   }
 }
 
+// What is no matrix of numbers, the product refuses as it is.
 tf::Tensor Transpose(const tf::Tensor& matrix) {
+  if (matrix.dims() != 2 || !tf::DataTypeCanUseMemcpy(matrix.dtype())) {
+    return matrix;
+  }
   tf::Tensor transposed(matrix.dtype(), tf::TensorShape({matrix.dim_size(1),
                                                          matrix.dim_size(0)}));
   switch (tf::DataTypeSize(matrix.dtype())) {
+    case sizeof(uint8_t):
+      TransposeElements<uint8_t>(matrix, &transposed);
+      break;
     case sizeof(uint16_t):
       TransposeElements<uint16_t>(matrix, &transposed);
       break;
@@ -55,9 +61,11 @@ tf::Tensor Transpose(const tf::Tensor& matrix) {
     case sizeof(uint64_t):
       TransposeElements<uint64_t>(matrix, &transposed);
       break;
-    default:
-      CHECK_EQ(tf::DataTypeSize(matrix.dtype()), 16);
+    case sizeof(std::complex<double>):
       TransposeElements<std::complex<double>>(matrix, &transposed);
+      break;
+    default:
+      return matrix;
   }
   return transposed;
 }

@@ -73,19 +73,13 @@ absl::Status LateParts::Read(tf::OpKernelConstruction* ctx, int32_t num_blocks,
   return absl::OkStatus();
 }
 
-absl::Status LateParts::MakeRoom(std::vector<tf::Tensor>* all) const {
-  if (outputs.empty()) return absl::OkStatus();
+void LateParts::MakeRoom(std::vector<tf::Tensor>* all) const {
+  if (outputs.empty()) return;
   size_t num_outputs = all->size();
   for (const std::vector<int32_t>& own : outputs) num_outputs += own.size();
   std::vector<bool> is_late(num_outputs, false);
   for (const std::vector<int32_t>& own : outputs) {
-    for (const int32_t output : own) {
-      if (static_cast<size_t>(output) >= num_outputs || is_late[output]) {
-        return absl::InvalidArgumentError(
-            "late_outputs do not fit the outputs of the prologue.");
-      }
-      is_late[output] = true;
-    }
+    for (const int32_t output : own) is_late[output] = true;
   }
   std::vector<tf::Tensor> first = std::move(*all);
   all->assign(num_outputs, tf::Tensor());
@@ -93,7 +87,6 @@ absl::Status LateParts::MakeRoom(std::vector<tf::Tensor>* all) const {
   for (size_t i = 0; i < num_outputs; ++i) {
     if (!is_late[i]) (*all)[i] = std::move(first[next++]);
   }
-  return absl::OkStatus();
 }
 
 }  // namespace recursive_tf

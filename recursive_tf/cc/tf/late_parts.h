@@ -22,8 +22,9 @@ struct LateParts {
                            std::vector<BlockSpec>* blocks);
 
   // Puts what is computed first where the parts leave room, in order.
-  // `*outputs` are then all outputs of the prologue.
-  absl::Status MakeRoom(std::vector<tensorflow::Tensor>* outputs) const;
+  // `*outputs` are then all outputs of the prologue. REQUIRES: the program was
+  // bound.
+  void MakeRoom(std::vector<tensorflow::Tensor>* outputs) const;
 
   // By part: which outputs of the prologue it gives.
   std::vector<std::vector<int32_t>> outputs;

@@ -119,10 +119,13 @@ absl::Status Procedures::Add(const std::string& function,
         only_compute_ = only_compute_ && !waits;
       },
       &executor));
+  const tf::OpDef& signature = library_.Find(function)->signature();
+  const auto num_captures = static_cast<int>(captures.size());
   procedures_.push_back(std::make_unique<Procedure>(
       std::move(executor), std::move(captures),
-      library_.Find(function)->signature().output_arg_size(),
-      !HasForeignState(*graph), BytesPerCall(*graph)));
+      signature.input_arg_size() - 1 - num_captures,
+      signature.output_arg_size(), !HasForeignState(*graph),
+      BytesPerCall(*graph)));
   return absl::OkStatus();
 }
 

@@ -34,10 +34,11 @@ struct ProgramSpec {
 // A body that is ready to run.
 struct Procedure {
   Procedure(std::unique_ptr<tensorflow::Executor> executor,
-            std::vector<int> captures, int num_results, bool may_hold,
-            int64_t bytes_per_call)
+            std::vector<int> captures, int num_arguments, int num_results,
+            bool may_hold, int64_t bytes_per_call)
       : executor(std::move(executor)),
         captures(std::move(captures)),
+        num_arguments(num_arguments),
         num_results(num_results),
         may_hold(may_hold),
         bytes_per_call(bytes_per_call) {}
@@ -45,6 +46,8 @@ struct Procedure {
   const std::unique_ptr<tensorflow::Executor> executor;
   // Which of the root's captures are its last arguments.
   const std::vector<int> captures;
+  // Its own: neither the handle nor captures.
+  const int num_arguments;
   const int num_results;
   // Whether an op may wait for its thread. Not so where another one may block
   // the thread until the first has run, e.g. two Python functions.
@@ -73,6 +76,7 @@ class Procedures {
   Procedures& operator=(const Procedures&) = delete;
 
   const Procedure& operator[](int index) const { return *procedures_[index]; }
+  int size() const { return static_cast<int>(procedures_.size()); }
   const std::vector<std::string>& names() const { return *names_; }
 
   // Says that no op but a call ever waits for anything: each just computes.

@@ -52,6 +52,13 @@ absl::Status PushTable::TableFor(const tf::TensorShape& row_shape,
   return absl::OkStatus();
 }
 
+absl::Status PushTable::CheckType(tf::DataType dtype) const {
+  if (dtype == dtype_) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("push '", name_, "' got a ", tf::DataTypeString(dtype),
+                   " for a table of ", tf::DataTypeString(dtype_)));
+}
+
 absl::Status PushTable::Claim(int64_t index) {
   switch (claims_.Claim(index)) {
     case RowClaims::Verdict::kClaimed:
@@ -70,6 +77,7 @@ absl::Status PushTable::Claim(int64_t index) {
 }
 
 absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
+  TF_RETURN_IF_ERROR(CheckType(value.dtype()));
   TF_RETURN_IF_ERROR(Claim(index));
   tf::Tensor table;
   TF_RETURN_IF_ERROR(TableFor(value.shape(), &table));
@@ -81,6 +89,7 @@ absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
 absl::Status PushTable::CopyToClaimed(const tf::Tensor& value,
                                       const RowRun& run,
                                       const int64_t* indices) {
+  TF_RETURN_IF_ERROR(CheckType(value.dtype()));
   tf::TensorShape shape = value.shape();
   shape.RemoveDim(0);
   tf::Tensor table;

@@ -41,6 +41,8 @@ class PushTable {
   // then written without the lock, because each is claimed by one writer.
   absl::Status TableFor(const tensorflow::TensorShape& row_shape,
                         tensorflow::Tensor* table);
+  // Returns an error if values of a dtype cannot be pushed.
+  absl::Status CheckType(tensorflow::DataType dtype) const;
 
   // Sets the rows that nobody pushed to zeros.
   void ClearRowsOfNobody() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <cstring>
 
-#include "absl/log/check.h"
 #include "absl/log/log.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "tensorflow/core/framework/register_types.h"
 #include "tensorflow/core/framework/resource_handle.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/framework/variant.h"
+#include "tensorflow/core/platform/errors.h"
 #include "tensorflow/core/platform/tstring.h"
 
 namespace recursive_tf {
@@ -42,6 +44,16 @@ void AddElements(const RowView& from, int64_t row, int64_t offset,
   const T* source = ElementsAt<T>(from, row) + offset;
   T* target = ElementsAt<T>(to, to_row);
   for (int64_t i = 0; i < to.num_elements; ++i) target[i] += source[i];
+}
+
+absl::Status Reshaped(const tf::Tensor& tensor, const tf::TensorShape& shape,
+                      tf::Tensor* reshaped) {
+  // A copy of the reference: `tensor` may be `*reshaped`.
+  const tf::Tensor from = tensor;
+  if (reshaped->CopyFrom(from, shape)) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("a tensor of the shape ",
+                                          from.shape().DebugString(),
+                                          " does not have one row"));
 }
 
 }  // namespace
@@ -114,20 +126,28 @@ void ClearRow(const RowView& rows, int64_t row) {
   std::memset(BytesAt(rows, row), 0, rows.num_bytes);
 }
 
-tf::Tensor AsOneRow(const tf::Tensor& tensor) {
-  tf::TensorShape shape = tensor.shape();
-  shape.InsertDim(0, 1);
-  tf::Tensor row;
-  CHECK(row.CopyFrom(tensor, shape));
-  return row;
+bool CanAdd(tf::DataType dtype) {
+  switch (dtype) {
+#define RECURSIVE_TF_CAN_ADD(T)      \
+  case tf::DataTypeToEnum<T>::value: \
+    return true;
+    TF_CALL_NUMBER_TYPES(RECURSIVE_TF_CAN_ADD)
+#undef RECURSIVE_TF_CAN_ADD
+    default:
+      return false;
+  }
 }
 
-tf::Tensor OnlyRow(const tf::Tensor& rows) {
+absl::Status AsOneRow(const tf::Tensor& tensor, tf::Tensor* row) {
+  tf::TensorShape shape = tensor.shape();
+  TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, 1));
+  return Reshaped(tensor, shape, row);
+}
+
+absl::Status OnlyRow(const tf::Tensor& rows, tf::Tensor* row) {
   tf::TensorShape shape = rows.shape();
-  shape.RemoveDim(0);
-  tf::Tensor row;
-  CHECK(row.CopyFrom(rows, shape));
-  return row;
+  TF_RETURN_IF_ERROR(shape.RemoveDimWithStatus(0));
+  return Reshaped(rows, shape, row);
 }
 
 }  // namespace recursive_tf

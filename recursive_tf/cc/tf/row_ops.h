@@ -44,7 +44,7 @@ void CopyToPartOfRow(const RowView& from, int64_t row, const RowView& to,
                      int64_t to_row, int64_t offset);
 
 // Copies a part of a row, from element `offset` on, to a row of `to`, or adds
-// it. REQUIRES: a numeric dtype.
+// it. REQUIRES: the same dtype in both, one that CanAdd.
 void CopyPartOfRow(const RowView& from, int64_t row, int64_t offset,
                    const RowView& to, int64_t to_row);
 void AddPartOfRow(const RowView& from, int64_t row, int64_t offset,
@@ -53,11 +53,15 @@ void AddPartOfRow(const RowView& from, int64_t row, int64_t offset,
 // Sets a row to zeros. REQUIRES: a dtype that is copied as bytes.
 void ClearRow(const RowView& rows, int64_t row);
 
-// Returns `tensor` as one row.
-tensorflow::Tensor AsOneRow(const tensorflow::Tensor& tensor);
+// Returns whether AddPartOfRow adds elements of a dtype.
+bool CanAdd(tensorflow::DataType dtype);
 
-// Returns the one row of `rows`.
-tensorflow::Tensor OnlyRow(const tensorflow::Tensor& rows);
+// Sets `*row` to `tensor` as one row, which may be the same.
+absl::Status AsOneRow(const tensorflow::Tensor& tensor,
+                      tensorflow::Tensor* row);
+
+// Sets `*row` to the one row of `rows`.
+absl::Status OnlyRow(const tensorflow::Tensor& rows, tensorflow::Tensor* row);
 
 }  // namespace recursive_tf
 

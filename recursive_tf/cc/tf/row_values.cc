@@ -133,11 +133,18 @@ absl::Status RowValues::Gather(const JoinedRows& joined, tf::Tensor* gathered) {
 
 absl::Status JoinRows(const std::vector<tf::Tensor>& parts,
                       tf::Tensor* joined) {
+  if (parts.size() == 1) {
+    *joined = parts.front();
+    return absl::OkStatus();
+  }
+  for (const tf::Tensor& part : parts) {
+    if (part.dims() == 0) return UnlikeRows(parts.front(), part);
+  }
   // Where there are no rows, e.g. no items of lists, a row has no size.
   const auto first =
       std::find_if(parts.begin(), parts.end(),
                    [](const tf::Tensor& part) { return part.dim_size(0) > 0; });
-  if (parts.size() == 1 || first == parts.end()) {
+  if (first == parts.end()) {
     *joined = parts.front();
     return absl::OkStatus();
   }

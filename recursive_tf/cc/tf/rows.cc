@@ -3,9 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
-#include "absl/log/check.h"
-#include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -20,6 +19,30 @@
 namespace recursive_tf {
 
 namespace tf = tensorflow;
+
+namespace {
+
+// What comes of a gradient of the user's own that is not like its value.
+absl::Status UnlikeGradients(const tf::Tensor& a, const tf::Tensor& b) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "two gradients of one value are a ", tf::DataTypeString(a.dtype()),
+      " of the shape ", a.shape().DebugString(), " and a ",
+      tf::DataTypeString(b.dtype()), " of the shape ", b.shape().DebugString(),
+      ". A gradient needs the dtype and the shape of its value, also that of a "
+      "tf.custom_gradient"));
+}
+
+bool HaveLikeRows(const tf::Tensor& a, const tf::Tensor& b) {
+  if (a.dtype() != b.dtype() || a.dims() != b.dims() || a.dims() == 0) {
+    return false;
+  }
+  for (int d = 1; d < a.dims(); ++d) {
+    if (a.dim_size(d) != b.dim_size(d)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 absl::Status CopyRow(const tf::Tensor& rows, int64_t index,
                      tf::Tensor* result) {
@@ -69,13 +92,16 @@ absl::Status StackNoRows(tf::DataType dtype,
 absl::Status ConcatRows(absl::Span<const tf::Tensor> parts, tf::DataType dtype,
                         const tf::PartialTensorShape& shape,
                         tf::Tensor* result) {
-  if (!parts.empty()) {
-    return tf::tensor::Concat(parts, result);
+  for (const tf::Tensor& part : parts) {
+    if (!HaveLikeRows(parts.front(), part)) {
+      return UnlikeGradients(parts.front(), part);
+    }
   }
+  if (!parts.empty()) return tf::tensor::Concat(parts, result);
   tf::PartialTensorShape no_rows = shape;
-  no_rows.set_dim(0, 0);
   tf::TensorShape full;
-  if (!no_rows.AsTensorShape(&full)) {
+  if (shape.dims() > 0) no_rows.set_dim(0, 0);
+  if (shape.dims() < 1 || !no_rows.AsTensorShape(&full)) {
     return absl::InternalError(
         "A collected capture gradient has no static row shape.");
   }
@@ -83,24 +109,26 @@ absl::Status ConcatRows(absl::Span<const tf::Tensor> parts, tf::DataType dtype,
   return absl::OkStatus();
 }
 
-tf::Tensor AddTensors(tf::Tensor total, const tf::Tensor& value) {
-  CHECK_EQ(total.dtype(), value.dtype());
-  CHECK(total.shape() == value.shape())
-      << total.shape().DebugString() << " and " << value.shape().DebugString();
-  const bool in_place = total.RefCountIsOne();
-  tf::Tensor sum = in_place ? total : tf::Tensor(total.dtype(), total.shape());
-  switch (total.dtype()) {
-#define RECURSIVE_TF_ADD(T)                            \
-  case tf::DataTypeToEnum<T>::value:                   \
-    sum.flat<T>() = total.flat<T>() + value.flat<T>(); \
+absl::Status AddTensors(const tf::Tensor& value, tf::Tensor* total) {
+  if (value.dtype() != total->dtype() || value.shape() != total->shape()) {
+    return UnlikeGradients(*total, value);
+  }
+  tf::Tensor sum = total->RefCountIsOne()
+                       ? *total
+                       : tf::Tensor(total->dtype(), total->shape());
+  switch (total->dtype()) {
+#define RECURSIVE_TF_ADD(T)                             \
+  case tf::DataTypeToEnum<T>::value:                    \
+    sum.flat<T>() = total->flat<T>() + value.flat<T>(); \
     break;
     TF_CALL_NUMBER_TYPES(RECURSIVE_TF_ADD)
 #undef RECURSIVE_TF_ADD
     default:
-      LOG(FATAL) << "No gradient has the dtype "
-                 << tf::DataTypeString(total.dtype());
+      return absl::InvalidArgumentError(absl::StrCat(
+          "No gradient has the dtype ", tf::DataTypeString(total->dtype())));
   }
-  return sum;
+  *total = std::move(sum);
+  return absl::OkStatus();
 }
 
 }  // namespace recursive_tf

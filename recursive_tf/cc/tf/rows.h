@@ -29,17 +29,18 @@ absl::Status StackNoRows(tensorflow::DataType dtype,
                          const tensorflow::PartialTensorShape& row_shape,
                          const std::string& what, tensorflow::Tensor* result);
 
-// Sets `*result` to `parts` one after the other along the first dimension.
+// Sets `*result` to `parts` one after the other along the first dimension. All
+// need one dtype, and one shape but for the rows.
 // Where there are none, it has no rows, and `shape` tells the other dimensions.
 absl::Status ConcatRows(absl::Span<const tensorflow::Tensor> parts,
                         tensorflow::DataType dtype,
                         const tensorflow::PartialTensorShape& shape,
                         tensorflow::Tensor* result);
 
-// Returns total + value, in the memory of `total` if nothing else uses it.
-// REQUIRES: a numeric dtype and shape, the same for both.
-tensorflow::Tensor AddTensors(tensorflow::Tensor total,
-                              const tensorflow::Tensor& value);
+// Adds `value` to `*total`, in its memory if nothing else uses it. Both must
+// have one numeric dtype, and one shape.
+absl::Status AddTensors(const tensorflow::Tensor& value,
+                        tensorflow::Tensor* total);
 
 }  // namespace recursive_tf
 

@@ -66,7 +66,7 @@ class _SecondGradient:
         inputs = iter(op.inputs)
         self._args = [next(inputs) for _ in op.get_attr("Targs")]
         self._captures = [next(inputs) for _ in op.get_attr("Tcaptures")]
-        self._sizes = [next(inputs) for _ in range(op.get_attr("num_pushes"))]
+        self._sizes = [next(inputs) for _ in op.get_attr("Tpush_sizes")]
         self._given = dict(zip(op.get_attr("results"), inputs, strict=True))
         self._tangents = {
             i: _shaped_like(op.inputs[i], tf.convert_to_tensor(tangent))

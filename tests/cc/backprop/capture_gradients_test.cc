@@ -15,10 +15,21 @@ namespace {
 
 constexpr int kNumThreads = 8;
 
-using IntGradients = CaptureGradients<int>;
+struct Outcome {
+  bool ok() const { return !failed; }
+
+  bool failed = false;
+};
+
+using IntGradients = CaptureGradients<int, Outcome>;
 using Contributions = std::vector<IntGradients::Contribution>;
 
-int AddInts(int total, const int& value) { return total + value; }
+Outcome AddInts(const int& value, int* total) {
+  *total += value;
+  return {};
+}
+
+Outcome Refuse(const int& /*value*/, int* /*total*/) { return {true}; }
 
 IntGradients Collected() {
   return IntGradients({IntGradients::Kind::kCollected}, AddInts);
@@ -87,10 +98,11 @@ TEST(CaptureGradientsTest, SlotsDoNotMix) {
   EXPECT_TRUE(gradients.Take(2).empty());
 }
 
-using TracedGradients = CaptureGradients<TracedValue>;
+using TracedGradients = CaptureGradients<TracedValue, Outcome>;
 
-TracedValue AddTraced(TracedValue total, const TracedValue& value) {
-  return TracedValue(total.id() + value.id());
+Outcome AddTraced(const TracedValue& value, TracedValue* total) {
+  *total = TracedValue(total->id() + value.id());
+  return {};
 }
 
 TEST(CaptureGradientsTest, CollectedContributionsLiveUntilTheyAreTaken) {
@@ -127,17 +139,23 @@ TEST(CaptureGradientsTest, WhatIsNeverTakenDiesWithItsOwner) {
 
 // Memory with one owner: it could not be passed on unless it were moved.
 using Owned = std::unique_ptr<int>;
-using OwnedGradients = CaptureGradients<Owned>;
+using OwnedGradients = CaptureGradients<Owned, Outcome>;
 
-Owned AddInPlace(Owned total, const Owned& value) {
-  *total += *value;
-  return total;
+Outcome AddInPlace(const Owned& value, Owned* total) {
+  **total += *value;
+  return {};
 }
 
 OwnedGradients::Contribution One(Owned value) {
   OwnedGradients::Contribution contribution;
   contribution.push_back(std::move(value));
   return contribution;
+}
+
+TEST(SummedGradientsTest, WhoContributesIsToldThatItCannotBeAdded) {
+  IntGradients gradients({IntGradients::Kind::kSummed}, Refuse);
+  EXPECT_TRUE(gradients.Add(0, {1}).ok());
+  EXPECT_FALSE(gradients.Add(0, {2}).ok());
 }
 
 TEST(SummedGradientsTest, TheAdderOwnsTheTotalAndMayAddInPlace) {

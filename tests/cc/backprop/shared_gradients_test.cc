@@ -9,9 +9,27 @@
 namespace recursive_tf {
 namespace {
 
-using Sums = SharedGradients<int, double>;
+struct Outcome {
+  bool ok() const { return !failed; }
 
-double Add(double total, const double& value) { return total + value; }
+  bool failed = false;
+};
+
+using Sums = SharedGradients<int, double, Outcome>;
+
+Outcome Add(const double& value, double* total) {
+  *total += value;
+  return {};
+}
+
+Outcome Refuse(const double& /*value*/, double* /*total*/) { return {true}; }
+
+TEST(SharedGradientsTest, TellsWhoContributesThatItCannotBeAdded) {
+  Sums sums(&Refuse);
+  const int one = 0;
+  EXPECT_TRUE(sums.Add(&one, {1}).ok());
+  EXPECT_FALSE(sums.Add(&one, {2}).ok());
+}
 
 TEST(SharedGradientsTest, AddsUpWhatConsumersContribute) {
   Sums sums(&Add);

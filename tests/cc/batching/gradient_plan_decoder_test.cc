@@ -90,6 +90,15 @@ TEST(GradientPlanDecoderTest, EveryCutIsRefused) {
   }
 }
 
+TEST(GradientPlanDecoderTest, APartThatIsNotThereTakesAndGivesNothing) {
+  for (const size_t part : {size_t{8}, size_t{9}}) {
+    std::vector<int64_t> code = Code();
+    ASSERT_EQ(code[part - 1], 1);
+    code[part - 1] = 0;
+    EXPECT_NE(ErrorOf(code), "");
+  }
+}
+
 TEST(GradientPlanDecoderTest, AnIndexOutOfRangeIsRefused) {
   // Everything but the counts, the version and the two flags.
   const std::vector<size_t> indices = {4,  5,  6,  10, 11, 13,

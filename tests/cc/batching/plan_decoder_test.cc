@@ -258,6 +258,27 @@ TEST(PlanDecoderTest, ATableIsNotBeyondAllThatThePlanSays) {
             "large.");
 }
 
+TEST(PlanDecoderTest, ABranchIsTakenFromOutsideOfIt) {
+  // f returns its argument; a branch takes itself.
+  const Code code = {
+      3,  0, 0, 2,                    // version, prologue, blocks, procedures
+      0,  1, 1, 1, 0, 0, 0, 0,        // f
+      1,  1, 2, 1, 1, 0,              // the branch: returns slot 1
+      1,                              //   one stage, of no block:
+      -1, 0, 0, 0, 0,                 //     no pushes,
+      1,  0, 0, 0, 0, 1, 1, 1, 1, 0,  //     itself, to slot 1
+      0,                              //   no lists
+  };
+  EXPECT_EQ(ErrorOf(code),
+            "The plan is damaged: it has a branch that only itself takes.");
+}
+
+TEST(PlanDecoderTest, EverySlotIsFilled) {
+  const Code code = {3, 0, 0, 1, 0, 1, 2, 1, 0, 0, 0, 0};
+  EXPECT_EQ(ErrorOf(code),
+            "The plan is damaged: it has a slot that nothing fills.");
+}
+
 TEST(PlanDecoderTest, APlanNeedsAProcedure) {
   EXPECT_EQ(ErrorOf({3, 0, 0, 0}),
             "The plan is damaged: it has no procedures.");

@@ -35,8 +35,9 @@ class IntegerBackend {
   size_t num_deferred = 0;
   bool fails = false;
 
-  bool RunBackward(int32_t block, std::vector<Column> inputs,
-                   std::vector<Column>* outputs) {
+  bool RunBackward(const TapedLaunch<Column>& launch,
+                   std::vector<Column> inputs, std::vector<Column>* outputs) {
+    const int32_t block = launch.block;
     num_backward_rows[block] += inputs.front().size();
     for (size_t row = 0; row < inputs.front().size(); ++row) {
       const Column computed = backward.at(block)(RowOf(inputs, row));
