@@ -11,7 +11,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 
 
-@rtf.subgraph
+@rtf.subgraph(executor="dataflow")
 def merge_sort(numbers: tf.TensorSpec([None])) -> tf.TensorSpec([None]):
     """Returns the numbers in ascending order."""
     size = tf.size(numbers)

@@ -30,7 +30,7 @@ def define(numbers: tf.Tensor) -> rtf.SubGraphFunction:
     """Returns what splits some of the numbers, given by their places."""
     size = tf.size(numbers)
 
-    @rtf.subgraph
+    @rtf.subgraph(executor="dataflow")
     def split(places: tf.TensorSpec([None], tf.int32)) -> tf.int32:
         if tf.size(places) == 0:
             return NOTHING

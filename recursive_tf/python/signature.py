@@ -88,9 +88,16 @@ def leaves_like(specs: Any, value: Any) -> list[Any]:
         TypeError: If the structures differ.
         ValueError: The same.
     """
-    if isinstance(value, (tf.Tensor, tf.Variable)):
+    try:
         tf.nest.assert_same_structure(specs, value)
-    return list(tf.__internal__.nest.flatten_up_to(specs, value))
+        return list(tf.nest.flatten(value))
+    except (TypeError, ValueError) as error:
+        if isinstance(value, (tf.Tensor, tf.Variable)):
+            raise
+        try:
+            return list(tf.__internal__.nest.flatten_up_to(specs, value))
+        except (TypeError, ValueError):
+            raise error from None
 
 
 def format_spec(spec: tf.TypeSpec) -> str:

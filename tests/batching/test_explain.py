@@ -273,6 +273,7 @@ def test_a_program_that_must_be_batched_and_cannot_raises():
         rtf.explain(f)
 
 
+@pytest.mark.falls_back("it has an effect")
 def test_the_dataflow_executor_launches_nothing():
     timed = define_timed()
     explanation = rtf.explain(timed)
@@ -330,6 +331,7 @@ def test_root_calls_are_found_in_all_that_a_function_holds():
     explanations.close()
 
 
+@pytest.mark.falls_back("it has an effect")
 def test_a_function_tells_why_its_programs_are_not_batched():
     timed, chosen = define_timed(), define_fib(executor="dataflow")
     concrete = trace(lambda n: timed(n) + tf.cast(chosen(n), tf.float64), INT)
@@ -391,6 +393,7 @@ def loaded(tmp_path):
     return tf.saved_model.load(tmp_path)
 
 
+@pytest.mark.falls_back("it has an effect")
 def test_a_loaded_program_is_explained_with_the_lines_that_it_had(loaded):
     explanation = rtf.explain(loaded.balanced)
     assert explanation.executor == "batched"
@@ -400,10 +403,12 @@ def test_a_loaded_program_is_explained_with_the_lines_that_it_had(loaded):
     assert sum(explanation.launches.values()) == explanation.lower_bound
 
 
+@pytest.mark.falls_back("it has an effect")
 def test_a_signature_of_a_loaded_model_is_explained(loaded):
     assert rtf.explain(loaded.signatures["balanced"]).executor == "batched"
 
 
+@pytest.mark.falls_back("it has an effect")
 def test_a_loaded_program_tells_why_it_is_not_batched(loaded):
     explanation = rtf.explain(loaded.timed)
     assert "Timestamp" in explanation.reasons[0]

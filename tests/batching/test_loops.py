@@ -266,6 +266,7 @@ LENGTHS = {
 
 
 @pytest.mark.parametrize(("make", "reason"), LENGTHS.values(), ids=LENGTHS)
+@pytest.mark.falls_back("that is what it tests")
 def test_a_list_of_unlike_lengths_runs_in_the_dataflow_executor(make, reason):
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)

@@ -305,6 +305,7 @@ def test_a_limit_in_an_item_has_its_path():
         f(4)
 
 
+@pytest.mark.falls_back("that is what it tests")
 def test_a_map_over_rows_from_outside_runs_in_the_dataflow_executor():
     with rtf.SubGraph("square") as square:
         square.output(square.input(tf.float32) ** 2)

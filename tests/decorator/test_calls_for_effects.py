@@ -80,7 +80,7 @@ def test_a_call_in_a_loop_pushes_where_an_annotation_says_what_it_returns():
     assert pushed_by(f) == [0, 2, 4, 6]
 
 
-@pytest.mark.executor("auto")
+@pytest.mark.traces_only
 def test_plain_python_returns_none_too():
     @rtf.subgraph
     def f(n):

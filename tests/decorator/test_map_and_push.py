@@ -119,7 +119,7 @@ def test_a_map_without_tensors_is_refused():
     def f(how):
         return 1
 
-    assert "which has no input, has no rows" in message_of(lambda: f.map("x"))
+    assert "gets no tensor, so it has no rows" in message_of(lambda: f.map("x"))
 
 
 def test_a_map_in_a_body_calls_for_each_row():

@@ -160,6 +160,7 @@ def test_functions_that_call_each_other_are_traced_a_few_times():
 
 
 @pytest.mark.every_executor
+@pytest.mark.falls_back("a shape differs from call to call")
 def test_an_input_that_a_call_of_itself_makes_smaller_has_an_unknown_dimension():
     @rtf.subgraph
     def total(x):

@@ -240,7 +240,6 @@ def asserted(x):
 
 @pytest.mark.parametrize("shows", STEPS)
 @pytest.mark.falls_back("a list of unknown length", at="a tensor array")
-@pytest.mark.falls_back("a text to print", at="a print and an assertion")
 def test_a_step_of_a_recursion_has_the_gradient_of_the_unrolled_one(shows, w, x):
     def step(x, n, f):
         return STEPS[shows](w, x, n, f)

@@ -16,6 +16,7 @@ def product_of(parts, f, n):
     return tf.cond(n < 1, lambda: parts.read(0), lambda: parts.read(n) * f(n - 1))
 
 
+@pytest.mark.falls_back("a list goes from block to block")
 def test_a_list_may_come_into_a_branch():
     with rtf.SubGraph("f") as f:
         n, x = f.input(tf.int32), f.input(tf.float32, [3])
@@ -37,6 +38,7 @@ def test_a_list_may_come_into_a_branch():
     )
 
 
+@pytest.mark.falls_back("a list goes from block to block")
 def test_a_list_from_outside_of_a_subgraph_has_no_gradient_and_says_so():
     with rtf.SubGraph("f") as f:
         x = f.input(tf.float32, [3])
@@ -58,6 +60,7 @@ def test_a_list_from_outside_of_a_subgraph_has_no_gradient_and_says_so():
     assert "has no gradient there: hand in `.stack()` of it" in message
 
 
+@pytest.mark.falls_back("a list goes from block to block")
 def test_a_list_of_integers_from_outside_has_none_to_miss():
     with rtf.SubGraph("f") as f:
         w = f.input(tf.float32)

@@ -193,11 +193,13 @@ def push_in_a_loop(w, executor):
     return top(DEPTH, with_pushed=True)[1]["y"]
 
 
+@pytest.mark.executor("dataflow")
 def test_a_push_by_a_callee_in_a_loop_is_refused_by_the_dataflow_executor(w):
     with pytest.raises(NotImplementedError, match="a push in a loop has no gradient"):
         slopes(lambda _: push_in_a_loop(w, "dataflow"), tf.constant(0.0), w)
 
 
+@pytest.mark.executor("batched")
 def test_a_push_by_a_callee_in_a_loop_has_a_gradient_in_the_batched_executor(w):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(push_in_a_loop(w, "batched") ** 2)

@@ -372,7 +372,6 @@ def test_random_numbers_are_the_same_again(x):
     np.testing.assert_allclose(outer.gradient(slope, x), 12 * y / x**2, rtol=1e-4)
 
 
-@pytest.mark.falls_back("a text to print")
 def test_a_print_and_an_assertion_are_not_repeated(w, x, capfd):
     with rtf.SubGraph("talking") as f:
         y, n = f.input(tf.float32), f.input(tf.int32)

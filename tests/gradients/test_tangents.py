@@ -119,6 +119,8 @@ def tangent(function, x):
     return forward.jvp(y)
 
 
+@pytest.mark.falls_back("a list of unknown length", at="EmptyTensorList")
+@pytest.mark.falls_back("an op of lists without a rule", at="TensorListResize")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_an_op_changes_as_it_does_by_itself(name):
     function, x = FUNCTIONS[name], tf.constant(X)

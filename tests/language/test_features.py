@@ -79,6 +79,8 @@ def in_executor(monkeypatch, name):
     monkeypatch.setitem(rtf.SubGraph.__init__.__kwdefaults__, "executor", name)
 
 
+@pytest.mark.falls_back(EFFECT, at=HOLDS["is refused"])
+@pytest.mark.falls_back(EFFECT, at=HOLDS["is refused for a reason with a gap"])
 @pytest.mark.parametrize("case", HOLDS.values(), ids=HOLDS)
 def test_a_row_that_is_true_passes(case, monkeypatch):
     executor, run, says = case

@@ -87,7 +87,7 @@ def differentiate(run, x):
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
 def test_what_it_computes_stays(loop):
-    f, x = define(loop), tf.constant(0.3)
+    f, x = define(loop, executor="dataflow"), tf.constant(0.3)
     for n in range(5):
         found = differentiate(lambda x, n=n: f(n, x), x)
         expected = differentiate(lambda x, n=n: plain(loop, n, x), x)
@@ -104,7 +104,8 @@ def test_only_a_function_that_just_calls_is_mapped(loop):
 def test_effects_keep_their_order():
     seen = tf.Variable([0, 0, 0, 0])
     count = tf.Variable(0)
-    with rtf.SubGraph("f", output_signature=tf.TensorSpec([], tf.int32)) as f:
+    returns = tf.TensorSpec([], tf.int32)
+    with rtf.SubGraph("f", output_signature=returns, executor="dataflow") as f:
         n = f.input(tf.int32)
         seen.scatter_nd_update([[n]], [count.assign_add(1)])
         children = lambda: tf.reduce_sum(tf.map_fn(f, tf.range(n)))  # noqa: E731

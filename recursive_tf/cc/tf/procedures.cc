@@ -46,7 +46,7 @@ bool HasForeignState(const tf::Graph& graph) {
   return false;
 }
 
-// Measured: the state of a run of TensorFlow's executor.
+// An upper estimate of what a run of TensorFlow's executor holds.
 int64_t BytesPerCall(const tf::Graph& graph) {
   constexpr int64_t kBytes = 4096;
   constexpr int64_t kBytesPerNode = 512;

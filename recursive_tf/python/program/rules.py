@@ -184,7 +184,7 @@ class ClosingRules:
         if loop is None:
             return _copy_loop(copy, op)
         rows = tf.TensorShape([None])
-        shapes = [rows.concatenate(output.shape) for output in loop.call.outputs]
+        shapes = [rows.concatenate(output.shape) for output in loop.call.outputs[:-1]]
         handle, arguments = copy.resolve(loop.handle), rows_for(copy, loop)
         call = _Call(loop.call, handle, arguments, shapes, is_mapped=True)
         return outputs_of(copy, op, loop, self._add_call(copy, op, call))

@@ -13,6 +13,9 @@ from tensorflow.python.ops import gradients_util
 
 from recursive_tf.python.tf_compat.attributes import set_attr
 
+# What `tf.custom_gradient` begins its names with.
+_PREFIX_OF_CUSTOM = "CustomGradient-"
+
 
 def set_gradient(op: tf.Operation, name: str) -> None:
     """Makes the gradient registered as `name` that of `op`.
@@ -60,9 +63,13 @@ def set_custom_gradient(op: tf.Operation, gradient: Callable[..., Any]) -> None:
 
 
 def own_custom_gradient(op: tf.Operation) -> None:
-    """Makes the custom gradient of `op` one that dies with the graph of `op`."""
+    """Makes the custom gradient of `op` one that dies with the graph of `op`.
+
+    One that was registered under a name of the user's, which other ops may have, stays.
+    """
     name = op.node_def.attr["_gradient_op_type"].s.decode()
-    if name in getattr(op.graph, "own_gradients", {}):
+    is_named = not name.startswith(_PREFIX_OF_CUSTOM)
+    if is_named or name in getattr(op.graph, "own_gradients", {}):
         return
     gradient = ops.gradient_registry.lookup(name)
     _forget_gradient(name)
