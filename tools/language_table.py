@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "language.md"
 BEGIN = "<!-- begin: `make docs` writes this from tests/language -->\n"
 END = "<!-- end -->\n"
 # Other marks could keep a test from running.
-MARKS = frozenset(("parametrize", "slow"))
+MARKS = frozenset(("falls_back", "parametrize", "slow"))
 
 
 def main(arguments: list[str]) -> int:

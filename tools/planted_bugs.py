@@ -103,8 +103,8 @@ BUGS = (
     Bug(
         "speculates-what-may-fail",
         PYTHON / "stages.py",
-        "if op.type not in _TOTAL and not self._is_total_lookup(op):",
-        "if not inputs:",
+        "return (is_free or self._is_total_lookup(op)) and not any(",
+        "return not any(",
     ),
 )
 

@@ -335,6 +335,7 @@ def test_maps_of_static_size(w):
     check_same(recurse, loop, tf.constant(0.7), w)
 
 
+@pytest.mark.falls_back("its second gradient", at="batched")
 @feature("`.map` in bodies, of any number of rows", gradients=True)
 def test_maps_of_any_size(w):
     with rtf.SubGraph("walk", output_signature=tf.float32) as walk:
@@ -367,6 +368,7 @@ def define_walk(combine):
     return walk, plain
 
 
+@pytest.mark.falls_back("its second gradient", at="batched")
 @feature(
     "over any number of rows: `tf.reduce_sum`, `tf.reduce_max` and so on, `tf.matmul`, "
     "`tf.nn.softmax`, masks, ranges, slices, `tf.shape`",

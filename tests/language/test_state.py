@@ -248,6 +248,7 @@ def test_python_functions():
     check_rows(step, ROWS, order=1)
 
 
+@pytest.mark.falls_back("a Python function")
 def test_python_functions_of_several_tensors_in_loops():
     def scaled(y, z, unused):
         del unused

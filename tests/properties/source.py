@@ -43,6 +43,9 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 
+# TensorFlow 2.21 makes the gradient of where(False, x, y + (x - x)) in a tf.cond empty.
+tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
+
 Pair = collections.namedtuple("Pair", ["first", "second"])
 counter = tf.Variable(0)
 

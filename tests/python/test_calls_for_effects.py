@@ -129,7 +129,7 @@ def test_a_sibling_further_out_shows_what_a_call_for_its_pushes_returns():
     assert f(3, with_pushed=True)[1]["h"].numpy().tolist() == [0, 0, 2, 4]
 
 
-@pytest.mark.executor("auto")
+@pytest.mark.traces_only
 def test_a_sibling_that_calls_too_shows_nothing():
     def descend(f, n):
         more = lambda: tf.group(f(n - 1))  # noqa: E731
@@ -179,9 +179,10 @@ def test_the_line_for_none_is_python_that_mends_it():
     assert define(eval(line.partition("=")[2]))(3) is None
 
 
+@pytest.mark.falls_back("an effect")
 def test_an_effect_of_a_subgraph_that_returns_nothing_happens():
     count = tf.Variable(0)
-    with rtf.SubGraph("f", executor="auto") as f:
+    with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
         count.assign_add(n)
         tf.cond(n > 0, lambda: f(n - 1), lambda: None)

@@ -217,6 +217,7 @@ def test_a_loop_in_a_shared_body_calls_it():
 # Errors.
 
 
+@pytest.mark.traces_only
 def test_memo_is_a_function():
     with pytest.raises(TypeError, match="memo= is a function of the inputs"):
         rtf.SubGraph("f", memo=3)
@@ -232,6 +233,7 @@ def test_memo_is_a_function():
         (lambda n: (), "nothing"),
     ],
 )
+@pytest.mark.traces_only
 def test_a_key_that_is_none_is_refused_at_the_definition(memo, gives):
     def define():
         with rtf.SubGraph("f", memo=memo) as f:
@@ -263,6 +265,7 @@ def test_a_key_whose_shape_is_only_known_when_it_runs_is_checked_then():
     ],
     ids=["float32", "complex64", "ragged", "structure"],
 )
+@pytest.mark.traces_only
 def test_a_differentiable_input_is_refused_with_the_cure(spec):
     def define():
         with rtf.SubGraph("f", memo=lambda n, x: n) as f:
@@ -275,6 +278,7 @@ def test_a_differentiable_input_is_refused_with_the_cure(spec):
     assert "tf.gather(values, node)" in message
 
 
+@pytest.mark.traces_only
 def test_what_is_local_to_another_body_is_refused():
     def run():
         with rtf.SubGraph("outer") as outer:

@@ -267,7 +267,6 @@ def test_a_mutable_table_is_read_as_it_is_at_the_call():
 # --- Effects
 
 
-@pytest.mark.falls_back("a text to print")
 def test_prints_of_every_invocation_happen(tmp_path):
     path = tmp_path / "printed"
 
@@ -279,7 +278,7 @@ def test_prints_of_every_invocation_happen(tmp_path):
     assert sorted(text_of(path)) == ["1", "2", "3", "4"]
 
 
-@pytest.mark.falls_back("a text to print")
+@pytest.mark.executor("dataflow")
 def test_prints_of_one_program_keep_their_order(tmp_path):
     path = tmp_path / "printed"
     with rtf.SubGraph("walk", output_signature=tf.int32) as walk:
@@ -296,7 +295,6 @@ def test_prints_of_one_program_keep_their_order(tmp_path):
     assert text_of(path) == ["1", "2", "4", "5", "3", "6", "7"]
 
 
-@pytest.mark.falls_back("a text to print")
 def test_prints_reach_standard_error(capfd):
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
@@ -314,18 +312,15 @@ def define_checked(limit):
     return checked
 
 
-@pytest.mark.falls_back("an assertion")
 def test_an_assertion_in_a_body_runs():
     with pytest.raises(tf.errors.InvalidArgumentError, match="too large"):
         define_checked(limit=3)(3)
 
 
-@pytest.mark.falls_back("an assertion")
 def test_an_assertion_that_holds_does_not_disturb():
     assert int(define_checked(limit=3)(2)) == 2
 
 
-@pytest.mark.falls_back("an assertion")
 def test_an_assertion_runs_where_nobody_uses_the_result_of_its_call():
     checked = define_checked(limit=3)
     with rtf.SubGraph("f") as f:
@@ -348,7 +343,6 @@ def test_an_assertion_runs_where_nobody_uses_the_result_of_the_root_call():
         run(3)
 
 
-@pytest.mark.falls_back("an assertion")
 def test_an_assertion_in_a_branch_runs_if_it_is_taken():
     def step(x, n):
         def check():

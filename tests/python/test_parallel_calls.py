@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
@@ -26,10 +27,12 @@ def meet(parties):
     return op
 
 
+@pytest.mark.executor("dataflow")
 def test_two_calls_of_one_body_run_at_once():
     assert int(define_fib(leaf=meet(2))(2)) == 1
 
 
+@pytest.mark.executor("dataflow")
 def test_calls_in_different_branches_of_the_tree_run_at_once():
     with rtf.SubGraph("f") as f:
         depth, n = f.input(tf.int32), f.input(tf.int32)
@@ -43,6 +46,7 @@ def test_calls_in_different_branches_of_the_tree_run_at_once():
     assert int(f(3, 10)) == 21
 
 
+@pytest.mark.executor("dataflow")
 def test_rows_of_a_map_run_at_once():
     wait = meet(2)
     with rtf.SubGraph("f") as f:
@@ -50,6 +54,7 @@ def test_rows_of_a_map_run_at_once():
     assert f.map([5, 7]).numpy().tolist() == [5, 7]
 
 
+@pytest.mark.executor("dataflow")
 def test_steps_of_two_threads_are_in_flight_at_once():
     fib = define_fib(leaf=meet(2))
     with rtf.SubGraph("f") as f:

@@ -17,6 +17,7 @@ def test_a_subgraph_of_the_outside_is_called_in_functions():
     assert int(tf.function(lambda n: fib(n) + fib(n + 1))(10)) == 55 + 89
 
 
+@pytest.mark.falls_back("an unknown shape")
 def test_a_function_is_traced_for_each_shape():
     triangle = define_triangle()
     extended = tf.function(lambda x: tf.concat([x, triangle(tf.size(x))], 0))

@@ -106,7 +106,8 @@ def define_chain(weights):
     The left child of each is a leaf, which it calls with a number that is not
     positive. Node n pushes its h to row n - 1.
     """
-    options = rtf.Options(max_depth=None)
+    # More of both than a cycle by mistake may take.
+    options = rtf.Options(max_depth=None, max_bytes=None)
     with rtf.SubGraph("chain", executor="dataflow", options=options) as chain:
         n = chain.input(tf.int32)
 
