@@ -85,7 +85,7 @@ def check_case(
     """
     found = [settled(case.program, forest, oracle) for forest in case.forests]
     runs = [run for run in found if run is not None]
-    allowed = [tolerances(case.program, *run) for run in runs]
+    allowed = [tolerances(case.program, forest) for forest, _ in runs]
     for executor in executors:
         text = program_source(case.program, executor)
         with root_op.observe() as made:

@@ -63,7 +63,7 @@ def differs(case: Case, oracle: Oracle) -> bool:
     if right is None or wrong is None or right[0] != wrong[0]:
         return False
     # By far, so that it shows in the library's results, too.
-    allowed = tolerances(case.program, *wrong)
+    allowed = tolerances(case.program, wrong[0])
     try:
         check(
             {**right[1]}, {**wrong[1]}, {k: 10 * v + 1e-6 for k, v in allowed.items()}
@@ -128,7 +128,7 @@ def test_the_script_of_a_right_result_ends_well(tmp_path: pathlib.Path) -> None:
     (forest,) = case.forests
     path = tmp_path / "right.py"
     data, wanted = forest.data(case.program), expected(case.program, forest)
-    tolerance = tolerances(case.program, forest, wanted)
+    tolerance = tolerances(case.program, forest)
     text = script(program_source(case.program), data, wanted, tolerance)
     path.write_text(text)
     subprocess.run([sys.executable, str(path)], check=True)
