@@ -246,9 +246,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(ctx->GetAttr("Toutput_gradients", &types_.of_results));
     TF_RETURN_IF_ERROR(ctx->GetAttr("Tpushed_gradients", &types_.of_tables));
     TF_RETURN_IF_ERROR(ctx->GetAttr("Tinput_gradients", &types_.of_arguments));
-    TF_RETURN_IF_ERROR(
-        ctx->GetAttr("Tprologue_gradients", &types_.of_prologue));
-    return ctx->GetAttr("Tdeferred_gradients", &types_.deferred);
+    return ctx->GetAttr("Tprologue_gradients", &types_.of_prologue);
   }
 
   absl::Status ReadBlocks(tf::OpKernelConstruction* ctx) {

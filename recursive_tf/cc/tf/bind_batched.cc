@@ -299,9 +299,9 @@ class BackwardBinder {
                     gradient.deferred.size() + function.invariants.size() &&
                 signature.results.size() ==
                     static_cast<size_t>(types_.deferred_counts[next_++]) &&
-                first + signature.results.size() <= types_.deferred.size();
+                first + signature.results.size() <= spec_.deferred_types.size();
     for (size_t i = 0; fits && i < signature.results.size(); ++i) {
-      fits = signature.results[i] == types_.deferred[first + i];
+      fits = signature.results[i] == spec_.deferred_types[first + i];
     }
     return fits ? absl::OkStatus()
                 : Wrong("a deferred part takes or gives other values");

@@ -35,8 +35,7 @@ struct BackwardTypes {
   tensorflow::DataTypeVector of_tables;
   tensorflow::DataTypeVector of_arguments;
   tensorflow::DataTypeVector of_prologue;
-  // Of what the deferred parts give, and how many each.
-  tensorflow::DataTypeVector deferred;
+  // How many values each deferred part gives.
   std::vector<int32_t> deferred_counts;
 };
 
