@@ -11,17 +11,17 @@
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
 from recursive_tf import data, distribute, layers, optimizers
-from recursive_tf.python.batching.operand import Operand
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
-from recursive_tf.python.batching.rules import register_vectorization
-from recursive_tf.python.batching.vectorised_block import VectorisedBlock
-from recursive_tf.python.decorator import SubGraphFunction, subgraph
+from recursive_tf.python.batching.vectorize.operand import Operand
+from recursive_tf.python.batching.vectorize.rules import register_vectorization
+from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.explain import explain
-from recursive_tf.python.explanation import Explanation, Explanations
 from recursive_tf.python.options import Options
-from recursive_tf.python.subgraph import SubGraph
-from recursive_tf.python.trace import trace
+from recursive_tf.python.reports.explain import explain
+from recursive_tf.python.reports.explanation import Explanation, Explanations
+from recursive_tf.python.reports.trace import trace
+from recursive_tf.python.subgraphs.decorator import SubGraphFunction, subgraph
+from recursive_tf.python.subgraphs.subgraph import SubGraph
 
 __version__ = "0.1.0"
 
@@ -35,7 +35,7 @@ __all__ = [
     "SubGraph",
     "SubGraphError",
     "SubGraphFunction",
-    "VectorisedBlock",
+    "VectorizedBlock",
     "__version__",
     "data",
     "distribute",

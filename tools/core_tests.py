@@ -3,7 +3,7 @@
 Usage: python tools/core_tests.py [--sanitize=none|address|thread] [--coverage]
            [--filter=BackpropCacheTest.*]
 
-Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavour>/.
+Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from cc_build import ROOT, BuildError, Job, build, compiler, tensorflow_folder
 
 TESTS = pathlib.Path("tests/cc")
 PROGRAMS = pathlib.Path("build/cc-tests")
-FLAVOURS = {
+FLAVORS = {
     "none": ("-O1",),
     "address": ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
     "thread": ("-O1", "-fsanitize=thread"),
@@ -30,7 +30,7 @@ SECONDS_A_PROGRAM = 300
 SUMMARY = re.compile(r"^\[=+\] (\d+) tests? from .* ran\.", re.MULTILINE)
 
 
-def programs(flavour: str) -> list[Job]:
+def programs(flavor: str) -> list[Job]:
     """Returns how to build each test program: one compiler run, link included."""
     include = tensorflow_folder() / "include"  # For Abseil's annotation macros.
     flags = ("-std=c++17", "-g", "-Wall", "-Wextra", "-Werror", "-I.")
@@ -40,10 +40,10 @@ def programs(flavour: str) -> list[Job]:
         source = path.relative_to(ROOT)
         name = path.relative_to(ROOT / TESTS).with_suffix("")
         command = (
-            *(compiler(), *flags, "-isystem", str(include), *FLAVOURS[flavour]),
+            *(compiler(), *flags, "-isystem", str(include), *FLAVORS[flavor]),
             *(str(source), *libraries),
         )
-        jobs.append(Job((source,), PROGRAMS / flavour / name, command))
+        jobs.append(Job((source,), PROGRAMS / flavor / name, command))
     return jobs
 
 
@@ -76,7 +76,7 @@ def run_program(program: pathlib.Path, gtest_filter: str) -> tuple[bool, int]:
     return passed, int(summary[1]) if summary else 0
 
 
-def run_all(jobs: list[Job], flavour: str, gtest_filter: str) -> bool:
+def run_all(jobs: list[Job], flavor: str, gtest_filter: str) -> bool:
     """Runs the test programs, and prints a summary in GoogleTest's form."""
     start = time.monotonic()
     num_tests, failed = 0, []
@@ -88,7 +88,7 @@ def run_all(jobs: list[Job], flavour: str, gtest_filter: str) -> bool:
     seconds = time.monotonic() - start
     print(
         f"[==========] {num_tests} tests from {len(jobs)} programs ran, "
-        f"sanitizer: {flavour}. ({seconds:.1f} s total)"
+        f"sanitizer: {flavor}. ({seconds:.1f} s total)"
     )
     for program in failed:
         print(f"[  FAILED  ] {program}")
@@ -117,10 +117,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     """Returns the exit code."""
     options = parse(arguments)
-    flavour = "coverage" if options.coverage else options.sanitize
+    flavor = "coverage" if options.coverage else options.sanitize
     try:
         googletest.ensure()
-        jobs = programs(flavour)
+        jobs = programs(flavor)
         if not jobs:
             raise BuildError(f"there is no {TESTS}/**/*_test.cc")
         build(jobs)
@@ -128,10 +128,10 @@ def main(arguments: list[str]) -> int:
         print(f"core tests: {error}", file=sys.stderr)
         return 1
     if options.coverage:
-        core_coverage.clear(PROGRAMS / flavour)
-    passed = run_all(jobs, flavour, options.filter)
+        core_coverage.clear(PROGRAMS / flavor)
+    passed = run_all(jobs, flavor, options.filter)
     if options.coverage:
-        core_coverage.report(PROGRAMS / flavour)
+        core_coverage.report(PROGRAMS / flavor)
     return 0 if passed else 1
 
 

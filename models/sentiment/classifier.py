@@ -22,7 +22,7 @@ class NodeClassifier(keras.Model):
 
     Labels are in the forests: `fit` takes a dataset of these alone. The loss is the
     cross-entropy, summed over a tree's nodes, the mean over trees, and in training the
-    weight decay of all variables but the embedding. Nodes labelled -1 do not count.
+    weight decay of all variables but the embedding. Nodes labeled -1 do not count.
 
     Labels are from the most negative to the most positive; with an odd number of them
     the middle one is neutral. Metrics: `nodes`, the share of all nodes whose label is

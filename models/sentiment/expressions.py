@@ -1,4 +1,4 @@
-"""Trees that need no download: logical expressions, labelled with their values.
+"""Trees that need no download: logical expressions, labeled with their values.
 
 An expression is a literal, or an operator and a pair of expressions, so that a binary
 tree holds it and an operator is a word like any other:

@@ -8,10 +8,10 @@ NO_LABEL = -1
 
 
 def without_neutral(forest: Forest, classes: int) -> Forest:
-    """Returns a forest labelled 0, negative, and 1, positive; -1 where it is neutral.
+    """Returns a forest labeled 0, negative, and 1, positive; -1 where it is neutral.
 
     Args:
-        forest: Labelled from the most negative, 0, to the most positive.
+        forest: Labeled from the most negative, 0, to the most positive.
         classes: How many labels there are.
     """
     middle = (classes - 1) / 2

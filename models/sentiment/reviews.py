@@ -30,7 +30,7 @@ def is_reviews(folder: pathlib.Path) -> bool:
 def read_reviews(
     file: pathlib.Path, shape: str, unit: str, limit: int | None, seed: int
 ) -> Forest:
-    """Returns reviews, or their sentences, as binary trees whose roots are labelled.
+    """Returns reviews, or their sentences, as binary trees whose roots are labeled.
 
     Args:
         file: A review a line.
@@ -103,5 +103,5 @@ def label_nodes(forest: Forest, labeler: pathlib.Path) -> Forest:
     encoded = rtf.data.encode(forest, tokens=run.load_words())
     logits = model.predict(rtf.data.batches(encoded, BATCH), verbose=0)
     labels = tf.argmax(logits, -1, tf.int32)
-    labelled = without_neutral(forest.replace(labels=labels), model.classes)
-    return _with_roots(labelled, tf.gather(forest.labels, forest.roots))
+    labeled = without_neutral(forest.replace(labels=labels), model.classes)
+    return _with_roots(labeled, tf.gather(forest.labels, forest.roots))

@@ -42,7 +42,7 @@ class Sentiment:
         return Monitor("root_binary" if is_binary else settings.best_by, "max")
 
     def read(self, settings: SentimentSettings, split: str) -> Forest:
-        """Returns labelled trees."""
+        """Returns labeled trees."""
         return read_trees(settings, split)
 
     def vocabulary(self, train: Forest) -> Vocabulary:
@@ -108,7 +108,7 @@ class Sentiment:
     def predict(
         self, model: keras.Model, words: Vocabulary, inputs: Sequence[str]
     ) -> Forest:
-        """Prints trees, coloured by what the model says."""
+        """Prints trees, colored by what the model says."""
         trees, sentences = typed.trees_of(inputs)
         if sentences:
             print("A sentence has no tree: its words are joined in a balanced one.")

@@ -1,4 +1,4 @@
-"""The labelled trees of a split: of a treebank, of reviews, or generated."""
+"""The labeled trees of a split: of a treebank, of reviews, or generated."""
 
 import pathlib
 

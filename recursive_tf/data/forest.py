@@ -326,7 +326,7 @@ class Forest(tf.experimental.BatchableExtensionType):
         max_nodes: int = 200,
         console: Any = None,
     ) -> None:
-        """Prints trees in the terminal, coloured by label, or by prediction.
+        """Prints trees in the terminal, colored by label, or by prediction.
 
         Args:
             predictions: One a node of the forest, of the type of its labels, e.g.
@@ -342,7 +342,7 @@ class Forest(tf.experimental.BatchableExtensionType):
         terminal.show(self, predictions, max_trees, max_nodes, console)
 
     def to_svg(self, predictions: Any = None) -> str:
-        """Returns a picture of a tree, coloured as `show` does.
+        """Returns a picture of a tree, colored as `show` does.
 
         Args:
             predictions: As of `show`.

@@ -10,7 +10,7 @@ import tensorflow as tf
 if TYPE_CHECKING:
     from recursive_tf.data import Forest
     from recursive_tf.layers.node_cell import NodeCell
-    from recursive_tf.python.subgraph import SubGraph
+    from recursive_tf.python.subgraphs.subgraph import SubGraph
 
 PAIR = 2
 NO_CHILD = -1

@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.python.subgraph import SubGraph
+from recursive_tf.python.subgraphs.subgraph import SubGraph
 
 LEAVES, NODES = "leaves", "nodes"
 PAIR = 2

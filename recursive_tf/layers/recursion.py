@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from recursive_tf.layers.links import children_of
 from recursive_tf.python.options import Options
-from recursive_tf.python.subgraph import SubGraph
+from recursive_tf.python.subgraphs.subgraph import SubGraph
 
 if TYPE_CHECKING:
     from recursive_tf.data import Forest

@@ -1,4 +1,4 @@
-"""What the cells of this package share: sizes, initialisers, dropout, configs."""
+"""What the cells of this package share: sizes, initializers, dropout, configs."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class TreeCell(keras.layers.Layer):
         }
 
     def _fresh_initializer(self) -> Any:
-        """Returns the initialiser for one matrix: with a seed it draws once."""
+        """Returns the initializer for one matrix: with a seed it draws once."""
         initializer = self.kernel_initializer
         if isinstance(initializer, keras.initializers.Initializer):
             return initializer.clone()

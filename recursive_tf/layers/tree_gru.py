@@ -14,7 +14,7 @@ from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
 class TreeGRUCell(TreeCell):
     """The gated recursive unit of binary trees.
 
-    Zhou, Cong, Chen. Modelling Sentence Pairs with Tree-structured Attentive Encoder.
+    Zhou, Cong, Chen. Modeling Sentence Pairs with Tree-structured Attentive Encoder.
     COLING 2016, after Chen, Qiu, Zhu, Wu, Huang. Sentence Modeling with Gated Recursive
     Neural Network. EMNLP 2015. With s the logistic function, at a leaf:
 
@@ -27,7 +27,7 @@ class TreeGRUCell(TreeCell):
         h~ = tanh(U [r_l * h_l; r_r * h_r] + b_h)
         h = z_l * h_l + z_r * h_r + z * h~
 
-    The papers' update gates are normalised so, and biases are added. Two matrix
+    The papers' update gates are normalized so, and biases are added. Two matrix
     products inside: of the gates, and of the candidate, which waits for them.
     """
 

@@ -1,4 +1,4 @@
-// The call within the front of a memoised SubGraph.
+// The call within the front of a memoized SubGraph.
 
 #include "recursive_tf/ops/shapes.h"
 #include "tensorflow/core/framework/op.h"
@@ -25,7 +25,7 @@ key: As in RecursiveSharedCall.
 )doc");
 
 constexpr char kSharedCallDoc[] = R"doc(
-Calls the body of a memoised SubGraph, unless an invocation with this key has
+Calls the body of a memoized SubGraph, unless an invocation with this key has
 run or runs in this root call: then it returns what that does.
 
 handle: The activation of the front, which is the invocation's.

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from recursive_tf.python.batching.blocks import Block
-from recursive_tf.python.batching.plan import (
+from recursive_tf.python.batching.plan.blocks import Block
+from recursive_tf.python.batching.plan.plan import (
     NO_BLOCK,
     CallSite,
     Plan,

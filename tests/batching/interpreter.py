@@ -1,7 +1,7 @@
 """What a plan means, one activation at a time.
 
 It follows the plan by recursion, and runs the ops of a block as they stand in the
-closed procedures, for one row. So a plan can be checked before anything is vectorised.
+closed procedures, for one row. So a plan can be checked before anything is vectorized.
 """
 
 import collections
@@ -9,15 +9,15 @@ import collections
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.blocks import cut
 from recursive_tf.python.batching.compilation import Compilation
-from recursive_tf.python.batching.flat_program import FlatProgram
-from recursive_tf.python.batching.plan import NO_BLOCK, make_plan
-from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.rules import rule_of
-from recursive_tf.python.batching.stages import Stages
-from recursive_tf.python.batching.vectorise import vectorise
-from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.batching.flatten.flat_program import FlatProgram
+from recursive_tf.python.batching.plan.blocks import cut
+from recursive_tf.python.batching.plan.plan import NO_BLOCK, make_plan
+from recursive_tf.python.batching.plan.stages import Stages
+from recursive_tf.python.batching.vectorize.any_number import vectorize
+from recursive_tf.python.batching.vectorize.prologue import Prologue
+from recursive_tf.python.batching.vectorize.rules import rule_of
+from recursive_tf.python.program.graph_copy import GraphCopy
 from tests.batching.describe import describe
 
 
@@ -57,11 +57,11 @@ class Compiled:
     def describe(self):
         return describe(self.plan, self.blocks)
 
-    def vectorise(self, rule_for=rule_of):
+    def vectorize(self, rule_for=rule_of):
         """Returns a prologue, and each block's graph with what it takes of that."""
         prologue = Prologue(self.program)
         return prologue, [
-            vectorise(self.program, prologue, block, self.stages.speculated, rule_for)
+            vectorize(self.program, prologue, block, self.stages.speculated, rule_for)
             for block in self.blocks
         ]
 

@@ -1,11 +1,11 @@
-"""Runs a vectorised block on some rows, and compares each with the block itself."""
+"""Runs a vectorized block on some rows, and compares each with the block itself."""
 
 import numpy as np
 import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.rules import rule_of
+from recursive_tf.python.batching.vectorize.rules import rule_of
 from tests.batching.interpreter import Compiled, Interpreter
 
 SCALAR = tf.TensorSpec([])
@@ -31,9 +31,9 @@ def define_body(body, *specs):
     return f
 
 
-def vectorised(compiled, rule_for=rule_of):
+def vectorized(compiled, rule_for=rule_of):
     """Returns a graph for each block, with the values of what it takes but rows."""
-    prologue, blocks = compiled.vectorise(rule_for)
+    prologue, blocks = compiled.vectorize(rule_for)
     wanted = [tensor for _, invariants in blocks for tensor in invariants]
     prologue.graph.outputs = wanted
     captures = [compiled.captures[index] for index in prologue.captures]
@@ -74,7 +74,7 @@ def assert_rows_are_alike(subgraph, numbers_of_rows=(1, 3, 0)):
     """Compares every block with itself, row by row; returns the graphs."""
     compiled = Compiled(subgraph)
     alone = Interpreter(compiled)
-    functions = vectorised(compiled)
+    functions = vectorized(compiled)
     for index, (graph, invariants) in enumerate(functions):
         for num_rows in numbers_of_rows:
             block = compiled.blocks[index]

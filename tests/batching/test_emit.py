@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.emit import emit
+from recursive_tf.python.batching.graphs.emit import emit
 from recursive_tf.python.batching.refusal import CannotBatchError
 
 PRIME = 65519

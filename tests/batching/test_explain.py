@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python.batching import compilation
-from recursive_tf.python.watch import Watch
+from recursive_tf.python.reports.watch import Watch
 from tests.batching.tree import define_tree_lstm
 from tests.helpers.subgraphs import define_fib, define_power
 from tests.helpers.tracing import INT, trace

@@ -8,9 +8,9 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python.batching import item_lists
-from recursive_tf.python.batching.counts import NUMBERS_OF_ROWS, number_of_items
-from recursive_tf.python.batching.rules import table
+from recursive_tf.python.batching.flatten import item_lists
+from recursive_tf.python.batching.graphs.counts import NUMBERS_OF_ROWS, number_of_items
+from recursive_tf.python.batching.vectorize.rules import table
 from tests.helpers.values import as_numpy
 
 RANDOM = np.random.default_rng(7)

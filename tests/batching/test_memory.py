@@ -11,8 +11,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from examples.tree_lstm import TreeLSTMCell
-from recursive_tf.python.batching.gradient_plan import gradient_of
-from recursive_tf.python.subgraph import root_call_of
+from recursive_tf.python.batching.encode.gradient_plan import gradient_of
+from recursive_tf.python.subgraphs.subgraph import root_call_of
 
 VOCABULARY, EMBEDDING, HIDDEN = 11, 5, 4
 NUM_TREES, MAX_WORDS = 300, 30

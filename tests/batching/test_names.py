@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python.batching.block_names import block_names
-from recursive_tf.python.batching.branch_names import unique_among
+from recursive_tf.python.batching.flatten.branch_names import unique_among
+from recursive_tf.python.batching.plan.block_names import block_names
 from tests.batching.interpreter import Compiled
 from tests.helpers.subgraphs import define_fib
 

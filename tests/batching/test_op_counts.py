@@ -15,8 +15,8 @@ def define_models_tree_lstm():
 
 
 def op_types(subgraph):
-    """Returns the ops of each block, vectorised."""
-    _, blocks = Compiled(subgraph).vectorise()
+    """Returns the ops of each block, vectorized."""
+    _, blocks = Compiled(subgraph).vectorize()
     return [types_of(graph) for graph, _ in blocks]
 
 

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python.batching.encoding import encode
-from recursive_tf.python.batching.plan import Source
+from recursive_tf.python.batching.encode.encoding import encode
+from recursive_tf.python.batching.plan.plan import Source
 from tests.batching.interpreter import Compiled, Interpreter
 from tests.batching.tree import ROOT, define_tree_lstm
 from tests.helpers.subgraphs import define_fib, define_power

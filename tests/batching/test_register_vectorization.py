@@ -1,4 +1,4 @@
-"""Users say how an op is vectorised: `rtf.register_vectorization`."""
+"""Users say how an op is vectorized: `rtf.register_vectorization`."""
 
 import re
 

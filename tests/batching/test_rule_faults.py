@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python import fallback
-from recursive_tf.python.batching.rules import table
+from recursive_tf.python.batching.vectorize.rules import table
+from recursive_tf.python.root_calls import fallback
 from tests.helpers.rules import restored_rules
 
 

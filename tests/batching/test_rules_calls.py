@@ -107,7 +107,7 @@ def test_a_loop_is_written_out():
 def test_what_a_loop_does_to_captures_is_of_the_prologue():
     captured = repeat(3, lambda y: y * 2.0, MATRIX[0])
     compiled = Compiled(define_body(lambda x: x + captured, VECTOR))
-    _, ((graph, _),) = compiled.vectorise()
+    _, ((graph, _),) = compiled.vectorize()
     assert types_of(graph) == ["AddV2"]
 
 
@@ -120,8 +120,8 @@ def layer(make, shape):
 
 LAYERS = {
     "dense": (lambda: tf.keras.layers.Dense(4, activation="gelu"), [3]),
-    "layer normalisation": (tf.keras.layers.LayerNormalization, [3]),
-    "batch normalisation": (tf.keras.layers.BatchNormalization, [3]),
+    "layer normalization": (tf.keras.layers.LayerNormalization, [3]),
+    "batch normalization": (tf.keras.layers.BatchNormalization, [3]),
     "lstm": (lambda: tf.keras.layers.LSTM(3), [4, 3]),
     "gru, all states": (lambda: tf.keras.layers.GRU(3, return_sequences=True), [4, 3]),
     "convolution": (lambda: tf.keras.layers.Conv1D(2, 3), [5, 3]),

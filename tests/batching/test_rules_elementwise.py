@@ -123,7 +123,7 @@ BODIES = {
         lambda n: tf.strings.unicode_script(n + 65),
         NUMBERS,
     ),
-    "quantised": (tf.quantization.fake_quant_with_min_max_args, VECTOR),
+    "quantized": (tf.quantization.fake_quant_with_min_max_args, VECTOR),
     "no element": (lambda x: tf.tanh(x) * 2.0, tf.TensorSpec([2, 0])),
 }
 

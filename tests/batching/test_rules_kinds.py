@@ -79,7 +79,7 @@ BODIES = {
     "argsort": (lambda m: tf.argsort(m, direction="DESCENDING"), SQUARE),
     "cross": (lambda x: tf.linalg.cross(x, MATRIX[0]), VECTOR),
     "moments": (lambda m: tf.nn.moments(m, [0]), SQUARE),
-    "normalised": (tf.nn.l2_normalize, VECTOR),
+    "normalized": (tf.nn.l2_normalize, VECTOR),
     "clipped by norm": (lambda x: tf.clip_by_norm(x, 1.0), VECTOR),
     "half a sum of squares": (tf.nn.l2_loss, SQUARE),
     "cross entropy": (

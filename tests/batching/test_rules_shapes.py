@@ -14,7 +14,7 @@ from tests.batching.rows import (
     VECTOR,
     assert_rows_are_alike,
     define_body,
-    vectorised,
+    vectorized,
 )
 
 MATRIX = tf.random.stateless_normal([3, 3], [7, 7])
@@ -135,10 +135,10 @@ def test_an_index_into_a_capture_is_one_lookup():
 def test_a_range_of_the_row_is_refused():
     body = lambda m, i: tf.ensure_shape(m[i : i + 2], [2, 3])  # noqa: E731
     with pytest.raises(CannotBatchError, match=r"may differ.* Use tf.slice"):
-        vectorised(Compiled(define_body(body, SQUARE, INDEX)))
+        vectorized(Compiled(define_body(body, SQUARE, INDEX)))
 
 
 @pytest.mark.parametrize("body", [tf.tile, tf.reshape], ids=["tile", "reshape"])
 def test_a_shape_of_the_row_is_refused(body):
     with pytest.raises(CannotBatchError, match=r"its shape.* may differ"):
-        vectorised(Compiled(define_body(body, SQUARE, INDICES)))
+        vectorized(Compiled(define_body(body, SQUARE, INDICES)))

@@ -4,8 +4,8 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.total import is_smooth, is_total_and_smooth
+from recursive_tf.python.batching.flatten.total import is_smooth, is_total_and_smooth
+from recursive_tf.python.batching.vectorize.prologue import Prologue
 from tests.batching.interpreter import Compiled
 
 W = tf.TensorSpec([3, 2])

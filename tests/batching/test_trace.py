@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python import trace as trace_module
+from recursive_tf.python.reports import trace as trace_module
 from tests.batching.tree import ROOT, define_tree
 from tests.helpers.subgraphs import define_fib
 

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from recursive_tf.python.batching import op_gradients
+from recursive_tf.python.batching.differentiate import op_gradients
 from tests.batching.rows import (
     CUBE,
     IMAGE,
@@ -42,9 +42,9 @@ def by(matrix, x):
     return tf.linalg.matvec(matrix, x, transpose_a=True)
 
 
-def standardised(x):
-    centred = x - tf.reduce_mean(x)
-    return centred * tf.math.rsqrt(tf.math.reduce_variance(x) + 1e-3)
+def standardized(x):
+    centered = x - tf.reduce_mean(x)
+    return centered * tf.math.rsqrt(tf.math.reduce_variance(x) + 1e-3)
 
 
 PRODUCTS = {
@@ -197,7 +197,7 @@ ELEMENTS = {
     "a maximum of a row": (lambda m: tf.reduce_max(m, 0), SQUARE),
     "a product of a row": (lambda m: tf.reduce_prod(m, 0), SQUARE),
     "the sum of exponentials": (lambda x: tf.reduce_logsumexp(x), VECTOR),
-    "layer normalisation": (lambda x: standardised(x) * BIAS + BIAS, VECTOR),
+    "layer normalization": (lambda x: standardized(x) * BIAS + BIAS, VECTOR),
     "cumulative sums": (lambda x: tf.cumsum(x * x), VECTOR),
     "a stopped gradient": (lambda x: (tf.stop_gradient(x) * x, tf.tanh(x)), VECTOR),
     "an output that is an input": (lambda x: (x, tf.reshape(x, [3]), x * 1.0), VECTOR),

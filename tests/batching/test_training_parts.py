@@ -5,9 +5,11 @@ import tensorflow as tf
 
 from examples.tree_lstm import TreeLSTMCell
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.prologue import Prologue
+from recursive_tf.python.batching.differentiate.training_block import (
+    make_training_block,
+)
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.batching.training_block import make_training_block
+from recursive_tf.python.batching.vectorize.prologue import Prologue
 from tests.batching.interpreter import Compiled
 from tests.batching.rntn import define_rntn
 from tests.batching.rows import INDEX, VECTOR, define_body

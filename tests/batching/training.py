@@ -3,8 +3,11 @@
 import numpy as np
 import tensorflow as tf
 
-from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.training_block import KeptFrom, make_training_block
+from recursive_tf.python.batching.differentiate.training_block import (
+    KeptFrom,
+    make_training_block,
+)
+from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.program.trainable import is_trainable
 from tests.batching.interpreter import Compiled
 from tests.batching.row_by_row import RowByRow, dense, num_rows_of, split_at

@@ -33,8 +33,8 @@ def test_a_cache_is_used_until_a_file_changes(written, tmp_path, monkeypatch):
 def test_a_cache_tells_formats_and_settings_apart(written, tmp_path):
     path = written('"a"\n')
     read_json(path).load(cache=tmp_path)
-    labelled = read_json(path, labels=tf.int32).load(cache=tmp_path)
-    np.testing.assert_array_equal(labelled.labels, [-1])
+    labeled = read_json(path, labels=tf.int32).load(cache=tmp_path)
+    np.testing.assert_array_equal(labeled.labels, [-1])
 
 
 def test_a_cache_whose_writing_was_interrupted_is_no_cache(

@@ -12,7 +12,7 @@ import rich.console
 import tensorflow as tf
 
 from recursive_tf.data import ForestError, batches, describe, from_nested, generate
-from recursive_tf.data.pictures.shown_tree import colours_of
+from recursive_tf.data.pictures.shown_tree import colors_of
 
 SENTENCE = {
     "label": 3,
@@ -34,10 +34,10 @@ def sentence():
     return from_nested([SENTENCE])
 
 
-def shown(forest, *args, colour=None, **choices):
+def shown(forest, *args, color=None, **choices):
     out = io.StringIO()
     console = rich.console.Console(
-        file=out, width=80, color_system=colour, force_terminal=colour is not None
+        file=out, width=80, color_system=color, force_terminal=color is not None
     )
     forest.show(*args, console=console, **choices)
     return out.getvalue()
@@ -57,11 +57,11 @@ def test_predictions_stand_beside_labels_that_they_miss():
     assert lines[1] == "├── 2 A"
 
 
-def test_labels_have_colours_in_the_terminal():
+def test_labels_have_colors_in_the_terminal():
     plain = shown(sentence())
-    coloured = shown(sentence(), colour="truecolor")
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
-    assert len(set(re.findall(r"38;2;[0-9;]+m", coloured))) == 3  # 2, 3 and 4.
+    colored = shown(sentence(), color="truecolor")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
+    assert len(set(re.findall(r"38;2;[0-9;]+m", colored))) == 3  # 2, 3 and 4.
 
 
 def test_trees_without_labels_and_many_trees_are_shown():
@@ -85,13 +85,13 @@ def test_the_terminal_is_the_one_that_there_is(capsys):
 
 
 def test_numbers_go_from_red_to_green_and_words_around():
-    colours = colours_of([0, 4, 2, -1])
-    assert list(colours) == [0, 2, 4]
-    red, green = ([int(colours[v][i : i + 2], 16) for i in (1, 3, 5)] for v in (0, 4))
+    colors = colors_of([0, 4, 2, -1])
+    assert list(colors) == [0, 2, 4]
+    red, green = ([int(colors[v][i : i + 2], 16) for i in (1, 3, 5)] for v in (0, 4))
     assert red[0] > red[1] == red[2]
     assert green[1] > green[0] == green[2]
-    assert len(set(colours_of(["NP", "VP", "S", "PP"]).values())) == 4
-    assert colours_of([float("nan"), ""]) == {}
+    assert len(set(colors_of(["NP", "VP", "S", "PP"]).values())) == 4
+    assert colors_of([float("nan"), ""]) == {}
 
 
 def test_svg_has_a_circle_a_node_a_line_an_edge_and_all_texts():
@@ -115,7 +115,7 @@ def test_svg_puts_parents_over_children_and_words_in_order():
     assert all(0 < y < float(root.get("height")) for _, y in spots)
 
 
-def test_svg_colours_by_prediction():
+def test_svg_colors_by_prediction():
     tree = sentence()[0]
     same = re.findall(r'fill="(#\w+)"', tree.to_svg(predictions=[1] * 5))
     assert len(set(same)) == 1

@@ -54,13 +54,13 @@ def test_trees_are_encoded_in_a_dataset():
 
 
 def test_labels_are_numbered_from_0_and_none_is_minus_1():
-    labelled = trees().replace(labels=["NN", "DT", *["NN"] * 6, "", "", "X", ""])
-    labels = label_vocabulary(labelled)
+    labeled = trees().replace(labels=["NN", "DT", *["NN"] * 6, "", "", "X", ""])
+    labels = label_vocabulary(labeled)
     assert labels.get_vocabulary() == ["NN", "DT", "X"]
-    encoded = encode(labelled, labels=labels)
+    encoded = encode(labeled, labels=labels)
     np.testing.assert_array_equal(encoded.labels, [0, 1, *[0] * 6, -1, -1, 2, -1])
     with pytest.raises(tf.errors.InvalidArgumentError):
-        encode(labelled.replace(labels=["new"] * 12), labels=labels)
+        encode(labeled.replace(labels=["new"] * 12), labels=labels)
 
 
 def test_a_feature_may_have_a_vocabulary():

@@ -123,7 +123,7 @@ TREE = {  # ((0 1) 2)
 
 
 def random_tree(rng, num_leaves):
-    """Joins random neighbours until one is left; it is the last node."""
+    """Joins random neighbors until one is left; it is the last node."""
     left, right = [-1] * num_leaves, [-1] * num_leaves
     roots = list(range(num_leaves))
     while len(roots) > 1:

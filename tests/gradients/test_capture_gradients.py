@@ -12,7 +12,7 @@ from examples.tree_lstm import TreeLSTMCell, encode
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
 from recursive_tf.python.gradient.sinks import COLLECTED, SUMMED
-from recursive_tf.python.root_op import capture_indices, procedures_of
+from recursive_tf.python.root_calls.root_op import capture_indices, procedures_of
 
 pytestmark = pytest.mark.executor("dataflow")
 

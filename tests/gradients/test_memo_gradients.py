@@ -170,7 +170,7 @@ def test_a_table_alone_may_carry_the_gradient(network, weights):
 
 
 def test_what_calls_it_may_be_differentiable_in_its_inputs(network, weights):
-    """The caller is not memoised, and hands its own vector past the shared one."""
+    """The caller is not memoized, and hands its own vector past the shared one."""
     graph = random_graph(2)
     value = define_evaluation(graph, *network)
     with rtf.SubGraph("walk") as walk:

@@ -97,7 +97,7 @@ def hessian_vector_product(run, weights, directions):
     return tape.gradient(along, weights)
 
 
-def penalised(run, weights):
+def penalized(run, weights):
     """Returns the gradients of a loss with the norm of its gradient by the words."""
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
@@ -148,8 +148,8 @@ def test_a_hessian_vector_product_is_what_finite_differences_say(weights, direct
 
 
 def test_a_penalty_on_a_gradient_trains_as_that_of_the_unrolled_tree(weights):
-    found = tf.function(penalised)(by_recursion, weights)
-    assert_same(found, penalised(by_python, weights))
+    found = tf.function(penalized)(by_recursion, weights)
+    assert_same(found, penalized(by_python, weights))
 
 
 def test_a_subgraph_that_is_called_eagerly_gives_the_same(weights, directions):

@@ -62,7 +62,7 @@ def grow(num_leaves, choose):
 
     Args:
         num_leaves: At least 1.
-        choose: From n - 1 pairs of neighbours, which to join; returns its number.
+        choose: From n - 1 pairs of neighbors, which to join; returns its number.
     """
     children = [(-1, -1)] * num_leaves
     tops = list(range(num_leaves))

@@ -35,7 +35,7 @@ def observed():
     if "recursive_tf" not in sys.modules:  # Which takes seconds.
         yield Ran([], [])
         return
-    from recursive_tf.python import fallback, root_op
+    from recursive_tf.python.root_calls import fallback, root_op
 
     with root_op.observe() as root_ops, fallback.observe() as fallbacks:
         yield Ran(root_ops, fallbacks)

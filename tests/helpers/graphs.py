@@ -49,7 +49,7 @@ def lattice(side):
 
 
 def define_evaluation(graph, leaf, inner, push=False, **choices):
-    """Returns a memoised SubGraph from a node of a graph to its value.
+    """Returns a memoized SubGraph from a node of a graph to its value.
 
     With `push` each invocation pushes its value: the root call fails if a node is
     evaluated twice.

@@ -1,8 +1,8 @@
-"""The rules by which ops are vectorised."""
+"""The rules by which ops are vectorized."""
 
 import contextlib
 
-from recursive_tf.python.batching.rules import table
+from recursive_tf.python.batching.vectorize.rules import table
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ import pytest
 
 import recursive_tf as rtf
 from recursive_tf.ops import library
-from recursive_tf.python import subgraph as subgraphs
+from recursive_tf.python.subgraphs import subgraph as subgraphs
 
 EXECUTORS = ("dataflow", "batched")
 GRADIENT_OPS = ("recursive_invoke_gradient", "recursive_invoke_batched_gradient")

@@ -90,16 +90,16 @@ def test_gradients_without_a_tape(runs, w):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("vectorised", [True, False])
+@pytest.mark.parametrize("vectorized", [True, False])
 @both_ways
 @feature("`tape.jacobian`", gradients=True)
-def test_a_jacobian(way, vectorised, runs, w):
+def test_a_jacobian(way, vectorized, runs, w):
     @way
     def jacobians(x, run):
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(x)
             y = run(x)
-        return tape.jacobian(y, [x, w], experimental_use_pfor=vectorised)
+        return tape.jacobian(y, [x, w], experimental_use_pfor=vectorized)
 
     recurse, loop = runs
     x = tf.constant(X)
@@ -107,9 +107,9 @@ def test_a_jacobian(way, vectorised, runs, w):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("vectorised", [True, False])
+@pytest.mark.parametrize("vectorized", [True, False])
 @feature("`tape.batch_jacobian` of `.map`", gradients=True)
-def test_a_batch_jacobian(vectorised, step):
+def test_a_batch_jacobian(vectorized, step):
     repeat = define_repeat(step, shape=[2])
 
     @tf.function
@@ -117,7 +117,7 @@ def test_a_batch_jacobian(vectorised, step):
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(x)
             y = run(x)
-        return tape.batch_jacobian(y, x, experimental_use_pfor=vectorised)
+        return tape.batch_jacobian(y, x, experimental_use_pfor=vectorized)
 
     def recurse(x):
         return repeat.map([3, 0, 2], x)
@@ -316,7 +316,7 @@ def test_a_gradient_in_a_body():
 @pytest.mark.parametrize(
     "reduction", [tf.nn.softmax, tf.nn.log_softmax, tf.nn.l2_normalize]
 )
-@feature("activations and normalisations of `tf.nn`", gradients=True)
+@feature("activations and normalizations of `tf.nn`", gradients=True)
 def test_activations(reduction):
     weight = tf.Variable([1.5, 0.5])
     check_call(

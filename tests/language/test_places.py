@@ -235,7 +235,7 @@ def test_a_strategy():
 
 
 @feature("`tf.vectorized_map` of a root call is `.map`", gradients=True)
-def test_vectorised_maps(runs, w):
+def test_vectorized_maps(runs, w):
     recurse, loop = (
         differentiated(lambda xs, run=run: tf.vectorized_map(run, xs), w)
         for run in runs
@@ -244,7 +244,7 @@ def test_vectorised_maps(runs, w):
 
 
 @feature("`tf.vectorized_map` of `.map`, and of inputs that all rows share")
-def test_vectorised_maps_of_maps(step):
+def test_vectorized_maps_of_maps(step):
     repeat = define_repeat(step)
     counts = tf.constant([[2, 0], [1, 3], [2, 2]])
     found = tf.vectorized_map(lambda n: repeat.map(n, [0.5, -1.0]), counts)
@@ -256,7 +256,7 @@ def test_vectorised_maps_of_maps(step):
     raises=rtf.SubGraphError,
     says="a gradient is taken of it there",
 )
-def test_gradients_in_vectorised_maps(runs, w):
+def test_gradients_in_vectorized_maps(runs, w):
     tf.vectorized_map(differentiated(runs[0], w), tf.constant(ROWS))
 
 

@@ -159,7 +159,7 @@ def test_the_batched_program_has_at_most_one_product_for_each_weight(kind):
     assert products <= len(encoder.cell.weights)
 
 
-def test_a_seeded_initialiser_gives_two_cells_the_same_weights():
+def test_a_seeded_initializer_gives_two_cells_the_same_weights():
     cell = rtf.layers.RNTNCell(
         2, kernel_initializer=keras.initializers.GlorotUniform(seed=1)
     )

@@ -94,9 +94,9 @@ def test_a_label_at_every_node_is_learned():
     forest = forest.replace(labels=tf.cast(forest.is_leaf, tf.int32))
     batches = tf.data.Dataset.from_tensor_slices(forest).batch(8)
     model = compiled(functional(return_nodes=True))
-    labelled = batches.map(lambda trees: (trees, trees.labels))
-    model.fit(labelled, epochs=5, verbose=0, shuffle=False)
-    assert model.evaluate(labelled, verbose=0)[1] > 0.95
+    labeled = batches.map(lambda trees: (trees, trees.labels))
+    model.fit(labeled, epochs=5, verbose=0, shuffle=False)
+    assert model.evaluate(labeled, verbose=0)[1] > 0.95
     shape = model.predict(batches, verbose=0).shape
     assert shape == (int(forest.num_nodes), 2)
 

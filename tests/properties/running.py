@@ -15,7 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from recursive_tf.python import root_op
+from recursive_tf.python.root_calls import root_op
 from tests.properties.checking import check
 from tests.properties.forests import Forest, forests
 from tests.properties.operations import Ambiguous, Array

@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python import fallback, redefinition
 from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.root_calls import fallback, redefinition
 from tests.helpers.subgraphs import define_fib, define_triangle
 
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.effects import ops_within
-from recursive_tf.python.subgraph import root_call_of
+from recursive_tf.python.subgraphs.subgraph import root_call_of
 
 FLOAT = tf.TensorSpec([])
 

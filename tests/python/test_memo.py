@@ -156,7 +156,7 @@ def test_inputs_may_be_ragged_integers():
     assert int(total(tf.ragged.constant([[1, 2], [3]]), 0)) == 6
 
 
-def test_a_subgraph_that_is_not_memoised_calls_one_that_is():
+def test_a_subgraph_that_is_not_memoized_calls_one_that_is():
     fib = define_fib()
     with rtf.SubGraph("sum") as total:
         n = total.input(tf.int32)
@@ -165,7 +165,7 @@ def test_a_subgraph_that_is_not_memoised_calls_one_that_is():
     assert int(total(60)) == 4052739537880
 
 
-def test_a_memoised_subgraph_calls_one_that_is_not():
+def test_a_memoized_subgraph_calls_one_that_is_not():
     with rtf.SubGraph("square") as square:
         n = square.input(tf.int32)
         square.output(n * n)

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.signature import (
+from recursive_tf.python.tracing.signature import (
     Signature,
     as_spec,
     format_spec,

@@ -23,7 +23,7 @@ def test_there_is_one_root_call(executor):
 
 
 @pytest.mark.parametrize("executor", ["dataflow", "batched"])
-def test_rows_share_what_is_memoised(executor):
+def test_rows_share_what_is_memoized(executor):
     graph = random_graph(2)
     value = define_evaluation(
         graph, lambda node: tf.cast(node, tf.float32), tf.add, executor=executor

@@ -1,4 +1,4 @@
-"""Root calls of memoised SubGraphs from many threads: none waits for ever."""
+"""Root calls of memoized SubGraphs from many threads: none waits for ever."""
 
 import threading
 

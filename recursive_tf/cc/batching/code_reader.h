@@ -9,7 +9,7 @@
 
 namespace recursive_tf {
 
-// Reads the numbers that recursive_tf/python/batching/encoding.py wrote,
+// Reads the numbers that recursive_tf/python/batching/encode/encoding.py wrote,
 // perhaps in another process and another version of the library. After the
 // first mistake every number is 0.
 class CodeReader {

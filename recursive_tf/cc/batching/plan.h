@@ -39,7 +39,7 @@ struct CallSite {
   // Of a map: how many of the first arguments are lists. There is a call for
   // each of their items, and each result is a list. 0 for a single call.
   int32_t num_mapped = 0;
-  // Of the call of a memoised SubGraph's body by its front: all that have the
+  // Of the call of a memoized SubGraph's body by its front: all that have the
   // same key share one run of it.
   std::optional<Source> key = std::nullopt;
 };

@@ -23,7 +23,7 @@ struct SharedRow {
   std::vector<int32_t> waiters;
 };
 
-// The invocations of memoised SubGraphs within one root call, in lock step: the
+// The invocations of memoized SubGraphs within one root call, in lock step: the
 // counterpart of SharedInvocations (cc/runtime/shared_invocations.h). An
 // activation is of a front, in which what it shares runs in place.
 class SharedRows {

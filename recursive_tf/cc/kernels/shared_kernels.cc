@@ -1,4 +1,4 @@
-// The call that the front of a memoised SubGraph makes: of the body, unless an
+// The call that the front of a memoized SubGraph makes: of the body, unless an
 // invocation with the same key has run or runs. And the mirror of it.
 
 #include <cstddef>

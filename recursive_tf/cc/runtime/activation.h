@@ -8,7 +8,7 @@ namespace recursive_tf {
 // The call site of an invocation that the root call makes itself.
 constexpr int32_t kRootSite = -1;
 
-// The call site of a part of an invocation: the body of a memoised SubGraph,
+// The call site of a part of an invocation: the body of a memoized SubGraph,
 // which its front runs. It is no step of a path, and no call that a limit
 // counts.
 constexpr int32_t kSharedSite = -2;

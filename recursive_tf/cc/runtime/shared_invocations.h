@@ -15,7 +15,7 @@
 
 namespace recursive_tf {
 
-// The invocations of memoised SubGraphs within one root call: who asks for a
+// The invocations of memoized SubGraphs within one root call: who asks for a
 // key first runs it, and all others get what came of it. No thread waits: what
 // depends on it is a continuation.
 //

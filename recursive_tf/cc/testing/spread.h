@@ -22,7 +22,7 @@ inline double FullestClass(const std::vector<uint64_t>& hashes,
          static_cast<double>(hashes.size());
 }
 
-// Returns the worst of FullestClass over all groups of four neighbouring bits:
+// Returns the worst of FullestClass over all groups of four neighboring bits:
 // whichever of them a table uses, no class is fuller than that.
 inline double FullestClassOfAnyBits(const std::vector<uint64_t>& hashes) {
   double worst = 0;

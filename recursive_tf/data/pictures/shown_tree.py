@@ -21,17 +21,17 @@ LIGHTNESS, SATURATION = 0.55, 0.65
 
 @dataclasses.dataclass(frozen=True)
 class ShownTree:
-    """A tree, with a colour for each node.
+    """A tree, with a color for each node.
 
     Attributes:
         tree: Its nodes, and their labels.
         predictions: What a model says of each node, or None.
-        colours: Of each node, as `#rrggbb`, or None where nothing is known.
+        colors: Of each node, as `#rrggbb`, or None where nothing is known.
     """
 
     tree: Tree
     predictions: list[Any] | None
-    colours: list[str | None]
+    colors: list[str | None]
 
     def token(self, node: int) -> str:
         """Returns the word of a node, or an empty string."""
@@ -50,7 +50,7 @@ class ShownTree:
 
 
 def shown_trees(forest: Forest, predictions: Any, max_trees: int) -> list[ShownTree]:
-    """Returns the first trees of a forest, coloured by label or prediction.
+    """Returns the first trees of a forest, colored by label or prediction.
 
     Args:
         forest: That has values.
@@ -69,7 +69,7 @@ def shown_trees(forest: Forest, predictions: Any, max_trees: int) -> list[ShownT
     first = forest[:max_trees] if forest.shape.rank else forest
     trees = trees_of(first)
     labels = [] if forest.labels is None else _values(forest.labels)
-    palette = colours_of([*labels, *(values or [])])
+    palette = colors_of([*labels, *(values or [])])
     shown = []
     start = 0
     for tree in trees:
@@ -81,8 +81,8 @@ def shown_trees(forest: Forest, predictions: Any, max_trees: int) -> list[ShownT
     return shown
 
 
-def colours_of(values: Iterable[Any]) -> dict[Any, str]:
-    """Returns a colour for each value: numbers from red to green, words all around."""
+def colors_of(values: Iterable[Any]) -> dict[Any, str]:
+    """Returns a color for each value: numbers from red to green, words all around."""
     known = sorted({value for value in values if not is_missing(value)})
     last = GREEN if not any(isinstance(value, str) for value in known) else LAST_HUE
     step = (last - RED) / max(1, len(known) - 1)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recursive_tf.data.forest import Forest
 
 LEVEL, CHARACTER, GAP, MARGIN, RADIUS = 44, 7.5, 14, 20, 11
-GREY = "#d8d8d8"
+GRAY = "#d8d8d8"
 # Of a longer word, a picture shows the beginning.
 MAX_WORD = 24
 
@@ -82,7 +82,7 @@ def _levels(tree: Tree, reachable: list[int]) -> dict[int, int]:
 def _node(shown: ShownTree, node: int, word: str, x: float, y: int) -> str:
     mark = html.escape(shown.mark(node))
     word = html.escape(word)
-    fill = shown.colours[node] or GREY
+    fill = shown.colors[node] or GRAY
     return (
         f'<circle cx="{x:.0f}" cy="{y}" r="{RADIUS}" fill="{fill}">'
         f"<title>node {node}</title></circle>"

@@ -43,8 +43,8 @@ def _drawn(shown: ShownTree, max_nodes: int) -> Any:
 def _line(shown: ShownTree, node: int) -> Any:
     text = optional_module("rich.text", "forest.show()").Text
     mark, token = shown.mark(node), shown.token(node)
-    colour = shown.colours[node]
-    words = [(mark, f"bold {colour}" if colour else "bold")] if mark else []
+    color = shown.colors[node]
+    words = [(mark, f"bold {color}" if color else "bold")] if mark else []
     words += [(token, "")] if token else []
     if not words:
         return text("·", "dim")

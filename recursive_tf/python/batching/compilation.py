@@ -8,24 +8,24 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.block_functions import BlockFunctions
-from recursive_tf.python.batching.block_names import block_names
-from recursive_tf.python.batching.blocks import cut
-from recursive_tf.python.batching.dense_lists import DenseLists
-from recursive_tf.python.batching.encoding import encode, encode_gradients
-from recursive_tf.python.batching.flat_program import FlatProgram
-from recursive_tf.python.batching.gradient_plan import gradient_of
-from recursive_tf.python.batching.plan import make_plan
-from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.prologue_outputs import PrologueOutputs
-from recursive_tf.python.batching.refusal import LoopMustWaitError
-from recursive_tf.python.batching.stages import Stages
-from recursive_tf.python.batching.training_block import (
+from recursive_tf.python.batching.differentiate.training_block import (
     TrainingBlock,
     check_gradient,
     make_training_block,
 )
-from recursive_tf.python.batching.vectorise import vectorise
+from recursive_tf.python.batching.encode.block_functions import BlockFunctions
+from recursive_tf.python.batching.encode.encoding import encode, encode_gradients
+from recursive_tf.python.batching.encode.gradient_plan import gradient_of
+from recursive_tf.python.batching.encode.prologue_outputs import PrologueOutputs
+from recursive_tf.python.batching.flatten.dense_lists import DenseLists
+from recursive_tf.python.batching.flatten.flat_program import FlatProgram
+from recursive_tf.python.batching.plan.block_names import block_names
+from recursive_tf.python.batching.plan.blocks import cut
+from recursive_tf.python.batching.plan.plan import make_plan
+from recursive_tf.python.batching.plan.stages import Stages
+from recursive_tf.python.batching.refusal import LoopMustWaitError
+from recursive_tf.python.batching.vectorize.any_number import vectorize
+from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -106,13 +106,13 @@ def compiled_once(
 
 
 class Compilation:
-    """A closed program, cut into blocks and vectorised.
+    """A closed program, cut into blocks and vectorized.
 
     Thread safety: ops may be added by several threads.
 
     Attributes:
         program: The procedures, flattened.
-        blocks: What is vectorised.
+        blocks: What is vectorized.
         block_names: For errors, traces and explanations.
         plan: How the blocks follow each other.
         prologue: What no activation changes.
@@ -155,7 +155,7 @@ class Compilation:
             self.prologue, self.plan.prologue, len(self.blocks)
         )
         found = [
-            vectorise(self.program, self.prologue, block, self.stages.speculated)
+            vectorize(self.program, self.prologue, block, self.stages.speculated)
             for block in self.blocks
         ]
         self.inference = self._functions(found)

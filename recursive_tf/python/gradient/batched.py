@@ -12,17 +12,13 @@ from recursive_tf.python.batching.compilation import (
     Training,
     compiled_once,
 )
-from recursive_tf.python.batching.refusal import (
-    CannotBatchError,
-    is_of_user,
-    refused,
-)
+from recursive_tf.python.batching.refusal import CannotBatchError, is_of_user, refused
 from recursive_tf.python.gradient.cotangents import as_dense, is_zero
 from recursive_tf.python.gradient.ports import tied
 from recursive_tf.python.gradient.prologue_gradients import PrologueGradients
 from recursive_tf.python.gradient.recomputed import gradient_by_recomputing
 from recursive_tf.python.program.trainable import is_trainable
-from recursive_tf.python.root_op import (
+from recursive_tf.python.root_calls.root_op import (
     Carried,
     capture_indices,
     graphs_of,

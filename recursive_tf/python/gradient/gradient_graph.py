@@ -8,7 +8,7 @@ from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.region import Region
 from recursive_tf.python.gradient.sinks import Sinks
-from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.graph_copy import GraphCopy
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 

@@ -8,12 +8,12 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.functional_ops import add_conditional
 from recursive_tf.python.gradient.gradient_graph import (
     GradientGraph,
     enclosing_gradient,
 )
 from recursive_tf.python.gradient.region import Region
+from recursive_tf.python.program.functional_ops import add_conditional
 from recursive_tf.python.program.trainable import is_trainable
 
 

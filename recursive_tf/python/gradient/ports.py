@@ -13,20 +13,8 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.cotangents import is_zero
-from recursive_tf.python.root_op import BATCHED, Carried
-
-
-def want_dense_gradients(graph: tf_compat.FuncGraph) -> None:
-    """Makes gradients of the root calls in a function tensors, for forward mode.
-
-    That makes them tensors itself, whose shapes are not known; so it asks for those of
-    another function's, where a gradient is zero, and fails.
-    """
-    tf_compat.keep_with(graph, want_dense_gradients, True)
-
-
-def _wants_dense(graph: tf.Graph) -> bool:
-    return want_dense_gradients in tf_compat.kept_with(graph)
+from recursive_tf.python.root_calls.dense_gradients import wants_dense_gradients
+from recursive_tf.python.root_calls.root_op import BATCHED, Carried
 
 
 def _dense(gradient: Any, tensor: tf.Tensor) -> tf.Tensor | None:
@@ -57,7 +45,7 @@ def tied(
         results: What the backward root op gives.
         gradients: A gradient or None for each argument and capture.
     """
-    if _wants_dense(op.graph):
+    if wants_dense_gradients(op.graph):
         gradients = [
             _dense(gradient, tensor)
             for gradient, tensor in zip(gradients, op.inputs, strict=False)

@@ -4,11 +4,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.gradient_graph import GradientGraph
-from recursive_tf.python.gradient.region import (
-    Region,
-    TrainingForm,
-    callees_within,
-)
+from recursive_tf.python.gradient.region import Region, TrainingForm, callees_within
 from recursive_tf.python.gradient.sinks import Sinks
 from recursive_tf.python.program.closed_graph import PUSHES
 from recursive_tf.python.program.effects import contains

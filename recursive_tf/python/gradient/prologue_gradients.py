@@ -6,12 +6,12 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.late_parts import LatePart, late_parts
-from recursive_tf.python.batching.prologue import Prologue
-from recursive_tf.python.batching.rebuild import needed_ops
-from recursive_tf.python.batching.reverse_mode import stops
+from recursive_tf.python.batching.differentiate.reverse_mode import stops
+from recursive_tf.python.batching.graphs.rebuild import needed_ops
+from recursive_tf.python.batching.vectorize.late_parts import LatePart, late_parts
+from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.gradient.sinks import add_up, shape_of
-from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.graph_copy import GraphCopy
 from recursive_tf.python.program.trainable import is_trainable
 
 # A gradient: one tensor, or values and indices of slices.

@@ -6,9 +6,9 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.fallback import fell_back
-from recursive_tf.python.gradient.root import gradient_of_invoke
-from recursive_tf.python.root_op import Carried, Chosen, add_root_op
+from recursive_tf.python.gradient.root_gradient import gradient_of_invoke
+from recursive_tf.python.root_calls.fallback import fell_back
+from recursive_tf.python.root_calls.root_op import Carried, Chosen, add_root_op
 
 
 def gradient_by_recomputing(

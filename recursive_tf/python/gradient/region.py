@@ -11,12 +11,14 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.functional_ops import (
+from recursive_tf.python.program.closed_graph import CALLS, PUSHES
+from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.functional_ops import (
     add_conditional,
     copy_conditional,
     copy_loop,
 )
-from recursive_tf.python.graph_copy import (
+from recursive_tf.python.program.graph_copy import (
     CONDITIONALS,
     FUNCTION_CALLS,
     LOOPS,
@@ -25,8 +27,6 @@ from recursive_tf.python.graph_copy import (
     branch_graphs,
     inline_call,
 )
-from recursive_tf.python.program.closed_graph import CALLS, PUSHES
-from recursive_tf.python.program.effects import contains
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 

@@ -3,14 +3,8 @@
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient import (
-    batched,
-    checks,
-    inner,
-    ports,
-    root,
-    second_order,
-)
+from recursive_tf.python.gradient import batched, checks, inner, ports, second_order
+from recursive_tf.python.gradient import root_gradient as root
 from recursive_tf.python.gradient.region import (
     CONDITIONAL_GRADIENT,
     PRODUCT_GRADIENT,

@@ -16,13 +16,18 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.fallback import fell_back
 from recursive_tf.python.gradient.batched import gradient_of_invoke_batched
 from recursive_tf.python.gradient.cotangents import is_zero
-from recursive_tf.python.gradient.root import gradient_of_invoke
+from recursive_tf.python.gradient.root_gradient import gradient_of_invoke
 from recursive_tf.python.gradient.sinks import shape_of
 from recursive_tf.python.program.trainable import is_trainable
-from recursive_tf.python.root_op import DATAFLOW, Carried, Chosen, add_root_op
+from recursive_tf.python.root_calls.fallback import fell_back
+from recursive_tf.python.root_calls.root_op import (
+    DATAFLOW,
+    Carried,
+    Chosen,
+    add_root_op,
+)
 from recursive_tf.python.tangent import (
     TangentProgram,
     slots_with_tangents,

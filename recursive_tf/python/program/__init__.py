@@ -3,7 +3,7 @@
 from recursive_tf.python.program.close import close
 from recursive_tf.python.program.closed_program import Program
 from recursive_tf.python.program.definition import Definition
-from recursive_tf.python.program.in_words import (
+from recursive_tf.python.program.definition_in_words import (
     definition_in_words,
     signature_in_words,
 )

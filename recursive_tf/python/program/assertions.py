@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from recursive_tf.python.graph_copy import branch_graphs
+from recursive_tf.python.program.graph_copy import branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
 
 _IDLE = frozenset(("Const", "Identity", "NoOp", "Placeholder"))

@@ -11,16 +11,16 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.function_graph import BodyGraph, enclosing_body
-from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.program.captures import OuterTensor
 from recursive_tf.python.program.closed_graph import ClosedGraph
 from recursive_tf.python.program.closed_program import Procedure, Program, Push
 from recursive_tf.python.program.definition import Definition
 from recursive_tf.python.program.draws import changes_something, draws_something
 from recursive_tf.python.program.effects import contains, ops_within
+from recursive_tf.python.program.graph_copy import GraphCopy
 from recursive_tf.python.program.path_keys import KEY
-from recursive_tf.python.program.rules import CALLS, ClosingRules
+from recursive_tf.python.program.substitutions import CALLS, ClosingRules
+from recursive_tf.python.tracing.function_graph import BodyGraph, enclosing_body
 
 
 def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Program:

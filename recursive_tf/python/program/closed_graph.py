@@ -5,7 +5,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 
 # What calls and pushes are in closed procedures. A call is of one invocation, of one
-# for each row, or of the body of a memoised SubGraph by its front.
+# for each row, or of the body of a memoized SubGraph by its front.
 MAPS = frozenset(("RecursiveMap", "StatelessRecursiveMap"))
 SHARED_CALLS = frozenset(("RecursiveSharedCall", "StatelessRecursiveSharedCall"))
 CALLS = frozenset(("RecursiveCall", "StatelessRecursiveCall")) | MAPS | SHARED_CALLS

@@ -2,15 +2,15 @@
 
 import dataclasses
 
-from recursive_tf.python.function_graph import BodyGraph
-from recursive_tf.python.signature import Signature
+from recursive_tf.python.tracing.function_graph import BodyGraph
+from recursive_tf.python.tracing.signature import Signature
 
 
 @dataclasses.dataclass
 class Definition:
     """A SubGraph's traced body and its signature; `id` is the process's own.
 
-    A memoised SubGraph has two: its front, whose body computes the key and calls the
+    A memoized SubGraph has two: its front, whose body computes the key and calls the
     second, and what was defined, which `is_shared`.
     """
 

@@ -12,13 +12,6 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.graph_copy import (
-    CONDITIONALS,
-    FUNCTION_CALLS,
-    LOOPS,
-    GraphCopy,
-    branch_graphs,
-)
 from recursive_tf.python.program.captures import (
     Capture,
     DrawnSeed,
@@ -27,6 +20,13 @@ from recursive_tf.python.program.captures import (
     Place,
 )
 from recursive_tf.python.program.effects import only_reads
+from recursive_tf.python.program.graph_copy import (
+    CONDITIONALS,
+    FUNCTION_CALLS,
+    LOOPS,
+    GraphCopy,
+    branch_graphs,
+)
 from recursive_tf.python.program.hoist import hoist
 from recursive_tf.python.tf_compat import FuncGraph
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.function_graph import CALL, MAP, PUSH, SHARED_CALL
+from recursive_tf.python.tracing.function_graph import CALL, MAP, PUSH, SHARED_CALL
 
 # Stateful ops whose result does not depend on when, or how often, they run, if nobody
 # changes what they read.

@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.function_graph import enclosing_body
-from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.graph_copy import GraphCopy
+from recursive_tf.python.tracing.function_graph import enclosing_body
 
 _READS = frozenset(("ReadVariableOp", "VariableShape"))
 

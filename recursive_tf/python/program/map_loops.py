@@ -11,9 +11,9 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.function_graph import CALL
-from recursive_tf.python.graph_copy import GraphCopy, branch_graphs
+from recursive_tf.python.program.graph_copy import GraphCopy, branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
+from recursive_tf.python.tracing.function_graph import CALL
 
 
 @dataclasses.dataclass

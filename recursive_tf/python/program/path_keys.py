@@ -8,8 +8,8 @@ executors have the same.
 import tensorflow as tf
 
 from recursive_tf.ops import library
-from recursive_tf.python.graph_copy import GraphCopy
 from recursive_tf.python.program.closed_graph import closed_graph_around
+from recursive_tf.python.program.graph_copy import GraphCopy
 
 KEY = tf.TensorSpec([], tf.uint64)
 # Where the keys of shared invocations begin: any number but that of the root.

@@ -13,13 +13,14 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.functional_ops import (
+from recursive_tf.python.program.closed_graph import CALLS, MAPS, SHARED_CALLS
+from recursive_tf.python.program.functional_ops import (
     add_conditional,
     add_loop,
     begin_loop_part,
     loop_graphs,
 )
-from recursive_tf.python.graph_copy import (
+from recursive_tf.python.program.graph_copy import (
     CONDITIONALS,
     FUNCTION_CALLS,
     LOOPS,
@@ -28,7 +29,6 @@ from recursive_tf.python.graph_copy import (
     branch_graphs,
     inline_call,
 )
-from recursive_tf.python.program.closed_graph import CALLS, MAPS, SHARED_CALLS
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tangent.no_tangent import NoTangent, Tangent
 from recursive_tf.python.tangent.op_tangents import tangents_of

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.graph_copy import GraphCopy
+from recursive_tf.python.program.graph_copy import GraphCopy
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tangent.no_tangent import NoTangent, Tangent
 from recursive_tf.python.tf_compat import FuncGraph

@@ -115,7 +115,7 @@ from recursive_tf.python.tf_compat.tapes import (
     variable_accessed,
     watched_variables,
 )
-from recursive_tf.python.tf_compat.vectorising import (
+from recursive_tf.python.tf_compat.vectorizing import (
     convert_by_vectorized_map,
     has_converter,
     is_elementwise,

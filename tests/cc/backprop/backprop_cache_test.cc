@@ -145,12 +145,12 @@ TEST(BackpropCacheStressTest, ValuesAreReadWhileOthersArePut) {
   BackpropCache<int> cache;
   RunInThreads(kNumThreads, [&cache](int thread) {
     const int32_t own = thread;
-    const int32_t neighbours = (thread + 1) % kNumThreads;
+    const int32_t neighbors = (thread + 1) % kNumThreads;
     for (int i = 0; i < kNumKeys; ++i) {
       EXPECT_TRUE(cache.Put(KeyOf(i, own), {i, own}));
-      const std::vector<int>* values = cache.Get(KeyOf(i, neighbours));
+      const std::vector<int>* values = cache.Get(KeyOf(i, neighbors));
       if (values != nullptr) {
-        EXPECT_EQ(*values, (std::vector<int>{i, neighbours}));
+        EXPECT_EQ(*values, (std::vector<int>{i, neighbors}));
       }
     }
   });

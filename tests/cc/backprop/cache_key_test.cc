@@ -15,7 +15,7 @@ namespace {
 constexpr CacheKey kKey{/*parent=*/1, /*site=*/2, /*ordinal=*/3, /*region=*/4};
 
 // kKey, but for one field each.
-constexpr std::array<CacheKey, 4> kNeighbours = {
+constexpr std::array<CacheKey, 4> kNeighbors = {
     {{9, 2, 3, 4}, {1, 9, 3, 4}, {1, 2, 9, 4}, {1, 2, 3, 9}}};
 
 // What a binary recursion keeps: three regions for each of two calls by each of
@@ -56,9 +56,9 @@ TEST(CacheKeyTest, KeysWithEqualFieldsAreEqualAndHashEqually) {
 }
 
 TEST(CacheKeyTest, KeysThatDifferInOneFieldDiffer) {
-  for (const CacheKey& neighbour : kNeighbours) {
-    EXPECT_FALSE(kKey == neighbour);
-    EXPECT_NE(CacheKeyHash()(kKey), CacheKeyHash()(neighbour));
+  for (const CacheKey& neighbor : kNeighbors) {
+    EXPECT_FALSE(kKey == neighbor);
+    EXPECT_NE(CacheKeyHash()(kKey), CacheKeyHash()(neighbor));
   }
 }
 

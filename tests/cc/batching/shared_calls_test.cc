@@ -1,4 +1,4 @@
-// Lock step with shared invocations: those of memoised SubGraphs.
+// Lock step with shared invocations: those of memoized SubGraphs.
 
 #include <algorithm>
 #include <cstddef>

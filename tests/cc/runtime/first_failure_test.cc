@@ -165,7 +165,7 @@ TEST(FirstFailureTest, TellsThePathOfWhatFailed) {
   EXPECT_EQ(PathOf(failure), "f[row 3] → call#1");
 }
 
-TEST(FirstFailureTest, ThePartsOfAMemoisedInvocationStandAtOnePlace) {
+TEST(FirstFailureTest, ThePartsOfAMemoizedInvocationStandAtOnePlace) {
   const Activation front = Row(0);
   const Activation body = BodyOf(front);
   const Activation first = ChildOf(body, 0);

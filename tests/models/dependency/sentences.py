@@ -11,7 +11,7 @@ VOCABULARY, UNITS = 9, 3
 WORDS = [1, 2, 3, 4, 5, 1, 7, 8, 6, 2]
 CHILDREN = [[], [], [0, 1], [2, 4, 8], [7], [], [], [5, 6], [], []]
 LEFT, RIGHT, NEXT_LEFT, NEXT_RIGHT = range(4)
-# By head or neighbour, the type of edge, and where it goes.
+# By head or neighbor, the type of edge, and where it goes.
 EDGES = {
     (3, LEFT): 2,
     (3, RIGHT): 4,

@@ -1,0 +1,235 @@
+"""What runs for a block when the program will be differentiated."""
+
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable, Collection, Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.differentiate.joint_graph import differentiate
+from recursive_tf.python.batching.differentiate.part import Part
+from recursive_tf.python.batching.differentiate.split import is_leaf, split
+from recursive_tf.python.batching.flatten.flat_program import FlatProgram
+from recursive_tf.python.batching.graphs.rebuild import needed_ops
+from recursive_tf.python.batching.plan.blocks import Block
+from recursive_tf.python.batching.vectorize.any_number import for_any_number, structure
+from recursive_tf.python.batching.vectorize.operand import Operand
+from recursive_tf.python.batching.vectorize.prologue import Prologue
+from recursive_tf.python.batching.vectorize.rules import rule_of
+from recursive_tf.python.batching.vectorize.vectorized_block import (
+    Rule,
+    VectorizedBlock,
+)
+from recursive_tf.python.program.effects import ops_of_functions
+from recursive_tf.python.tf_compat import FuncGraph
+
+
+class KeptFrom(enum.Enum):
+    """Where a value comes from that is kept for the deferred part of a block.
+
+    Attributes:
+        FORWARD: An input of the block, or what its forward part gives.
+        COTANGENT: The gradient of an output of the block.
+        BACKWARD: An extra of its backward part.
+    """
+
+    FORWARD = enum.auto()
+    COTANGENT = enum.auto()
+    BACKWARD = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """A value that is kept for the deferred part of a block.
+
+    Attributes:
+        source: What `index` counts.
+        index: Which of these.
+    """
+
+    source: KeptFrom
+    index: int
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingBlock:
+    """Three functions of rows: a block, and the two parts of its gradient.
+
+    Every row value has the number of rows in front. Forward values are numbered: the
+    block's inputs, then what `forward` gives.
+
+    Attributes:
+        forward: Takes the block's inputs, then `forward_invariants`. Gives the block's
+            outputs, then extras: what the gradient needs beside inputs and outputs.
+        forward_invariants: Tensors of the prologue.
+        num_extras: How many extras there are.
+        tape: The forward values that `backward` takes first.
+        cotangents: The outputs of the block whose gradients `backward` takes then,
+            also if only `deferred` needs them.
+        backward: Takes `tape`, `cotangents`, and `backward_invariants`. Gives the
+            gradients of `input_gradients`, then extras that only `deferred` needs. None
+            if it would give nothing.
+        backward_invariants: Tensors of the prologue.
+        input_gradients: The inputs of the block that have a gradient.
+        num_backward_extras: How many extras `backward` gives.
+        kept: What `deferred` takes first, of all launches of the block, one after the
+            other.
+        deferred: Then takes `deferred_invariants`. Gives the gradients of
+            `invariant_gradients`. None if there are none.
+        deferred_invariants: Tensors of the prologue.
+        invariant_gradients: A tensor of the prologue, and whether its gradient is
+            slices: values and indices. Otherwise it is the sum over all rows. What is
+            given for a tensor that is there repeatedly adds up.
+    """
+
+    forward: FuncGraph
+    forward_invariants: tuple[tf.Tensor, ...]
+    num_extras: int
+    tape: tuple[int, ...]
+    cotangents: tuple[int, ...]
+    backward: FuncGraph | None
+    backward_invariants: tuple[tf.Tensor, ...]
+    input_gradients: tuple[int, ...]
+    num_backward_extras: int
+    kept: tuple[Kept, ...]
+    deferred: FuncGraph | None
+    deferred_invariants: tuple[tf.Tensor, ...]
+    invariant_gradients: tuple[tuple[tf.Tensor, bool], ...]
+
+
+def make_training_block(
+    program: FlatProgram,
+    prologue: Prologue,
+    block: Block,
+    speculated: Collection[tf.Operation],
+    rule_for: Callable[..., Rule] = rule_of,
+) -> TrainingBlock:
+    """Returns a block with its gradient, for any number of rows.
+
+    Args:
+        program: The program.
+        prologue: Gets what the block and its gradient take beside rows.
+        block: One of the program's.
+        speculated: Ops that also run for activations that do not want them.
+        rule_for: Returns how an op is vectorized.
+
+    Raises:
+        CannotBatchError: If an op has no rule, no gradient, or one of its own; or if
+            what is computed depends on how many rows there are.
+    """
+
+    def make(num_rows: int) -> TrainingBlock:
+        rule = _with_origins(rule_for)
+        rows = VectorizedBlock(program, prologue, block, rule, speculated, num_rows)
+        return _Assembler(rows).run()
+
+    return for_any_number(block, make, _describe)
+
+
+def _describe(made: TrainingBlock) -> object:
+    """Returns all of a training block but the names."""
+    graphs = [made.forward, made.backward, made.deferred]
+    return (
+        [None if graph is None else structure(graph) for graph in graphs],
+        *(made.num_extras, made.tape, made.cotangents, made.input_gradients),
+        *(made.num_backward_extras, made.kept),
+        [is_slices for _, is_slices in made.invariant_gradients],
+    )
+
+
+def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
+    """Raises CannotBatchError if `op` has a gradient of its own that is not batched."""
+    for inner in (op, *ops_of_functions(op)):
+        if program.has_own_gradient(inner):
+            program.own_gradient(inner)
+
+
+def _with_origins(
+    rule_for: Callable[..., Rule],
+) -> Callable[..., Rule]:
+    """Returns rules that say of each op that they add what it was made for."""
+
+    def rule_of_origin(origin: tf.Operation, **of_lists: bool) -> Rule:
+        rule = rule_for(origin, **of_lists)
+
+        @functools.wraps(rule)
+        def add(
+            block: VectorizedBlock, op: tf.Operation, inputs: list[Operand]
+        ) -> Sequence[tf.Tensor | Operand]:
+            first = len(block.graph.get_operations())
+            results = rule(block, op, inputs)
+            for added in block.graph.get_operations()[first:]:
+                tf_compat.set_origin(added, op)
+            return results
+
+        return add
+
+    return rule_of_origin
+
+
+class _Assembler:
+    """Makes a training block for a prime number of rows."""
+
+    def __init__(self, block: VectorizedBlock) -> None:
+        self._block = block
+        self._joint = differentiate(block)
+        self._split = split(self._joint)
+        known = set(map(id, self._joint.outputs))
+        self._extras = [t for t in self._split.of_block if id(t) not in known]
+        self._places = self._place_values()
+
+    def run(self) -> TrainingBlock:
+        joint, cut = self._joint, self._split
+        at_once = [*joint.input_gradients.values(), *cut.extras]
+        late = [part for _, parts in joint.invariant_gradients for part in parts]
+        needed = _leaves(at_once, cut.tape) | set(map(id, cut.kept))
+        cotangents = {i: t for i, t in joint.cotangents.items() if id(t) in needed}
+
+        forward = Part("forward", self._block, joint)
+        forward.run(joint.rows, [*joint.outputs, *self._extras], joint.effects)
+        backward = Part("backward", self._block, joint)
+        backward.run([*cut.tape, *cotangents.values()], at_once)
+        deferred = Part("deferred", self._block, joint)
+        deferred.run(cut.kept, late)
+        return TrainingBlock(
+            forward=forward.graph,
+            forward_invariants=tuple(forward.invariants),
+            num_extras=len(self._extras),
+            tape=tuple(self._places[id(tensor)].index for tensor in cut.tape),
+            cotangents=tuple(cotangents),
+            backward=backward.graph if at_once else None,
+            backward_invariants=tuple(backward.invariants),
+            input_gradients=tuple(joint.input_gradients),
+            num_backward_extras=len(cut.extras),
+            kept=tuple(self._places[id(tensor)] for tensor in cut.kept),
+            deferred=deferred.graph if late else None,
+            deferred_invariants=tuple(deferred.invariants),
+            invariant_gradients=tuple(
+                (self._block.invariants[index], len(parts) > 1)
+                for index, parts in joint.invariant_gradients
+            ),
+        )
+
+    def _place_values(self) -> dict[int, Kept]:
+        """Returns where what crosses between the parts comes from, by its id."""
+        joint = self._joint
+        forward = [*joint.rows, *joint.outputs, *self._extras]
+        places: dict[int, Kept] = {}
+        for source, values in (
+            (KeptFrom.FORWARD, enumerate(forward)),
+            (KeptFrom.COTANGENT, joint.cotangents.items()),
+            (KeptFrom.BACKWARD, enumerate(self._split.extras)),
+        ):
+            for index, tensor in values:
+                places.setdefault(id(tensor), Kept(source, index))
+        return places
+
+
+def _leaves(outputs: list[tf.Tensor], given: list[tf.Tensor]) -> set[int]:
+    """Returns the ids of the inputs from which `outputs` follow, with what is given."""
+    known = set(map(id, given))
+    ops = needed_ops(outputs, lambda t: id(t) in known or is_leaf(t))
+    read = [*(tensor for op in ops for tensor in op.inputs), *outputs]
+    return {id(tensor) for tensor in read if is_leaf(tensor)}

@@ -1,6 +1,0 @@
-"""`rtf.subgraph`: a Python function that calls its own name becomes SubGraphs."""
-
-from recursive_tf.python.decorator.decorate import subgraph
-from recursive_tf.python.decorator.subgraph_function import SubGraphFunction
-
-__all__ = ["SubGraphFunction", "subgraph"]

@@ -1,0 +1,92 @@
+"""What there is to say about a program before it runs."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.compilation import Compilation
+from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.gradient.batched import compilation_of
+from recursive_tf.python.reports.plan_in_words import call_sites_in_words, plan_in_words
+from recursive_tf.python.root_calls.root_call import RootCall
+from recursive_tf.python.root_calls.root_op import (
+    BATCHED,
+    REASONS_ATTRIBUTE,
+    graphs_of,
+    texts_of,
+)
+from recursive_tf.python.tf_compat import FuncGraph
+
+
+@dataclasses.dataclass(frozen=True)
+class ExplainedProgram:
+    """A program: that of a SubGraph, or of a root op.
+
+    Attributes:
+        key: The name of its first procedure's function; in a process no two programs
+            have the same.
+        names: Of the SubGraphs; the root call invokes the first.
+        executor: What runs it: "batched" or "dataflow".
+        reasons: Why it is not batched.
+        policy: What decides which block is launched next, if it is.
+        block_names: What is launched.
+    """
+
+    key: str
+    names: list[str]
+    executor: str
+    reasons: list[str]
+    policy: str
+    block_names: list[str]
+    _tables: Sequence[str]
+    _graphs: Sequence[FuncGraph]
+    _compilation: Callable[[], Compilation | None]
+
+    def describe(self) -> str:
+        """Returns what the program consists of, with lines of the user's code."""
+        if self.executor == "dataflow":
+            return call_sites_in_words(self._graphs, self.names)
+        try:
+            found = self._compilation()
+        except CannotBatchError:
+            found = None  # It was loaded from a file, and a rule that it needs was not.
+        if found is None or len(found.blocks) != len(self.block_names):
+            return "\n".join(f"runs '{name}'" for name in self.block_names)
+        return plan_in_words(found.plan, found.blocks, self.block_names, self._tables)
+
+
+def program_of_root_call(root_call: RootCall) -> ExplainedProgram:
+    """Returns the program of a SubGraph."""
+    compilation = root_call.compilation
+    procedures = root_call.program.procedures
+    names = [] if compilation is None else compilation.block_names
+    return ExplainedProgram(
+        key=tf.compat.as_str(procedures[0].function.name),
+        names=[p.name for p in procedures],
+        executor="dataflow" if compilation is None else "batched",
+        reasons=root_call.reasons,
+        policy=root_call.options.policy,
+        block_names=names,
+        _tables=[push.name for push in root_call.program.pushes],
+        _graphs=[tf_compat.to_func_graph(p.function) for p in procedures],
+        _compilation=lambda: compilation,
+    )
+
+
+def program_of_op(op: tf.Operation) -> ExplainedProgram:
+    """Returns the program of a root op."""
+    is_batched = op.type == BATCHED
+    return ExplainedProgram(
+        key=op.get_attr("procedures")[0].name,
+        names=texts_of(op, "names"),
+        executor="batched" if is_batched else "dataflow",
+        reasons=tf_compat.get_strings(op, REASONS_ATTRIBUTE),
+        policy=op.get_attr("policy").decode() if is_batched else "",
+        block_names=texts_of(op, "block_names") if is_batched else [],
+        _tables=texts_of(op, "push_names"),
+        _graphs=graphs_of(op),
+        _compilation=functools.partial(compilation_of, op),
+    )
