@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation
-from recursive_tf.python.batching.flatten.flat_program import FlatProgram
+from recursive_tf.python.batching.flatten.flattening import flatten
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import NO_BLOCK, make_plan
 from recursive_tf.python.batching.plan.stages import Stages
@@ -44,7 +44,7 @@ class Compiled:
 
     def __init__(self, subgraph):
         closed = subgraph._close().program
-        self.program = FlatProgram(
+        self.program = flatten(
             [tf_compat.to_func_graph(p.function) for p in closed.procedures],
             [p.captures for p in closed.procedures],
             [p.name for p in closed.procedures],

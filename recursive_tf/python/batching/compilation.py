@@ -19,6 +19,7 @@ from recursive_tf.python.batching.encode.gradient_plan import gradient_of
 from recursive_tf.python.batching.encode.prologue_outputs import PrologueOutputs
 from recursive_tf.python.batching.flatten.dense_lists import DenseLists
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
+from recursive_tf.python.batching.flatten.flattening import flatten
 from recursive_tf.python.batching.plan.block_names import block_names
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import make_plan
@@ -136,9 +137,7 @@ class Compilation:
             dense = DenseLists(graphs, waiting_loops)
             try:
                 self._compile(
-                    FlatProgram(
-                        dense.graphs, capture_indices, names, dense.waiting_loops
-                    )
+                    flatten(dense.graphs, capture_indices, names, dense.waiting_loops)
                 )
                 return
             except LoopMustWaitError as error:

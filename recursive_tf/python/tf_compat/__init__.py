@@ -20,6 +20,7 @@ from recursive_tf.python.tf_compat.attributes import (
     set_attr,
     set_attrs,
     set_strings,
+    signature_of,
 )
 from recursive_tf.python.tf_compat.autograph import (
     assigns_nothing,
@@ -207,6 +208,7 @@ __all__ = [
     "set_loop_graphs",
     "set_origin",
     "set_strings",
+    "signature_of",
     "spec_of_one_replica",
     "spec_of_variable",
     "to_func_graph",

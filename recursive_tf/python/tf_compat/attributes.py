@@ -36,6 +36,16 @@ def get_strings(op: tf.Operation, name: str) -> list[str]:
     return [text.decode() for text in op.node_def.attr[name].list.s]
 
 
+def signature_of(op: tf.Operation) -> tuple[Any, ...]:
+    """Returns what is equal of two ops that compute the same of equal inputs."""
+    attrs = sorted(
+        (name, value.SerializeToString(deterministic=True))
+        for name, value in op.node_def.attr.items()
+        if not name.startswith("_")
+    )
+    return op.type, *attrs
+
+
 def _attr_value(value: Any, *, is_function: bool) -> AttrValue:
     if isinstance(value, list):
         items = [_attr_value(item, is_function=is_function) for item in value]

@@ -142,8 +142,8 @@ def _describe(made: TrainingBlock) -> object:
 def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
     """Raises CannotBatchError if `op` has a gradient of its own that is not batched."""
     for inner in (op, *ops_of_functions(op)):
-        if program.has_own_gradient(inner):
-            program.own_gradient(inner)
+        if program.own_gradients.has(inner):
+            program.own_gradients.of(inner)
 
 
 def _with_origins(

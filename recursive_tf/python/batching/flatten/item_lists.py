@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from recursive_tf.python.batching.flatten.made_ops import MadeOps
 from recursive_tf.python.batching.flatten.sizes import Sizes
 
 # What makes a list of what is none: see rules/list_makers.py.
@@ -26,9 +27,15 @@ _COUNTED_BY = {"RaggedGather": (0, 2), "StridedSlice": (1, 2, 3)}
 
 
 class ItemLists:
-    """The lists of a program, by what computes them."""
+    """The lists of a program, by what computes them.
 
-    def __init__(self) -> None:
+    Args:
+        made: Makes the ops that it needs.
+    """
+
+    def __init__(self, made: MadeOps) -> None:
+        self._made = made
+        self._no_items: dict[object, tf.Tensor] = {}
         self._origins: dict[int, tf.Tensor] = {}
         self._counts: dict[int, tf.Tensor] = {}
         self._sizes = Sizes()
@@ -45,6 +52,13 @@ class ItemLists:
     def count_of(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns a vector that begins with the number of items of a list."""
         return self._counts[id(self._origins[id(tensor)])]
+
+    def no_items_of(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns a constant that is like a list, but has no items."""
+        key = (tensor.dtype, tuple(tensor.shape))
+        if key not in self._no_items:
+            self._no_items[key] = self._made.no_rows(tensor)
+        return self._no_items[key]
 
     def set_count(self, origin: tf.Tensor, count: tf.Tensor) -> None:
         """Says how many items there are along the axis of `origin`."""

@@ -91,7 +91,11 @@ class Simplifier(Rebuild):
                 tf_compat.copy_static_info(old, new)
             return outputs
 
-        return make() if has_effect(op) else self._once(_signature(op, inputs), make)
+        return (
+            make()
+            if has_effect(op)
+            else self._once((tf_compat.signature_of(op), *map(id, inputs)), make)
+        )
 
     def _reshaped(self, tensor: tf.Tensor, shape: list[int]) -> tf.Tensor:
         if tensor.op.type == "Reshape":
@@ -120,15 +124,6 @@ class Simplifier(Rebuild):
         if id(tensor) not in self._constants:
             self._constants[id(tensor)] = static_value(tensor)
         return self._constants[id(tensor)]
-
-
-def _signature(op: tf.Operation, inputs: list[tf.Tensor]) -> object:
-    attrs = sorted(
-        (name, value.SerializeToString(deterministic=True))
-        for name, value in op.node_def.attr.items()
-        if not name.startswith("_")
-    )
-    return op.type, tuple(attrs), tuple(map(id, inputs))
 
 
 def _is_like(one: tf.Tensor, other: tf.Tensor) -> bool:

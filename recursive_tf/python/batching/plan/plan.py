@@ -152,7 +152,7 @@ class _Planner:
         self._indices = {p: i for i, p in enumerate(program.procedures)}
         self._used: dict[FlatProcedure, list[tf.Tensor]] = {}
         shared = [t for t in roots_of(program) if not program.is_row(t)]
-        shared += [program.no_items_of(t) for t in _lists(program, blocks)]
+        shared += [program.lists.no_items_of(t) for t in _lists(program, blocks)]
         self._prologue = list({id(t): t for t in shared}.values())
 
     def plan(self) -> Plan:
@@ -177,12 +177,14 @@ class _Planner:
             tuple(s for s in stages if s.block != NO_BLOCK or s.pushes or s.calls),
             slots.sources(procedure.outputs),
             self._next_turn(procedure, slots),
-            tuple(self._plan_list(t, slots) for t in own if self._program.is_list(t)),
+            tuple(
+                self._plan_list(t, slots) for t in own if self._program.lists.is_list(t)
+            ),
         )
 
     def _plan_list(self, items: tf.Tensor, slots: _Slots) -> List:
-        no_items = slots.source(self._program.no_items_of(items)).index
-        count = slots.source(self._program.count_of(items))
+        no_items = slots.source(self._program.lists.no_items_of(items)).index
+        count = slots.source(self._program.lists.count_of(items))
         return List(slots.source(items).index, no_items, count)
 
     def _next_turn(self, procedure: FlatProcedure, slots: _Slots) -> Branch | None:
@@ -287,7 +289,7 @@ class _Planner:
 def _lists(program: FlatProgram, blocks: Sequence[Block]) -> Iterator[tf.Tensor]:
     """Yields the lists that stand in slots."""
     for block in blocks:
-        yield from filter(program.is_list, [*block.sources(), *block.outputs])
+        yield from filter(program.lists.is_list, [*block.sources(), *block.outputs])
     for procedure in program.procedures:
         for wait in procedure.waits:
             if wait.num_mapped:

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import tensorflow as tf
 
+from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.graphs.counts import NUMBERS_OF_ROWS
 from recursive_tf.python.batching.graphs.emit import emit
@@ -70,11 +71,8 @@ def structure(graph: FuncGraph) -> list[object]:
     for op in graph.get_operations():
         if op.type == "Placeholder":
             continue
-        attrs = sorted(
-            (name, value.SerializeToString(deterministic=True))
-            for name, value in op.node_def.attr.items()
-        )
-        found.append((op.type, attrs, [numbers[id(t)] for t in op.inputs]))
+        inputs = [numbers[id(t)] for t in op.inputs]
+        found.append((tf_compat.signature_of(op), inputs))
         for output in op.outputs:
             numbers[id(output)] = len(numbers)
     return [*found, [numbers[id(t)] for t in graph.outputs]]

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
-from recursive_tf.python.batching.flatten.own_gradient import is_read
+from recursive_tf.python.batching.flatten.own_gradients import is_read
 from recursive_tf.python.batching.graphs.counts import number_of_items
 from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.batching.plan.blocks import Block
@@ -180,14 +180,14 @@ class VectorizedBlock:
             lengths: Returns how many items each activation has.
             count: The same for all of them, if it is.
         """
-        origin = self._program.origin_of(op.outputs[0])
+        origin = self._program.lists.origin_of(op.outputs[0])
         if origin is op.outputs[0]:
             self._axes[id(origin)] = self._new_axis(lengths, count)
         return self._axis(origin)
 
     def axis_of_size(self, op: tf.Operation) -> ItemAxis | None:
         """Returns the axis of what `op` makes of a size, if that counts items."""
-        origin = self._program.origin_for(op)
+        origin = self._program.lists.origin_for(op, self._program.inputs_of(op))
         return None if origin is None else self._axis(origin)
 
     # ---
@@ -203,7 +203,7 @@ class VectorizedBlock:
 
     def _axis(self, origin: tf.Tensor) -> ItemAxis:
         if id(origin) not in self._axes:
-            count = self._program.count_of(origin)
+            count = self._program.lists.count_of(origin)
             known = None if self._program.is_row(count) else static_value(count)
 
             def lengths() -> tf.Tensor:
@@ -216,8 +216,8 @@ class VectorizedBlock:
 
     def _add_input(self, tensor: tf.Tensor) -> None:
         _check_is_value(tensor)
-        if self._program.is_list(tensor):
-            axis = self._axis(self._program.origin_of(tensor))
+        if self._program.lists.is_list(tensor):
+            axis = self._axis(self._program.lists.origin_of(tensor))
             items = self._placeholder([axis.num_items, *tensor.shape[1:]], tensor.dtype)
             seen = tf.reshape(items, [axis.num_items, 1, *tensor.shape[1:]])
             self._values[id(tensor)] = Operand(seen, is_row=True, axis=axis)
@@ -234,8 +234,8 @@ class VectorizedBlock:
         _check_is_value(tensor)
         operand = self._values[id(tensor)]
         axis = None
-        if self._program.is_list(tensor):
-            axis = self._axis(self._program.origin_of(tensor))
+        if self._program.lists.is_list(tensor):
+            axis = self._axis(self._program.lists.origin_of(tensor))
         if operand.axis is not axis:
             raise varying(tensor)
         if axis is None:
@@ -262,7 +262,7 @@ class VectorizedBlock:
         self, op: tf.Operation, inputs: list[Operand]
     ) -> Sequence[tf.Tensor | Operand]:
         lists = [operand for operand in inputs if operand.axis is not None]
-        if lists or (op.outputs and self._program.is_list(op.outputs[0])):
+        if lists or (op.outputs and self._program.lists.is_list(op.outputs[0])):
             return self._lists_of(op, inputs, makes_list=not lists)
         # A rule may have found that an op of rows is the same for all of them.
         if not any(i.is_row for i in inputs) and not self._is_of_each_row(op):
@@ -279,7 +279,7 @@ class VectorizedBlock:
     def _lists_of(
         self, op: tf.Operation, inputs: list[Operand], *, makes_list: bool
     ) -> Sequence[tf.Tensor | Operand]:
-        if self._program.differs_in_gradient(op):
+        if self._program.own_gradients.differ(op):
             raise _own_gradient_of_lists(op)
         _check_ranks(op, inputs)
         rule = self._rule_of(op, of_lists=True, makes_list=makes_list)
@@ -295,7 +295,7 @@ class VectorizedBlock:
     def _is_of_each_row(self, op: tf.Operation) -> bool:
         """Says whether rows may differ in an op although they give it the same."""
         if op.type in LOOPS:  # What is in them decides.
-            return self._program.differs_in_gradient(op) or has_effect_within(op)
+            return self._program.own_gradients.differ(op) or has_effect_within(op)
         return has_effect(op)
 
     def _bind(
@@ -310,7 +310,7 @@ class VectorizedBlock:
                 result if isinstance(result, Operand) else Operand(result, is_row=True)
             )
             values[id(output)] = operand
-        if self._program.has_own_gradient(op) and not self._is_complete:
+        if self._program.own_gradients.has(op) and not self._is_complete:
             self._guard(op, inputs, values)
 
     # --- Gradients that ops have of their own
@@ -320,7 +320,7 @@ class VectorizedBlock:
     ) -> None:
         """Puts a copy behind what `op` gives, with the gradient that `op` has."""
         try:
-            own = self._program.own_gradient(op)
+            own = self._program.own_gradients.of(op)
         except CannotBatchError as error:  # Which matters if somebody wants it.
             self._refuse_gradient(op, values, error)
             return

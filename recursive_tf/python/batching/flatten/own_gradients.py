@@ -5,12 +5,15 @@ traced once for each such op, for one activation, and its ops are vectorized as 
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.program.effects import ops_of_functions
+from recursive_tf.python.program.graph_copy import CONDITIONALS, LOOPS
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -31,6 +34,85 @@ class OwnGradient:
     cotangents: tuple[int, ...]
     captures: tuple[tf.Tensor, ...]
     inputs: tuple[int, ...]
+
+
+class OwnGradients:
+    """The ops of a program that have one.
+
+    Args:
+        resolve: Returns the tensor that computes what one of a closed procedure is.
+        is_of_program: Says whether a resolved tensor is of one of the procedures.
+    """
+
+    def __init__(
+        self,
+        resolve: Callable[[tf.Tensor], tf.Tensor],
+        is_of_program: Callable[[tf.Tensor], bool],
+    ) -> None:
+        self._resolve = resolve
+        self._is_of_program = is_of_program
+        self._has: dict[tf.Operation, bool] = {}
+        self._found: dict[tf.Operation, OwnGradient | CannotBatchError] = {}
+
+    def has(self, op: tf.Operation) -> bool:
+        """Says whether `op`, of any closed graph, has a gradient of its own."""
+        known = self._has.get(op)
+        if known is None:
+            known = self._has[op] = tf_compat.has_custom_gradient(op)
+        return known
+
+    def differ(self, op: tf.Operation) -> bool:
+        """Says whether `op`, or one in its branches, has a gradient of its own.
+
+        What that is of a sum need not be the sum of what it is of each: it may clip. So
+        each activation has its own, also of what all activations share.
+        """
+        if op.type in LOOPS | CONDITIONALS:
+            return any(map(self.has, ops_of_functions(op)))
+        return self.has(op)
+
+    def of(self, op: tf.Operation) -> OwnGradient:
+        """Returns the gradient that `op`, of any closed graph, has of its own.
+
+        Raises:
+            CannotBatchError: If that cannot be batched.
+        """
+        if op not in self._found:
+            try:
+                self._found[op] = trace_own_gradient(op)
+            except CannotBatchError as error:
+                self._found[op] = error
+        found = self._found[op]
+        if isinstance(found, CannotBatchError):
+            raise found
+        return found
+
+    def used_by(self, op: tf.Operation) -> list[tf.Tensor]:
+        """Returns the resolved tensors that the gradient of `op` uses, if it has one.
+
+        A gradient that uses what the program does not have cannot be batched.
+        """
+        if not self.has(op):
+            return []
+        try:
+            captures = self.of(op).captures
+        except CannotBatchError:  # It runs all the same, if nobody wants a gradient.
+            return []
+        used = [
+            self._resolve(tensor)
+            for tensor in captures
+            if not isinstance(tensor, tf_compat.EagerTensor) and tensor.op is not op
+        ]
+        unknown = [tensor for tensor in used if not self._is_of_program(tensor)]
+        if unknown:
+            self._found[op] = CannotBatchError(
+                op,
+                "it has a gradient of its own, e.g. of tf.custom_gradient, which uses "
+                f"{unknown[0].name}, and the SubGraph does not. Make it an argument of "
+                "the function with the gradient, or use the dataflow executor.",
+            )
+            return []
+        return used
 
 
 def trace_own_gradient(op: tf.Operation) -> OwnGradient:
