@@ -220,11 +220,8 @@ def alone(
     with faults_of(rule, op):
         results = rule(view, of_one, rows)
         shapes = [output.shape for output in of_one.outputs]
-        view.check_results(
-            of_one,
-            [s.as_list() if s.is_fully_defined() else None for s in shapes],
-            results,
-        )
+        known = [s.as_list() if s.is_fully_defined() else None for s in shapes]
+        view.results.check_rows(of_one, known, results, view.num_rows)
     return [view.all_rows(o) if isinstance(o, Operand) else o for o in results]
 
 
