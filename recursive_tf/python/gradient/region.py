@@ -23,7 +23,7 @@ from recursive_tf.python.program.graph_copy import (
     FUNCTION_CALLS,
     LOOPS,
     GraphCopy,
-    Rule,
+    Substitution,
     branch_graphs,
     inline_call,
 )
@@ -45,7 +45,7 @@ def _copy_python_function(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 # TensorFlow differentiates loops. What is in them is copied all the same, because it
 # changes their graphs, and knows too little of those that it makes of functions. Calls
 # of functions are inlined: a copied one would have lost its gradient.
-_RULES_IN_LOOPS: dict[str, Rule] = {
+_SUBSTITUTIONS_IN_LOOPS: dict[str, Substitution] = {
     **dict.fromkeys(CONDITIONALS, copy_conditional),
     **dict.fromkeys(LOOPS, copy_loop),
     **dict.fromkeys(FUNCTION_CALLS, inline_call),
@@ -125,7 +125,7 @@ class TrainingForm:
         self._may_push = may_push
         self._num_regions = 0
         self._regions: dict[int, Region] = {}
-        self._rules = {
+        self._substitutions = {
             **dict.fromkeys(CONDITIONALS, self._copy_conditional),
             **dict.fromkeys(LOOPS, self._copy_loop),
             **dict.fromkeys(CALLS, self._copy_call),
@@ -143,7 +143,7 @@ class TrainingForm:
             capture_indices: Which captures of the program these are.
         """
         target = FuncGraph(tf_compat.unique_name("kept"))
-        copy = GraphCopy(procedure, target, self._rules)
+        copy = GraphCopy(procedure, target, self._substitutions)
         for source in procedure.inputs:
             copy.bind_input(source)
         region = self._new_region(copy, target.inputs[0])
@@ -187,7 +187,7 @@ class TrainingForm:
         branch = copy.branch(graph, list(op.inputs)[1:], "branch")
         region = self._new_region(branch, branch.target.capture(outer.handle))
         # What a branch takes from outside is known before it is copied, so that its
-        # rules can tell captures: capture all of it.
+        # substitutions can tell captures: capture all of it.
         for placeholder, argument in zip(
             graph.inputs, list(op.inputs)[1:], strict=True
         ):
@@ -208,7 +208,7 @@ class TrainingForm:
                 "and a push in a loop has no gradient yet. Push outside of the loop, "
                 "write the loop as a recursion, or use the batched executor."
             )
-        return copy_loop(copy, op, _RULES_IN_LOOPS)
+        return copy_loop(copy, op, _SUBSTITUTIONS_IN_LOOPS)
 
     def _copy_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         new = copy.copy_as_is(op)

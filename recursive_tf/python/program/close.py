@@ -19,7 +19,7 @@ from recursive_tf.python.program.draws import changes_something, draws_something
 from recursive_tf.python.program.effects import contains, ops_within
 from recursive_tf.python.program.graph_copy import GraphCopy
 from recursive_tf.python.program.path_keys import KEY
-from recursive_tf.python.program.substitutions import CALLS, ClosingRules
+from recursive_tf.python.program.substitutions import CALLS, Closing
 from recursive_tf.python.tracing.function_graph import BodyGraph, enclosing_body
 
 
@@ -41,15 +41,15 @@ def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Prog
     _check_shared(definitions, hidden)
     reads = not any(changes_something(d.body) for d in definitions)
     drawing = _drawing(definitions)
-    rules = ClosingRules(definitions, hidden, drawing, only_reads=reads)
-    graphs = [_close_one(d, hidden[d.id], rules) for d in definitions]
+    closing = Closing(definitions, hidden, drawing, only_reads=reads)
+    graphs = [_close_one(d, hidden[d.id], closing) for d in definitions]
     return Program(
         procedures=[
             Procedure(d.name, tf_compat.make_function(graph), graph.capture_indices)
             for d, graph in zip(definitions, graphs, strict=True)
         ],
-        captures=rules.captures,
-        pushes=[Push(name, p.row, p.size_in) for name, p in rules.pushes.items()],
+        captures=closing.captures,
+        pushes=[Push(name, p.row, p.size_in) for name, p in closing.pushes.items()],
         only_reads=reads,
         takes_key=entry.id in drawing,
         variables=[v for d in definitions for v in tf_compat.watched_variables(d.body)],
@@ -119,18 +119,18 @@ def _owner(tensor: tf.Tensor) -> BodyGraph | None:
 
 
 def _close_one(
-    definition: Definition, hidden: list[tf.Tensor], rules: ClosingRules
+    definition: Definition, hidden: list[tf.Tensor], closing: Closing
 ) -> ClosedGraph:
     """Returns the closed graph of one SubGraph."""
     target = ClosedGraph(tf_compat.unique_name(definition.name))
-    copy = GraphCopy(definition.body, target, rules.by_op_type)
-    copy.keeps_order = rules.keeps_order
-    copy.orders = rules.orders
+    copy = GraphCopy(definition.body, target, closing.by_op_type)
+    copy.keeps_order = closing.keeps_order
+    copy.orders = closing.orders
     captured = {id(inner) for _, inner in definition.body.captures}
     for tensor in definition.body.inputs:
         if id(tensor) not in captured:
             copy.bind(tensor, target.add_input(tensor))
-    if rules.takes_key(definition):
+    if closing.takes_key(definition):
         target.add_key(KEY)
     lifted = {id(t): target.add_input(t) for t in hidden}
     target.hidden = lifted
@@ -142,7 +142,7 @@ def _close_one(
         found = lifted.get(id(external))
         if found is None:
             _check_within_reach(definition, external)
-            index = rules.index_of(OuterTensor(external))
+            index = closing.index_of(OuterTensor(external))
             found = target.capture_argument(index, external)
         copy.bind(tensor, found)
         return found
@@ -168,7 +168,7 @@ def _check_within_reach(definition: Definition, external: tf.Tensor) -> None:
 
 
 def _check_closed(definition: Definition, target: ClosedGraph) -> None:
-    """Checks that no call is left in a function of an op that has no rule."""
+    """Checks that no call is left in a function of an op that has no substitution."""
     for op in target.get_operations():
         if contains(op, CALLS):
             raise SubGraphError(

@@ -71,7 +71,7 @@ def changes_something(graph: FuncGraph, *, is_copied: bool = True) -> bool:
     Args:
         graph: The graph.
         is_copied: Whether closing the program copies its ops. What draws in another
-            function, e.g. of an op that no rule knows, stays what it is.
+            function, e.g. of an op that nothing is put in place of, stays what it is.
     """
     for op in graph.get_operations():
         replaced = is_copied and (is_draw(op) or is_step_of_generator(op))

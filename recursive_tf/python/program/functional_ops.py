@@ -7,7 +7,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.graph_copy import (
     GraphCopy,
-    Rule,
+    Substitution,
     branch_graphs,
     match_inputs,
 )
@@ -80,7 +80,7 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 def copy_loop(
     copy: GraphCopy,
     op: tf.Operation,
-    rules: Mapping[str, Rule] | None = None,
+    substitutions: Mapping[str, Substitution] | None = None,
     *,
     inputs: Sequence[tf.Tensor] | None = None,
     counted: bool = False,
@@ -93,7 +93,7 @@ def copy_loop(
     Args:
         copy: Of the graph around.
         op: The While.
-        rules: For the ops of the condition and the body; those of `copy` if None.
+        substitutions: Of ops in the condition and the body; those of `copy` if None.
         inputs: Of the copy, maybe of other types; the copies of its inputs if None.
         counted: Whether the copies know which turn it is.
     """
@@ -103,7 +103,9 @@ def copy_loop(
         old.shape if new.dtype == old.dtype else new.shape
         for old, new in zip(op.outputs, inputs, strict=True)
     ]
-    parts = [begin_loop_part(copy, graph, inputs, rules) for graph in loop_graphs(op)]
+    parts = [
+        begin_loop_part(copy, graph, inputs, substitutions) for graph in loop_graphs(op)
+    ]
     if counted:
         inputs = [*inputs, _count_turns(copy, parts)]
         shapes.append(tf.TensorShape([]))
@@ -178,7 +180,7 @@ def begin_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
     inputs: Sequence[tf.Tensor],
-    rules: Mapping[str, Rule] | None = None,
+    substitutions: Mapping[str, Substitution] | None = None,
 ) -> GraphCopy:
     """Returns a copy, not run yet, of the condition or the body of a loop.
 
@@ -186,11 +188,11 @@ def begin_loop_part(
         copy: Of the graph around.
         source: What the While names.
         inputs: Of the copy of the While, maybe of other types.
-        rules: For the ops in it; those of `copy` if None.
+        substitutions: Of ops in it; those of `copy` if None.
     """
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
-    part = copy.part(source, target, rules)
+    part = copy.part(source, target, substitutions)
     part.repeated = True
     for placeholder, given in zip(source.inputs, inputs, strict=True):
         has_type = given.dtype == placeholder.dtype

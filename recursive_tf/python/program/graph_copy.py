@@ -19,8 +19,8 @@ LOOPS = frozenset(("While", "StatelessWhile"))
 FUNCTION_CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
 
 # Returns the tensors that take the place of an op's outputs, or None to copy the op as
-# it is. A rule that adds an op which others should wait for registers it.
-Rule = Callable[["GraphCopy", tf.Operation], Sequence[tf.Tensor] | None]
+# it is. A substitution that adds an op which others should wait for registers it.
+Substitution = Callable[["GraphCopy", tf.Operation], Sequence[tf.Tensor] | None]
 
 
 class GraphCopy:
@@ -37,12 +37,12 @@ class GraphCopy:
         self,
         source: FuncGraph,
         target: FuncGraph,
-        rules: Mapping[str, Rule],
+        substitutions: Mapping[str, Substitution],
         parent: "GraphCopy | None" = None,
     ) -> None:
         self.source = source
         self.target = target
-        self.rules = rules
+        self.substitutions = substitutions
         self.parent = parent
         self.repeated: bool = parent is not None and parent.repeated
         self.turn: tf.Tensor | None = None
@@ -56,8 +56,8 @@ class GraphCopy:
         # What an outer tensor is in the outermost graph, by its id.
         self.inside: dict[int, tf.Tensor] = {}
         self.skips: Callable[[tf.Operation], bool] = lambda _: False
-        # The rule for ops of all other types.
-        self.otherwise: Rule = lambda _copy, _op: None
+        # The substitution for ops of all other types.
+        self.otherwise: Substitution = lambda _copy, _op: None
         self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
             lambda _before, _after: True
         )
@@ -184,14 +184,14 @@ class GraphCopy:
         self,
         source: FuncGraph,
         target: FuncGraph,
-        rules: Mapping[str, Rule] | None = None,
+        substitutions: Mapping[str, Substitution] | None = None,
     ) -> "GraphCopy":
         """Returns a copy, not run yet, of a graph within this one.
 
-        By the rules of this one, if `rules` is None.
+        By the substitutions of this one, if `substitutions` is None.
         """
-        rules = self.rules if rules is None else rules
-        copy = GraphCopy(source, target, rules, parent=self)
+        substitutions = self.substitutions if substitutions is None else substitutions
+        copy = GraphCopy(source, target, substitutions, parent=self)
         copy.keeps_order = self.keeps_order
         copy.orders = self.orders
         copy.otherwise = self.otherwise
@@ -249,7 +249,7 @@ class GraphCopy:
             return
         if op.type == "Placeholder" and self.fallback is not None:
             return  # A capture: resolved when something uses it.
-        outputs = self.rules.get(op.type, self.otherwise)(self, op)
+        outputs = self.substitutions.get(op.type, self.otherwise)(self, op)
         if outputs is None:
             outputs = self.copy_as_is(op).outputs
         for old, new_output in zip(op.outputs, outputs, strict=False):
@@ -278,8 +278,8 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
         with traced.as_default():
             results = gradient(op, *gradients)
         # A gradient that was loaded is a call; that itself has no gradient.
-        rules = dict.fromkeys(FUNCTION_CALLS, inline_call)
-        inlined = GraphCopy(traced, target, rules)
+        substitutions = dict.fromkeys(FUNCTION_CALLS, inline_call)
+        inlined = GraphCopy(traced, target, substitutions)
         for outer, inner in traced.captures:
             located = copy.locate(outer)
             inlined.bind(inner, target.capture(outer if located is None else located))

@@ -34,7 +34,7 @@ from recursive_tf.python.program.graph_copy import (
     FUNCTION_CALLS,
     LOOPS,
     GraphCopy,
-    Rule,
+    Substitution,
     branch_graphs,
 )
 from recursive_tf.python.program.hoist import hoist
@@ -102,11 +102,11 @@ class _Call:
     is_mapped: bool
 
 
-class ClosingRules:
-    """The rules for the bodies of one program, and what they find out about it.
+class Closing:
+    """The substitutions in the bodies of one program, and what they find out about it.
 
     Attributes:
-        by_op_type: The rules.
+        by_op_type: The substitutions.
         captures: What the program takes of the outside.
         pushes: The tables that it pushes to, by name.
     """
@@ -128,7 +128,7 @@ class ClosingRules:
         self._capture_ids: dict[Hashable, int] = {}
         self.captures: list[Capture] = []
         self.pushes: dict[str, PushedTable] = {}
-        self.by_op_type: dict[str, Rule] = {
+        self.by_op_type: dict[str, Substitution] = {
             CALL: self._close_call,
             MAP: self._close_call,
             SHARED_CALL: self._close_shared_call,

@@ -11,7 +11,7 @@ from recursive_tf.python.tangent.no_tangent import NoTangent, Tangent
 from recursive_tf.python.tangent.transposed import tangents_by_gradient
 
 _Inputs = list[tf.Tensor]
-_Rule = Callable[[tf.Operation, Sequence[Any]], Sequence[Tangent]]
+_Derivative = Callable[[tf.Operation, Sequence[Any]], Sequence[Tangent]]
 
 # Ops that are linear in some inputs together, whatever the others are: the tangent is
 # what the op gives for their tangents.
@@ -68,8 +68,8 @@ def tangents_of(op: tf.Operation, tangents: Sequence[Tangent]) -> Sequence[Tange
         return [NoTangent(op, _OVERWRITES)]
     if tf_compat.has_custom_gradient(op):
         return tangents_by_gradient(op, tangents)
-    rule = _RULES.get(op.type)
-    return tangents_by_gradient(op, tangents) if rule is None else rule(op, tangents)
+    derivative = _DERIVATIVES.get(op.type, tangents_by_gradient)
+    return derivative(op, tangents)
 
 
 def may_change(tensor: tf.Tensor) -> bool:
@@ -144,7 +144,7 @@ def _broadcast(tangent: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
     return tf.broadcast_to(tangent, tf.shape(like))
 
 
-_RULES: dict[str, _Rule] = {
+_DERIVATIVES: dict[str, _Derivative] = {
     **dict.fromkeys(_LINEAR, _linear),
     **dict.fromkeys(_PRODUCTS, _product),
     **dict.fromkeys(("AddV2", "Sub"), _sum),

@@ -25,7 +25,7 @@ from recursive_tf.python.program.graph_copy import (
     FUNCTION_CALLS,
     LOOPS,
     GraphCopy,
-    Rule,
+    Substitution,
     branch_graphs,
     inline_call,
 )
@@ -59,7 +59,7 @@ class TangentForm:
         # By the id of the tensor, in the copy, that changes by it.
         self._tangents: dict[int, Tangent] = {}
         self._alive: list[tf.Tensor] = []
-        self._rules: dict[str, Rule] = {
+        self._substitutions: dict[str, Substitution] = {
             **dict.fromkeys(_DONE_BEFORE, lambda _copy, _op: ()),
             **dict.fromkeys(CALLS - SHARED_CALLS, self._copy_call),
             **dict.fromkeys(SHARED_CALLS, self._copy_shared_call),
@@ -84,7 +84,7 @@ class TangentForm:
                 are: the last arguments of the copy.
         """
         target = FuncGraph(tf_compat.unique_name(graph.name))
-        copy = GraphCopy(graph, target, self._rules)
+        copy = GraphCopy(graph, target, self._substitutions)
         copy.otherwise = self._copy_op
         first = len(graph.inputs) - len(capture_indices)
         copy.bind_input(graph.inputs[0])

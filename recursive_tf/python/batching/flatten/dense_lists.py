@@ -20,7 +20,7 @@ from recursive_tf.python.program.graph_copy import (
     CONDITIONALS,
     LOOPS,
     GraphCopy,
-    Rule,
+    Substitution,
     branch_graphs,
 )
 from recursive_tf.python.tf_compat import FuncGraph
@@ -45,10 +45,10 @@ class DenseLists:
     ) -> None:
         self._waits = waiting_loops
         self._sources: dict[tf.Operation, tf.Operation] = {}
-        self._rules: dict[str, Rule] = {
+        self._substitutions: dict[str, Substitution] = {
             **dict.fromkeys(CONDITIONALS, copy_conditional),
             **dict.fromkeys(LOOPS, self._copy_loop),
-            **{op_type: _rule(op_type) for op_type in _list_ops(graphs)},
+            **{op_type: _substitution(op_type) for op_type in _list_ops(graphs)},
             "Identity": _pass_on,
         }
         self.graphs = [self._copied(graph) for graph in graphs]
@@ -65,7 +65,9 @@ class DenseLists:
     def _copied(self, graph: FuncGraph) -> FuncGraph:
         if not _list_ops([graph]):
             return graph
-        copy = GraphCopy(graph, FuncGraph(tf_compat.unique_name("dense")), self._rules)
+        copy = GraphCopy(
+            graph, FuncGraph(tf_compat.unique_name("dense")), self._substitutions
+        )
         for source in graph.inputs:
             copy.bind_input(source)
         copy.run()
@@ -173,11 +175,11 @@ def _shape_written(tensor: tf.Tensor) -> list[int] | None:
 # --- Ops of lists that are tensors now
 
 
-def _rule(op_type: str) -> Rule:
+def _substitution(op_type: str) -> Substitution:
     """Returns how an op of a list is copied; as it is, if that is a list still."""
     become: Callable[..., tf.Tensor] = _OF_TENSORS.get(op_type, _refuse)
 
-    def rule(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+    def substitution(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
         inputs = [copy.resolve(tensor) for tensor in op.inputs]
         if not op.inputs or op.inputs[0].dtype != tf.variant:
             return None  # It makes a list.
@@ -189,7 +191,7 @@ def _rule(op_type: str) -> Rule:
         copy.register(op, result.op)
         return [result]
 
-    return rule
+    return substitution
 
 
 def _is_looked_up(op_type: str, inputs: Sequence[tf.Tensor]) -> bool:
