@@ -62,6 +62,8 @@ static: $(VENV)/.dev
 	@$(IN_VENV)/clang-format --dry-run --Werror $(CC_FILES) || { echo "run: make format"; exit 1; }
 	$(STEP) "lint"
 	@$(IN_VENV)/ruff check --quiet .
+	$(STEP) "spelling"
+	@$(IN_VENV)/codespell recursive_tf tests models examples benchmarks docs tools *.md
 	$(STEP) "types"
 	@$(IN_VENV)/mypy
 	$(STEP) "layers"

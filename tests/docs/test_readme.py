@@ -3,7 +3,11 @@
 import pathlib
 import re
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "recursive_tf"
+DESIGN = (ROOT / "docs" / "design.md").read_text()
 
 
 def test_the_readme_example_runs_and_has_gradients():
@@ -14,7 +18,39 @@ def test_the_readme_example_runs_and_has_gradients():
 
 
 def test_files_that_the_design_names_exist():
-    text = (ROOT / "docs" / "design.md").read_text()
-    paths = re.findall(r"`(recursive_tf/[\w/]+\.\w+)`", text)
-    assert len(paths) > 10
-    assert [path for path in paths if not (ROOT / path).exists()] == []
+    paths = re.findall(r"`((?:cc|data|ops|python)/[\w/]+\.\w+)`", DESIGN)
+    assert len(paths) > 50
+    assert [path for path in paths if not (PACKAGE / path).exists()] == []
+
+
+def _rooms_in_the_picture(folder):
+    """Returns what the picture of the rooms shows in a folder of the package."""
+    picture = DESIGN.split("## The rooms")[1].split("```")[1]
+    indent, found = None, []
+    for line in picture.splitlines():
+        depth = len(line) - len(line.lstrip())
+        names = re.findall(r"^\s*((?:\w+/ ?)+)", line)
+        if indent is not None and depth <= indent[0]:
+            break
+        if indent is not None and (indent[1] is None or depth == indent[1]):
+            indent = indent[0], depth
+            found += names[0].split()
+        elif indent is None and names and names[0].strip() == f"{folder}/":
+            indent = depth, None
+    return sorted(name.rstrip("/") for name in found)
+
+
+@pytest.mark.parametrize("folder", ["python", "python/batching", "cc"])
+def test_the_picture_of_the_rooms_shows_the_folders(folder):
+    packages = {path.parent.name for path in (PACKAGE / folder).glob("*/*.*")}
+    there = packages - {"__pycache__", "testing"}
+    assert _rooms_in_the_picture(folder.rpartition("/")[2]) == sorted(there)
+
+
+def test_a_word_stands_once_in_the_glossary():
+    text = (ROOT / "docs" / "glossary.md").read_text()
+    rows = re.findall(r"^\| ([^|]+) \|", text, re.M)
+    words = [word.strip(" *") for row in rows for word in row.split(",")]
+    words = [word for word in words if word not in ("word", "---")]
+    assert len(words) > 50
+    assert sorted(words) == sorted(set(words))
