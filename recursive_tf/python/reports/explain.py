@@ -22,7 +22,7 @@ _GRADIENTS = tuple(f"{op_type}Gradient" for op_type in ROOT_OPS)
 _CARRIERS = (*ROOT_OPS, *_GRADIENTS, "RecursivePorts")
 
 
-def explain(what: Any) -> Explanation | Explanations:
+def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
     """Says what runs a program, why, and what its runs did since.
 
     Print what it returns: before a run for the executor and the plan, after one for
@@ -45,6 +45,8 @@ def explain(what: Any) -> Explanation | Explanations:
             `rtf.subgraph` decorates, and that was called; or a `tf.function` that was
             traced, or a concrete function of it, also loaded from a file. Of a
             function all root calls are explained, wherever they are in it.
+        passes: Whether the text also has what each pass of the compiler made of the
+            program, op by op: `explanation.program.passes()`.
 
     Returns:
         An explanation; of a function whose root calls are of several programs a
@@ -56,14 +58,13 @@ def explain(what: Any) -> Explanation | Explanations:
         TypeError: If there is nothing to explain about such an object.
     """
     if isinstance(what, SubGraph):
-        return Explanation(program_of_root_call(root_call_of(what)))
+        return Explanation(program_of_root_call(root_call_of(what)), passes=passes)
     if isinstance(what, SubGraphFunction):
         programs = _programs_of_decorated(what)
     else:
         programs = _programs_of(what)
-    if len(programs) == 1:
-        return Explanation(programs[0])
-    return Explanations(map(Explanation, programs))
+    found = [Explanation(program, passes=passes) for program in programs]
+    return found[0] if len(found) == 1 else Explanations(found)
 
 
 def _programs_of_decorated(function: SubGraphFunction) -> list[ExplainedProgram]:

@@ -10,6 +10,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.gradient.batched import compilation_of
+from recursive_tf.python.reports.passes_in_words import passes_in_words
 from recursive_tf.python.reports.plan_in_words import call_sites_in_words, plan_in_words
 from recursive_tf.python.root_calls.root_call import RootCall
 from recursive_tf.python.root_calls.root_op import (
@@ -56,6 +57,19 @@ class ExplainedProgram:
         if found is None or len(found.blocks) != len(self.block_names):
             return "\n".join(f"runs '{name}'" for name in self.block_names)
         return plan_in_words(found.plan, found.blocks, self.block_names, self._tables)
+
+    def passes(self) -> dict[str, str]:
+        """Returns what each pass of the compiler made of the program, op by op.
+
+        Returns:
+            By pass, in their order: "closed" is what both executors run; then, if the
+            program is batched, "flattened" is without nesting, "vectorized" has the
+            prologue and the blocks for any number of rows, and "differentiated" the
+            blocks with the parts of their gradients.
+        """
+        is_batched = self.executor == "batched"
+        compilation = self._compilation() if is_batched else None
+        return passes_in_words(self._graphs, self.names, compilation)
 
 
 def program_of_root_call(root_call: RootCall) -> ExplainedProgram:

@@ -24,10 +24,16 @@ class Explanation:
         name: Of the SubGraph.
         executor: "batched" or "dataflow".
         reasons: Why it is not batched, with lines of the user's code; else empty.
-        program: `program.describe()` says what runs and what is called where.
+        program: `program.describe()` says what runs and what is called where, and
+            `program.passes()` what each pass of the compiler made of it.
+
+    Args:
+        program: The program.
+        passes: Whether to print the passes, too.
     """
 
-    def __init__(self, program: ExplainedProgram) -> None:
+    def __init__(self, program: ExplainedProgram, *, passes: bool = False) -> None:
+        self._prints_passes = passes
         self.name = program.names[0]
         self.executor = program.executor
         self.reasons = list(program.reasons)
@@ -101,7 +107,11 @@ class Explanation:
 
     def __repr__(self) -> str:
         """Returns the explanation as a text of some lines."""
-        return "\n".join(_lines(self))
+        lines = list(_lines(self))
+        if self._prints_passes:
+            for name, text in self.program.passes().items():
+                lines += [f"{name.capitalize()}:", textwrap.indent(text, "  ")]
+        return "\n".join(lines)
 
     def _last(self, *, backward: bool) -> Run | None:
         if self._watch is None:
