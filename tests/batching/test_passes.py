@@ -30,7 +30,8 @@ def test_each_pass_is_shown_op_by_op():
         "  return %0",
     ]
     first, second = [n for n in passes["vectorized"].splitlines() if "halved" in n]
-    assert first.endswith("(%0 float32[?]):") and second.endswith("(%0 float32[?]):")
+    assert first.endswith("(%0 float32[?]):")
+    assert second.endswith("(%0 float32[?]):")
     assert passes["vectorized"].splitlines()[2:4] == [
         "  %1 bool[?] = Less(%0, 1.0)",
         "  return %1",
