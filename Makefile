@@ -114,8 +114,9 @@ format: $(VENV)/.dev ## Format Python and C++
 	@$(IN_VENV)/clang-format -i $(CC_FILES)
 
 .PHONY: docs
-docs: $(VENV)/.dev build ## Write the table of docs/language.md from tests/language
+docs: $(VENV)/.dev build ## Write docs/language.md's table and tests/README.md
 	@$(IN_VENV)/python -m tools.language_table
+	@$(IN_VENV)/python -m tools.test_map
 
 .PHONY: clean
 clean: ## Remove what was built; the environment stays

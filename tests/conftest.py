@@ -4,9 +4,11 @@ And that the executor which a test means is the one that ran: "auto" takes the d
 executor for what it cannot batch, and a test would not notice.
 """
 
+import faulthandler
 import functools
 import os
 import random
+import sys
 
 import hypothesis
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from tests.helpers.executors import Ran, check, observed
 
 EXECUTORS = ("dataflow", "auto")
+SECONDS_A_STRESS_TEST = 600
 _OF_FIXTURES = pytest.StashKey[dict[str, Ran]]()
 
 # Read by TensorFlow when it is imported. Two threads, so that what runs at once does,
@@ -86,6 +89,42 @@ def executor(request: pytest.FixtureRequest):
 
             patch.setitem(rtf.SubGraph.__init__.__kwdefaults__, "executor", name)
         yield name
+
+
+@pytest.fixture(autouse=True)
+def no_hang(request: pytest.FixtureRequest):
+    """Ends a process in which a stress test hangs, with the stacks of its threads.
+
+    A deadlock holds threads that nothing can interrupt, so the test cannot just fail.
+    """
+    is_marked = request.node.get_closest_marker("stress") is not None
+    is_stress = is_marked or request.path.parent.name == "stress"
+    if is_stress:
+        seconds, file = SECONDS_A_STRESS_TEST, sys.__stderr__
+        faulthandler.dump_traceback_later(seconds, exit=True, file=file)
+    yield
+    if is_stress:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture
+def w():
+    """A variable that gradients are asked for."""
+    import tensorflow as tf
+
+    from tests.helpers.powers import W
+
+    return tf.Variable(W)
+
+
+@pytest.fixture
+def x():
+    """A tensor that gradients are asked for."""
+    import tensorflow as tf
+
+    from tests.helpers.powers import X
+
+    return tf.constant(X)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""Writes the table of docs/language.md from the tests in tests/language.
+"""Writes the table of docs/language.md from the tests with `@feature`.
 
 Usage: python -m tools.language_table [--check]
 
@@ -10,6 +10,7 @@ import argparse
 import importlib
 import itertools
 import pathlib
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -18,8 +19,9 @@ from tests.language.features import EXECUTORS, Feature, registered_features
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "language.md"
-BEGIN = "<!-- begin: `make docs` writes this from tests/language -->\n"
+BEGIN = "<!-- begin: `make docs` writes this from the tests with `@feature` -->\n"
 END = "<!-- end -->\n"
+_MAKES_ROWS = re.compile(r"^from tests\.language\.features import .*\bfeature\b", re.M)
 # Other marks could keep a test from running.
 MARKS = frozenset(("falls_back", "parametrize", "slow"))
 
@@ -42,9 +44,10 @@ def main(arguments: list[str]) -> int:
 
 
 def all_features() -> list[Feature]:
-    """Imports all tests in tests/language, and returns the rows that they make."""
-    for path in sorted((ROOT / "tests" / "language").glob("test_*.py")):
-        importlib.import_module(f"tests.language.{path.stem}")
+    """Imports the tests that make rows, and returns these."""
+    for path in sorted((ROOT / "tests").glob("*/test_*.py")):
+        if _MAKES_ROWS.search(path.read_text()):
+            importlib.import_module(f"tests.{path.parent.name}.{path.stem}")
     return registered_features()
 
 
@@ -89,8 +92,8 @@ def table(features: list[Feature]) -> str:
 
 def section(title: str, features: list[Feature]) -> str:
     """Returns a heading, and a table of rows."""
-    files = sorted({f"{f.module.rpartition('.')[2]}.py" for f in features})
-    links = ", ".join(f"[{file}](../tests/language/{file})" for file in files)
+    files = sorted({f"{feature.module.replace('.', '/')}.py" for feature in features})
+    links = ", ".join(f"[{file[len('tests/') :]}](../{file})" for file in files)
     lines = [
         f"### {title}\n",
         f"Tests: {links}.\n",

@@ -5,9 +5,9 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python import tf_compat
+from tests.helpers import unrolled
 from tests.helpers.failures import message_of
-from tests.language import unrolled
-from tests.language.unrolled import define_repeat, differentiated
+from tests.helpers.unrolled import define_repeat, differentiated
 
 check_rows, check_call = unrolled.check_rows, unrolled.check_call
 

@@ -1,7 +1,7 @@
 """Gradients of gradients: of powers, whose derivatives of any order are known.
 
-What is between tapes, functions and loops is checked here; what is in bodies is
-checked in tests/language, where every program has its gradients differentiated.
+What is between tapes, functions and loops is checked here; what is in bodies by the
+tests with `@feature`, where every program has its gradients differentiated.
 """
 
 import numpy as np

@@ -6,9 +6,9 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.unrolled import define_repeat
 from tests.language import features
 from tests.language.features import Feature, check, feature
-from tests.language.unrolled import define_repeat
 
 EFFECT = "it has an effect for each activation"
 

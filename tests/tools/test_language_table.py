@@ -14,7 +14,9 @@ from tests.language.features import EXECUTORS, Feature
 def feature_of(test=None, section="Gradients", **says):
     none = {"gradients": False, "refused": None, "raises": None, "says": None}
     name = "test_it" if test is None else test.__name__
-    return Feature(section, "a feature", **(none | says), module="a.test_b", test=name)
+    return Feature(
+        section, "a feature", **(none | says), module="tests.a.test_b", test=name
+    )
 
 
 def registered(monkeypatch, *marks):
@@ -81,7 +83,7 @@ def test_a_row_of_what_is_not_supported_has_the_error():
 
 
 def test_a_section_links_to_its_tests():
-    assert "[test_b.py](../tests/language/test_b.py)" in section("A", [feature_of()])
+    assert "[a/test_b.py](../tests/a/test_b.py)" in section("A", [feature_of()])
 
 
 def test_a_table_has_a_heading_for_each_section():

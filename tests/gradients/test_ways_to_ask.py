@@ -5,14 +5,14 @@ from functools import partial
 import pytest
 import tensorflow as tf
 
-from tests.language.features import feature
-from tests.language.unrolled import (
+from tests.helpers.unrolled import (
     assert_close,
     check_call,
     check_rows,
     define_repeat,
     unroll,
 )
+from tests.language.features import feature
 
 feature = partial(feature, "Gradients")
 

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.graphs import Graph, define_evaluation, lattice
+from tests.helpers.unrolled import check_rows, check_same
 from tests.language.features import feature
-from tests.language.unrolled import check_rows, check_same
 
 feature = partial(feature, "Control flow in bodies")
 

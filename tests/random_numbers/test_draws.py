@@ -8,8 +8,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.noise import PLACES, SIZE
+from tests.helpers.unrolled import check_rows, define_repeat, differentiated
 from tests.language.features import feature
-from tests.language.unrolled import check_rows, define_repeat, differentiated
 
 feature = partial(feature, "Random numbers")
 

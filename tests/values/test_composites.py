@@ -7,8 +7,8 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.failures import message_of
+from tests.helpers.unrolled import assert_close, define_repeat, unroll
 from tests.language.features import feature
-from tests.language.unrolled import assert_close, define_repeat, unroll
 
 feature = partial(feature, "Ragged, sparse and other composite tensors")
 

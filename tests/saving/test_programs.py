@@ -11,9 +11,9 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.ops.gate import LIBRARY_NAME
+from tests.helpers.keras_models import DEPTHS, X, assert_all_close, functional, trained
+from tests.helpers.unrolled import assert_close, define_repeat, unroll
 from tests.language.features import feature
-from tests.language.models import DEPTHS, X, assert_all_close, functional, trained
-from tests.language.unrolled import assert_close, define_repeat, unroll
 
 feature = partial(feature, "Saving and loading")
 

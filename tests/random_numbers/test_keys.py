@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from tests.helpers.noise import PLACES, SIZE
-from tests.language.unrolled import define_repeat, differentiated
+from tests.helpers.unrolled import define_repeat, differentiated
 
 MASK = 2**64 - 1
 DEPTH = 6

@@ -9,14 +9,14 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.failures import failure_of
 from tests.helpers.subgraphs import define_walk
-from tests.language.features import feature
-from tests.language.unrolled import (
+from tests.helpers.unrolled import (
     assert_close,
     check_call,
     check_rows,
     define_repeat,
     unroll,
 )
+from tests.language.features import feature
 
 feature = partial(feature, "State and effects")
 

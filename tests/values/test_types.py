@@ -7,9 +7,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from tests.helpers.values import Pair
-from tests.language.features import feature
-from tests.language.unrolled import (
+from tests.helpers.unrolled import (
     assert_close,
     check_call,
     check_rows,
@@ -18,6 +16,8 @@ from tests.language.unrolled import (
     differentiated,
     unroll,
 )
+from tests.helpers.values import Pair
+from tests.language.features import feature
 
 feature = partial(feature, "Types and shapes")
 

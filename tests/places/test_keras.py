@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.language.features import feature
-from tests.language.models import (
+from tests.helpers.keras_models import (
     DEPTHS,
     Repeat,
     X,
@@ -17,7 +16,8 @@ from tests.language.models import (
     subclassed,
     trained,
 )
-from tests.language.unrolled import assert_close, check_call, check_rows
+from tests.helpers.unrolled import assert_close, check_call, check_rows
+from tests.language.features import feature
 
 feature = partial(feature, "Keras")
 
