@@ -1,3 +1,5 @@
+"""examples/arithmetic.py: expressions have the values that Python gives them."""
+
 import numpy as np
 import pytest
 import tensorflow as tf

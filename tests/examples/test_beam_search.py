@@ -1,3 +1,5 @@
+"""examples/beam_search.py: it finds what a loop finds."""
+
 import itertools
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""examples/hanoi.py: the moves are legal, and all disks arrive."""
+
 import pytest
 
 import recursive_tf as rtf

@@ -1,3 +1,5 @@
+"""examples/merge_sort.py: it sorts as NumPy does."""
+
 import numpy as np
 import pytest
 import tensorflow as tf

@@ -1,3 +1,5 @@
+"""examples/partition_tree.py: the table is the search tree of the numbers."""
+
 import numpy as np
 import pytest
 import tensorflow as tf

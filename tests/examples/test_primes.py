@@ -1,3 +1,5 @@
+"""examples/primes.py: it finds the primes of a range."""
+
 import pytest
 import tensorflow as tf
 

@@ -1,3 +1,5 @@
+"""examples/shift_reduce.py: it parses as a loop over a stack does."""
+
 import numpy as np
 import pytest
 import tensorflow as tf

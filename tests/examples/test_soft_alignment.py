@@ -1,3 +1,5 @@
+"""examples/soft_alignment.py: the value is that of two loops; its gradient, too."""
+
 import numpy as np
 import pytest
 import tensorflow as tf

@@ -1,3 +1,5 @@
+"""examples/takeuchi.py: the value is that of plain Python."""
+
 import pytest
 
 import recursive_tf as rtf

@@ -1,3 +1,5 @@
+"""examples/tree_decoder.py: it grows what plain Python grows, and learns to."""
+
 import itertools
 
 import numpy as np

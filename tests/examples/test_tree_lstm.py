@@ -1,3 +1,5 @@
+"""examples/tree_lstm.py: every node has the state that the cell gives."""
+
 import numpy as np
 import pytest
 import tensorflow as tf
