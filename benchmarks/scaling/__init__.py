@@ -1,4 +1,4 @@
-"""Training shared among machines: what is measured here, and what a model says of more.
+"""Training shared among machines: what one and two workers take here.
 
 See docs/distributed.md, section "Scaling".
 """

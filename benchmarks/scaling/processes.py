@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 
-from benchmarks.scaling.jobs import Jobs, Results, read_results, write
+from benchmarks.scaling.jobs import Jobs, Steps, read_steps, write_jobs
 from models.running import local_cluster
 from models.running.local_cluster import Host
 
@@ -21,7 +21,7 @@ def use_one_thread() -> None:
         os.environ.setdefault(name, value)
 
 
-def alone(jobs: Jobs, copies: int = 1) -> list[Results]:
+def alone(jobs: Jobs, copies: int = 1) -> list[list[Steps]]:
     """Runs processes at the same time, which know nothing of each other."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(_folder(jobs))
@@ -32,14 +32,16 @@ def alone(jobs: Jobs, copies: int = 1) -> list[Results]:
             if process.wait():
                 log = _log(folder, number).read_text(errors="replace")
                 raise RuntimeError(f"A worker failed. It said:\n{log}")
-        return [read_results(_results(folder, number)) for number in range(copies)]
+        return [read_steps(_steps(folder, number)) for number in range(copies)]
 
 
-def together(jobs: Jobs, workers: int, hosts: Sequence[Host] = (Host(),)) -> Results:
+def together(
+    jobs: Jobs, workers: int, hosts: Sequence[Host] = (Host(),)
+) -> list[Steps]:
     """Runs the workers of a cluster, and returns what the first of them found."""
     with _folder(jobs) as folder:
         run_workers(_command(folder, 0), workers, folder / "logs", hosts)
-        return read_results(_results(folder, 0))
+        return read_steps(_steps(folder, 0))
 
 
 def run_workers(
@@ -58,17 +60,17 @@ def run_workers(
 def _folder(jobs: Jobs) -> Iterator[pathlib.Path]:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write(folder / "jobs.json", jobs)
+        write_jobs(folder / "jobs.json", jobs)
         yield folder
 
 
 def _command(folder: pathlib.Path, number: int) -> list[str]:
-    files = (folder / "jobs.json", _results(folder, number))
+    files = (folder / "jobs.json", _steps(folder, number))
     return [sys.executable, "-m", "benchmarks.scaling.worker", *map(str, files)]
 
 
-def _results(folder: pathlib.Path, number: int) -> pathlib.Path:
-    return folder / f"results-{number}.json"
+def _steps(folder: pathlib.Path, number: int) -> pathlib.Path:
+    return folder / f"steps-{number}.json"
 
 
 def _log(folder: pathlib.Path, number: int) -> pathlib.Path:

@@ -1,7 +1,5 @@
 """The trees that are trained on: of a treebank, or as long as its sentences."""
 
-from typing import NamedTuple
-
 import numpy as np
 import tensorflow as tf
 
@@ -26,25 +24,8 @@ def num_words(forest: Forest) -> int:
     return 1 + int(tf.reduce_max(forest.tokens))
 
 
-class Plan(NamedTuple):
-    """Batches for some steps.
-
-    Attributes:
-        dataset: Of forests.
-        nodes: How many each batch has.
-    """
-
-    dataset: tf.data.Dataset
-    nodes: np.ndarray
-
-
-def in_turn(forest: Forest, batch: int, steps: int) -> Plan:
-    """Returns batches of all trees, again from the first after the last.
-
-    These are batches of `rtf.data.batches`; here it is known before how many nodes they
-    have.
-    """
+def in_turn(forest: Forest, batch: int, steps: int) -> tf.data.Dataset:
+    """Returns batches for some steps, which begin again after the last tree."""
     order = np.arange(batch * steps) % len(forest)
     order = np.random.default_rng(0).permutation(len(forest))[order]
-    nodes = forest.sizes.numpy()[order].reshape(steps, batch).sum(1)
-    return Plan(rtf.data.batches(forest[order], batch), nodes)
+    return rtf.data.batches(forest[order], batch)
