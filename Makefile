@@ -50,6 +50,13 @@ test: static core-tests $(VENV)/.dev build ## Every check and every test
 	$(STEP) "Python tests"
 	@$(IN_VENV)/python -m pytest --numprocesses=auto
 
+.PHONY: quick
+quick: $(VENV)/.dev build ## In a minute: lint, the tests of what changed, one of each other file
+	$(STEP) "lint"
+	@$(IN_VENV)/ruff check --quiet .
+	$(STEP) "quick Python tests"
+	@$(IN_VENV)/python -m pytest -q --numprocesses=auto --quick tests
+
 .PHONY: check
 check: static core-tests $(VENV)/.dev build ## The same without the slow tests: before every commit
 	$(STEP) "fast Python tests"

@@ -14,6 +14,7 @@ import hypothesis
 import pytest
 
 from tests.helpers.executors import Ran, check, observed
+from tests.helpers.quick import changed_files, chosen
 
 EXECUTORS = ("dataflow", "auto")
 SECONDS_A_STRESS_TEST = 600
@@ -39,6 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many damaged programs to load and run",
     )
     parser.addoption(
+        "--quick",
+        action="store_true",
+        help="only the tests of what changed, and one of each other file",
+    )
+    parser.addoption(
         "--programs",
         type=int,
         default=40,
@@ -60,6 +66,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draws the seed of the run, which its other processes are told."""
     if config.option.programs_seed == "random":
         config.option.programs_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leaves out what `--quick` does not run."""
+    if config.option.quick:
+        wanted = chosen(items, changed_files())
+        left_out = set(items).difference(wanted)
+        config.hook.pytest_deselected(items=[i for i in items if i in left_out])
+        items[:] = wanted
 
 
 def pytest_report_header(config: pytest.Config) -> str:
