@@ -9,6 +9,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.region import Region
 from recursive_tf.python.gradient.sinks import Sinks
 from recursive_tf.python.program.graph_copy import GraphCopy
+from recursive_tf.python.program.reachable import reachable
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -146,7 +147,7 @@ class GradientGraph(FuncGraph):
         Also makes the region keep them.
         """
         needed = _needed_ops(self)
-        kept = [(v, p) for v, p in self._kept if p.op.name in needed]
+        kept = [(v, p) for v, p in self._kept if p.op in needed]
         # A branch may capture the handle only now, for this: before inputs are bound.
         handle = self.handle if kept else None
         outer = self.parent
@@ -156,7 +157,7 @@ class GradientGraph(FuncGraph):
             with outer.as_default():
                 final = FuncGraph(self.name)
         copy = GraphCopy(self, final, {})
-        copy.skips = lambda op: op.name not in needed
+        copy.skips = lambda op: op not in needed
         self._bind_inputs(copy)
         if handle is not None:
             self._bind_kept(copy, kept, handle)
@@ -237,15 +238,10 @@ def enclosing_gradient(graph: tf.Graph) -> GradientGraph | None:
     return None
 
 
-def _needed_ops(graph: FuncGraph) -> set[str]:
-    """Returns the names of the ops that the outputs or an effect depend on."""
-    waiting = [output.op for output in graph.outputs]
-    waiting += [op for op in graph.get_operations() if tf_compat.is_stateful(op)]
-    needed: set[str] = set()
-    while waiting:
-        op = waiting.pop()
-        if op.name not in needed:
-            needed.add(op.name)
-            waiting += [tensor.op for tensor in op.inputs]
-            waiting += list(op.control_inputs)
-    return needed
+def _needed_ops(graph: FuncGraph) -> set[tf.Operation]:
+    """Returns the ops that the outputs or an effect depend on."""
+    effects = [op for op in graph.get_operations() if tf_compat.is_stateful(op)]
+    return reachable(
+        [*(output.op for output in graph.outputs), *effects],
+        lambda op: [*(tensor.op for tensor in op.inputs), *op.control_inputs],
+    )

@@ -1,11 +1,12 @@
 """Builds again, in a new graph, what some tensors of a graph need."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.effects import has_effect
+from recursive_tf.python.program.reachable import reachable
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -111,13 +112,11 @@ def needed_ops(
 
     And the `effects`, with what these need.
     """
-    needed: set[tf.Operation] = set(effects)
-    todo = [*outputs, *(tensor for op in effects for tensor in op.inputs)]
-    while todo:
-        tensor = todo.pop()
-        if tensor.op not in needed and not is_given(tensor):
-            needed.add(tensor.op)
-            todo += tensor.op.inputs
+
+    def makers(tensors: Iterable[tf.Tensor]) -> list[tf.Operation]:
+        return [tensor.op for tensor in tensors if not is_given(tensor)]
+
+    needed = reachable([*effects, *makers(outputs)], lambda op: makers(op.inputs))
     if not needed:
         return []
     graph = next(iter(needed)).graph

@@ -1,6 +1,7 @@
 """Cuts a program into blocks: maximal parts without a wait."""
 
 import dataclasses
+from collections.abc import Iterable
 
 import tensorflow as tf
 
@@ -12,6 +13,7 @@ from recursive_tf.python.batching.flatten.flat_program import (
 from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.batching.plan.stages import Stages
 from recursive_tf.python.program.effects import has_effect
+from recursive_tf.python.program.reachable import reachable
 
 
 @dataclasses.dataclass(eq=False)
@@ -125,16 +127,15 @@ def roots_within(program: FlatProgram, procedure: FlatProcedure) -> list[tf.Tens
 
 def _needed_ops(program: FlatProgram, stages: Stages) -> set[tf.Operation]:
     """Returns the ops that a result, a wait or an effect needs."""
-    todo = [t.op for t in roots_of(program)]
-    todo += [op for op in stages.place if has_effect(op)]
-    needed: set[tf.Operation] = set()
-    while todo:
-        op = todo.pop()
-        if op in needed or op not in stages.place:
-            continue
-        needed.add(op)
-        todo += [t.op for t in program.reads_of(op)]
-    return needed
+
+    def placed(tensors: Iterable[tf.Tensor]) -> list[tf.Operation]:
+        return [tensor.op for tensor in tensors if tensor.op in stages.place]
+
+    effects = [op for op in stages.place if has_effect(op)]
+    return reachable(
+        [*placed(roots_of(program)), *effects],
+        lambda op: placed(program.reads_of(op)),
+    )
 
 
 def _read_outside(

@@ -1,0 +1,28 @@
+"""The one walk through a graph: what can be reached from some ops."""
+
+from collections.abc import Callable, Iterable
+
+import tensorflow as tf
+
+
+def reachable(
+    ops: Iterable[tf.Operation],
+    next_of: Callable[[tf.Operation], Iterable[tf.Operation]],
+) -> set[tf.Operation]:
+    """Returns some ops, and all that `next_of` leads to from them.
+
+    A stack, not a recursion: chains of ops may be longer than Python's.
+
+    Args:
+        ops: Where the walk begins.
+        next_of: Returns where it goes on from an op, e.g. the ops that compute what
+            that takes. It is asked once an op.
+    """
+    found: set[tf.Operation] = set()
+    todo = list(ops)
+    while todo:
+        op = todo.pop()
+        if op not in found:
+            found.add(op)
+            todo += next_of(op)
+    return found
