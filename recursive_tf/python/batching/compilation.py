@@ -18,7 +18,7 @@ from recursive_tf.python.batching.gradient_plan import gradient_of
 from recursive_tf.python.batching.plan import make_plan
 from recursive_tf.python.batching.prologue import Prologue
 from recursive_tf.python.batching.prologue_outputs import PrologueOutputs
-from recursive_tf.python.batching.refusal import LoopMustWaitError
+from recursive_tf.python.batching.refusal import LoopMustWaitError, faults_of_compiler
 from recursive_tf.python.batching.stages import Stages
 from recursive_tf.python.batching.training_block import (
     TrainingBlock,
@@ -100,7 +100,8 @@ def compiled_once(
     """
     known: Compilation | None = getattr(graphs[0], _COMPILATION, None)
     if known is None:
-        known = Compilation(graphs, capture_indices, names)
+        with faults_of_compiler():
+            known = Compilation(graphs, capture_indices, names)
         setattr(graphs[0], _COMPILATION, known)
     return known
 
@@ -159,6 +160,8 @@ class Compilation:
             for block in self.blocks
         ]
         self.inference = self._functions(found)
+        self._names = {"plan": encode(self.plan), "block_names": self.block_names}
+        self.outputs.make_functions()
 
     @property
     def training(self) -> Training:
@@ -169,7 +172,8 @@ class Compilation:
         """
         with self._lock:
             if self._training is None:
-                self._training = self._differentiate()
+                with faults_of_compiler():
+                    self._training = self._differentiate()
             return self._training
 
     def _differentiate(self) -> Training:
@@ -187,13 +191,15 @@ class Compilation:
         )
         for block, tensor, _ in training.invariant_gradients():
             self.outputs.indices_of([tensor], block)
+        self.outputs.make_functions()
         return training
 
     def check_differentiable(self) -> None:
         """Raises CannotBatchError for ops that can be batched, but not in training."""
-        for block in self.blocks:
-            for op in block.ops:
-                check_gradient(self.program, op)
+        with faults_of_compiler():
+            for block in self.blocks:
+                for op in block.ops:
+                    check_gradient(self.program, op)
 
     def _functions(
         self, blocks: Sequence[tuple[FuncGraph | None, Sequence[tf.Tensor]]]
@@ -218,10 +224,7 @@ class Compilation:
 
     def names(self) -> dict[str, Any]:
         """Returns attributes that the root op has in all forms, its gradient too."""
-        return {
-            "plan": encode(self.plan),
-            "block_names": self.block_names,
-        }
+        return dict(self._names)
 
     def training_attributes(self, graph: tf.Graph) -> dict[str, Any]:
         """Returns those of the root op's that are others in training form."""
