@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from recursive_tf.python.root_calls.root_op import ROOT_OPS
 
 pytestmark = pytest.mark.every_executor
 
@@ -92,3 +93,55 @@ def test_a_tape_after_forward_mode_has_slices():
     np.testing.assert_allclose(
         tf.convert_to_tensor(found), tf.convert_to_tensor(expected), atol=1e-5
     )
+
+
+# --- Accumulators in accumulators
+
+
+def define_wave():
+    """Returns a SubGraph that takes a number, and the same unrolled."""
+    with rtf.SubGraph("wave") as wave:
+        n, x = wave.input(tf.int32), wave.input(tf.float32)
+        wave.output(tf.cond(n < 1, lambda: x, lambda: tf.sin(wave(n - 1, x)) * x))
+
+    def unrolled(x):
+        return tf.sin(x) * x
+
+    return (lambda x: wave(1, x)), unrolled
+
+
+def derivative(function, x, order):
+    """Returns the derivative of an order, of accumulators in each other."""
+    if not order:
+        return function(x)
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as forward:
+        inner = derivative(function, x, order - 1)
+    return forward.jvp(inner)
+
+
+def test_an_accumulator_in_another_has_the_second_derivative():
+    function, unrolled = define_wave()
+    x = tf.constant(0.7)
+    found = derivative(function, x, 2)
+    np.testing.assert_allclose(found, derivative(unrolled, x, 2), rtol=1e-4)
+
+
+def test_calls_of_higher_gradients_have_static_shapes():
+    """TensorFlow asks for zeros of their shapes where accumulators are in others."""
+    function, _ = define_wave()
+
+    @tf.function(autograph=False)
+    def second(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = function(x)
+            slope = inner.gradient(y, x)
+        return outer.gradient(slope, x)
+
+    graph = second.get_concrete_function(tf.TensorSpec([])).graph
+    calls = [op for op in graph.get_operations() if op.type in ROOT_OPS]
+    assert len(calls) == 2
+    for call in calls:
+        assert all(output.shape == [] for output in call.outputs[:-1])

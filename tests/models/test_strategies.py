@@ -8,6 +8,7 @@ import signal
 import time
 
 import pytest
+import tensorflow as tf
 
 from models import tree_lstm
 from models.running import record
@@ -84,6 +85,24 @@ def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
     program = start(tmp_path, CHOSEN, "--strategy=parameter_server", "--num_workers=1")
     program.finish(PATIENCE_S)
     close(figures(tmp_path), alone)
+
+
+def steps_taken(folder, epoch):
+    """Returns what the optimizer has counted, the first of its variables."""
+    reader = tf.train.load_checkpoint(str(RunFolder(folder).last / f"ckpt-{epoch}"))
+    return int(reader.get_tensor("optimizer/0/.ATTRIBUTES/VARIABLE_VALUE"))
+
+
+def test_workers_that_do_not_wait_lose_no_losses_and_count_all_steps(tmp_path):
+    frozen = {"learning_rate": 0.0, "embedding_rate": 0.0}
+    chosen = SMALL | frozen | {"epochs": 1, "limit_trees": 300, "batch_size": 3}
+    train(tree_lstm.TASK, tmp_path / "alone", **chosen)
+    (tmp_path / "two").mkdir()
+    two = ["--strategy=parameter_server", "--num_workers=2"]
+    start(tmp_path / "two", chosen, *two).finish(PATIENCE_S)
+    [alone], [found] = figures(tmp_path / "alone"), figures(tmp_path / "two")
+    assert found == pytest.approx(alone, rel=1e-5)
+    assert steps_taken(tmp_path / "two", 1) == 100
 
 
 def in_cluster(folder, number, workers):

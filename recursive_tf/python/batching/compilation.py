@@ -24,7 +24,7 @@ from recursive_tf.python.batching.plan.block_names import block_names
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import make_plan
 from recursive_tf.python.batching.plan.stages import Stages
-from recursive_tf.python.batching.refusal import LoopMustWaitError
+from recursive_tf.python.batching.refusal import LoopMustWaitError, faults_of_compiler
 from recursive_tf.python.batching.vectorize.any_number import vectorize
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.tf_compat import FuncGraph
@@ -101,7 +101,8 @@ def compiled_once(
     """
     known: Compilation | None = getattr(graphs[0], _COMPILATION, None)
     if known is None:
-        known = Compilation(graphs, capture_indices, names)
+        with faults_of_compiler():
+            known = Compilation(graphs, capture_indices, names)
         setattr(graphs[0], _COMPILATION, known)
     return known
 
@@ -158,6 +159,8 @@ class Compilation:
             for block in self.blocks
         ]
         self.inference = self._functions(found)
+        self._names = {"plan": encode(self.plan), "block_names": self.block_names}
+        self.outputs.make_functions()
 
     @property
     def training(self) -> Training:
@@ -168,7 +171,8 @@ class Compilation:
         """
         with self._lock:
             if self._training is None:
-                self._training = self._differentiate()
+                with faults_of_compiler():
+                    self._training = self._differentiate()
             return self._training
 
     def _differentiate(self) -> Training:
@@ -186,13 +190,15 @@ class Compilation:
         )
         for block, tensor, _ in training.invariant_gradients():
             self.outputs.indices_of([tensor], block)
+        self.outputs.make_functions()
         return training
 
     def check_differentiable(self) -> None:
         """Raises CannotBatchError for ops that can be batched, but not in training."""
-        for block in self.blocks:
-            for op in block.ops:
-                check_gradient(self.program, op)
+        with faults_of_compiler():
+            for block in self.blocks:
+                for op in block.ops:
+                    check_gradient(self.program, op)
 
     def _functions(
         self, blocks: Sequence[tuple[FuncGraph | None, Sequence[tf.Tensor]]]
@@ -217,10 +223,7 @@ class Compilation:
 
     def names(self) -> dict[str, Any]:
         """Returns attributes that the root op has in all forms, its gradient too."""
-        return {
-            "plan": encode(self.plan),
-            "block_names": self.block_names,
-        }
+        return dict(self._names)
 
     def training_attributes(self, graph: tf.Graph) -> dict[str, Any]:
         """Returns those of the root op's that are others in training form."""

@@ -27,6 +27,23 @@ class CannotBatchError(Exception):
         super().__init__(f"{what} '{op.name}' at {self.place}: {reason}")
 
 
+class FaultError(CannotBatchError):
+    """Something of the library is wrong; the cause is what it raised.
+
+    Args:
+        reason: What is wrong, and what to do about it.
+        op: Where it was met; None if it is not known.
+    """
+
+    def __init__(self, reason: str, op: tf.Operation | None = None) -> None:
+        if op is not None:
+            super().__init__(op, reason)
+            return
+        self.reason = reason
+        self.place = ""
+        Exception.__init__(self, reason)
+
+
 def refused(what: str, error: CannotBatchError) -> SubGraphError:
     """Returns the error for who chose the batched executor for what it cannot run."""
     found: SubGraphError = SubGraphError(
@@ -63,17 +80,51 @@ def faults_of(rule: Callable[..., object], op: tf.Operation) -> Iterator[None]:
     A rule of the library that is wrong refuses the op: its program then runs in the
     dataflow executor, and is right. Who wrote a rule of their own is told.
     """
+
+    def fault(said: str) -> FaultError:
+        return FaultError(
+            f"its rule is at fault, which should be reported to recursive_tf: {said} "
+            "Give another with rtf.register_vectorization, or use the dataflow "
+            "executor.",
+            op,
+        )
+
+    with _refusing(fault):
+        try:
+            yield
+        except CannotBatchError:
+            raise
+        except Exception as error:
+            if not _is_of_library(rule):
+                setattr(error, _OF_USER, True)
+            raise
+
+
+def faults_of_compiler() -> contextlib.AbstractContextManager[None]:
+    """Refuses a program if anything that is unexpected is raised in the context.
+
+    The dataflow executor takes it then, and is right; what is raised is the cause.
+    """
+    return _refusing(
+        lambda said: FaultError(
+            f"a fault of recursive_tf: {said} Please report it, with the traceback of "
+            "that error and the code of the SubGraph."
+        )
+    )
+
+
+@contextlib.contextmanager
+def _refusing(fault: Callable[[str], FaultError]) -> Iterator[None]:
+    """Raises a fault for what is raised in the context, if that is the library's."""
     try:
         yield
     except CannotBatchError:
         raise
-    # Of TensorFlow anything may come where a rule builds what cannot be.
+    # Of TensorFlow anything may come where ops are built that cannot be.
     except Exception as error:
-        if not _is_of_library(rule):
-            setattr(error, _OF_USER, True)
         if is_of_user(error):
             raise
-        raise _fault(op, error) from error
+        raise fault(_in_words(error)) from error
 
 
 def is_of_user(error: Exception) -> bool:
@@ -85,14 +136,10 @@ def _is_of_library(rule: Callable[..., object]) -> bool:
     return getattr(rule, "__module__", "").startswith(__package__ + ".")
 
 
-def _fault(op: tf.Operation, error: Exception) -> CannotBatchError:
-    """Returns the refusal of an op whose rule is wrong."""
-    first_line = str(error).partition("\n")[0] or type(error).__name__
-    return CannotBatchError(
-        op,
-        f"its rule is at fault, which should be reported to recursive_tf: {first_line} "
-        "Give another with rtf.register_vectorization, or use the dataflow executor.",
-    )
+def _in_words(error: Exception) -> str:
+    first_line = str(error).partition("\n")[0].rstrip(".")
+    kind = type(error).__name__
+    return f"{kind}: {first_line}." if first_line else f"{kind}."
 
 
 class LoopMustWaitError(CannotBatchError):

@@ -12,7 +12,7 @@ from recursive_tf.python.batching.compilation import (
     Training,
     compiled_once,
 )
-from recursive_tf.python.batching.refusal import CannotBatchError, is_of_user, refused
+from recursive_tf.python.batching.refusal import CannotBatchError, refused
 from recursive_tf.python.gradient.cotangents import as_dense, is_zero
 from recursive_tf.python.gradient.ports import tied
 from recursive_tf.python.gradient.prologue_gradients import PrologueGradients
@@ -43,13 +43,9 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     try:
         compilation = compilation_of(op)
         _to_training_form(op, compilation)
-    except Exception as error:
-        if is_of_user(error):
-            raise
-        if not insists(op):  # Where the program is wrong, that executor says so, too.
+    except CannotBatchError as error:
+        if not insists(op):
             return gradient_by_recomputing(op, gradients, error)
-        if not isinstance(error, CannotBatchError):
-            raise
         raise refused(f"The gradient of SubGraph '{name}'", error) from error
     return _gradient_by_replaying(op, compilation, gradients)
 

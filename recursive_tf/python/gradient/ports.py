@@ -21,12 +21,17 @@ def _dense(gradient: Any, tensor: tf.Tensor) -> tf.Tensor | None:
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
     dense = tf.convert_to_tensor(gradient)
+    _shape_like(dense, tensor)
+    return dense
+
+
+def _shape_like(gradient: tf.Tensor, tensor: tf.Tensor) -> None:
+    """Tells the shape of the gradient of a tensor, or of a variable by its handle."""
     spec = tensor
     if tensor.dtype == tf.resource:
         spec = tf_compat.spec_of_variable(tensor)
     if spec is not None:
-        dense.set_shape(spec.shape)
-    return dense
+        gradient.set_shape(spec.shape)
 
 
 def tied(
@@ -60,6 +65,9 @@ def tied(
     with tf.control_dependencies(tf.nest.flatten(results)[:1]):
         ports = _add_ports(op, carried, given, found)
     of_inputs = dict(zip(found, ports, strict=True))
+    if wants_dense_gradients(op.graph):
+        for i, port in of_inputs.items():
+            _shape_like(port, op.inputs[i])
     result = list(gradients)
     for together in _by_source(found):
         ties = _tie([found[i] for i in together], [of_inputs[i] for i in together])

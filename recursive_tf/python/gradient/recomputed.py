@@ -12,7 +12,7 @@ from recursive_tf.python.root_calls.root_op import Carried, Chosen, add_root_op
 
 
 def gradient_by_recomputing(
-    op: tf.Operation, gradients: tuple[Any, ...], error: Exception
+    op: tf.Operation, gradients: tuple[Any, ...], error: CannotBatchError
 ) -> list[Any]:
     """Calls the program once more, in the dataflow executor, and differentiates that.
 
@@ -28,8 +28,6 @@ def gradient_by_recomputing(
         A gradient or None for each input of the op.
     """
     carried = Carried.by(op)
-    if not isinstance(error, CannotBatchError):
-        error = CannotBatchError(op, f"{type(error).__name__}: {error}")
     fell_back(f"The gradient of SubGraph '{carried.names[0]}'", error)
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     inputs = [tf_compat.without_function(tensor) for tensor in op.inputs]

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Hashable, Iterator
 
-from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.refusal import CannotBatchError, FaultError
 
 # Set to "0", it silences every warning of this module.
 VARIABLE = "RTF_WARN_FALLBACK"
@@ -23,7 +23,7 @@ def fell_back(what: str, error: CannotBatchError) -> None:
     """Warns that the dataflow executor takes what `auto` would rather have batched.
 
     It warns once for what a program's line of code makes, however often the SubGraph
-    around it is defined or called.
+    around it is defined or called. Of a fault of the library it shows the traceback.
 
     Args:
         what: E.g. "SubGraph 'walk'", or "The gradient of SubGraph 'walk'".
@@ -36,10 +36,11 @@ def fell_back(what: str, error: CannotBatchError) -> None:
         ("fallback", what, error.place, error.reason),
         f"{what} falls back to the dataflow executor, since it cannot be batched: "
         f'{error} {SILENT}; so does executor="dataflow".',
+        error.__cause__ if isinstance(error, FaultError) else None,
     )
 
 
-def warn_once(key: Hashable, message: str) -> None:
+def warn_once(key: Hashable, message: str, raised: BaseException | None = None) -> None:
     """Logs a warning the first time that `key` is given in this process.
 
     The logger is "recursive_tf"; without a handler it writes to stderr.
@@ -47,6 +48,7 @@ def warn_once(key: Hashable, message: str) -> None:
     Args:
         key: What the warning is about.
         message: What happened, where, and what to do about it.
+        raised: An error whose traceback is shown.
     """
     if os.environ.get(VARIABLE) == "0":
         return
@@ -54,7 +56,7 @@ def warn_once(key: Hashable, message: str) -> None:
         is_new = key not in _warned
         _warned.add(key)
     if is_new:
-        _logger.warning("%s", message)
+        _logger.warning("%s", message, exc_info=raised)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from recursive_tf.python.root_calls.dense_gradients import want_dense_gradients
 from recursive_tf.python.root_calls.fallback import fell_back
 from recursive_tf.python.root_calls.redefinition import Newcomer
 from recursive_tf.python.root_calls.root_op import Carried, Chosen, add_root_op
-from recursive_tf.python.tracing.signature import Signature, count_of_rows, with_rows
+from recursive_tf.python.tracing.signature import Signature, with_rows
 
 
 class Choices:
@@ -196,10 +196,7 @@ class RootCall:
         results = self._invoke(
             [*args, *self._keys(args, mapped=mapped)], captures, place, mapped=mapped
         )
-        outputs = [*results.outputs, *results.pushed]
-        for tensor, spec in zip(outputs, self._result_specs(args, mapped), strict=True):
-            tensor.set_shape(spec.shape)
-        return outputs
+        return [*results.outputs, *results.pushed]
 
     def _keys(self, args: list[tf.Tensor], *, mapped: bool) -> list[tf.Tensor]:
         """Returns what random numbers follow from, if there are any."""
@@ -242,13 +239,6 @@ class RootCall:
         if program.only_reads:
             tf_compat.mark_resources_read_only(results.activation.op)
         return results
-
-    def _result_specs(self, args: list[tf.Tensor], mapped: bool) -> list[tf.TensorSpec]:
-        outputs = self.signature.flat_outputs
-        if mapped:
-            rows = count_of_rows(args)
-            outputs = [with_rows(spec, rows) for spec in outputs]
-        return outputs + [with_rows(push.row) for push in self.program.pushes]
 
     def _check_reachable(self, tensor: tf.Tensor) -> None:
         """Raises if a captured tensor does not exist where the call is made."""

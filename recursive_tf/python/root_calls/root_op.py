@@ -11,6 +11,7 @@ from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation
 from recursive_tf.python.tf_compat import AtomicFunction, FuncGraph
+from recursive_tf.python.tracing.signature import count_of_rows, with_rows
 
 # The types of root ops, by executor.
 DATAFLOW = "RecursiveInvoke"
@@ -132,13 +133,25 @@ def add_root_op(
     if chosen.compilation is None:
         results = library.recursive_invoke(**arguments)
         tf_compat.set_strings(results.activation.op, REASONS_ATTRIBUTE, chosen.reasons)
-        return results
-    results = library.recursive_invoke_batched(
-        **arguments, policy=chosen.policy, **chosen.compilation.attributes(graph)
-    )
-    if chosen.is_insisted:
-        tf_compat.set_strings(results.activation.op, _INSISTED_ATTRIBUTE, ["batched"])
+    else:
+        results = library.recursive_invoke_batched(
+            **arguments, policy=chosen.policy, **chosen.compilation.attributes(graph)
+        )
+        if chosen.is_insisted:
+            insisted = ["batched"]
+            tf_compat.set_strings(results.activation.op, _INSISTED_ATTRIBUTE, insisted)
+    outputs = [*results.outputs, *results.pushed]
+    for tensor, spec in zip(outputs, _result_specs(carried, args), strict=True):
+        tensor.set_shape(spec.shape)
     return results
+
+
+def _result_specs(carried: Carried, args: Sequence[tf.Tensor]) -> list[tf.TensorSpec]:
+    outputs = carried.outputs
+    if carried.mapped:
+        rows = count_of_rows(args)
+        outputs = [with_rows(spec, rows) for spec in outputs]
+    return outputs + [with_rows(row) for row in carried.rows]
 
 
 def insists(op: tf.Operation) -> bool:

@@ -60,34 +60,38 @@ class PrologueOutputs:
             self._takers.append(set())
         return self._indices[id(tensor)]
 
-    def attributes(self, graph: tf.Graph) -> dict[str, Any]:
-        """Returns the prologue as attributes of an op that is added to `graph`."""
+    def make_functions(self) -> None:
+        """Makes the functions that give the outputs that there are now."""
         parts = late_parts(self._prologue, zip(self.tensors, self._takers, strict=True))
-        late = self._late_attributes(parts, graph)  # It may want more of the rest.
+        self._late = self._late_part_functions(parts)  # It may want more of the rest.
         hoisted = [t for t in self.tensors if not self._prologue.is_late(t)]
         source = self._prologue.graph
-        function = tf_compat.make_function(
+        self._function = tf_compat.make_function(
             Extract(source.name).run(source.inputs, hoisted)
         )
-        tf_compat.add_function(graph, function)
+        self._late_attributes = self._attributes_of(parts)
+
+    def attributes(self, graph: tf.Graph) -> dict[str, Any]:
+        """Returns the prologue as attributes of an op that is added to `graph`."""
+        tf_compat.add_function(graph, self._function)
         return {
-            "prologue": tf.compat.as_str(function.name),
+            "prologue": tf.compat.as_str(self._function.name),
             "prologue_captures": list(self._prologue.captures),
-            **late,
+            **self._late.attributes(graph, "late"),
+            **self._late_attributes,
         }
 
-    def _late_attributes(
-        self, parts: Sequence[LatePart], graph: tf.Graph
-    ) -> dict[str, Any]:
+    def _late_part_functions(self, parts: Sequence[LatePart]) -> BlockFunctions:
         name = f"{self._prologue.graph.name}_late"
-        functions = BlockFunctions(
+        return BlockFunctions(
             [tf_compat.make_function(part.graph(name)) for part in parts],
             [list(map(self.index_of, part.inputs)) for part in parts],
         )
+
+    def _attributes_of(self, parts: Sequence[LatePart]) -> dict[str, Any]:
         outputs = [list(map(self.index_of, part.outputs)) for part in parts]
         takers = [sorted(part.takers) for part in parts]
         return {
-            **functions.attributes(graph, "late"),
             "late_output_counts": list(map(len, outputs)),
             "late_outputs": [index for each in outputs for index in each],
             "late_taker_counts": list(map(len, takers)),

@@ -119,7 +119,7 @@ def trace_own_gradient(op: tf.Operation) -> OwnGradient:
     """Returns the gradient that `op`, of a closed procedure, has of its own.
 
     Raises:
-        CannotBatchError: If it is not known, or uses a variable.
+        CannotBatchError: If it is not known, fails, or uses a variable.
     """
     gradient = tf_compat.custom_gradient_of(op)
     if gradient is None:
@@ -139,7 +139,7 @@ def trace_own_gradient(op: tf.Operation) -> OwnGradient:
             places[i] if i in places else _no_gradient(output)
             for i, output in enumerate(op.outputs)
         ]
-        found = _as_list(gradient(op, *given))
+        found = _as_list(_run(gradient, op, given))
         results = {
             i: graph.capture(tf.convert_to_tensor(result))
             for i, result in enumerate(found)
@@ -156,6 +156,16 @@ def trace_own_gradient(op: tf.Operation) -> OwnGradient:
     graph.inputs = [*places.values(), *(internal for _, internal in graph.captures)]
     graph.outputs = list(results.values())
     return OwnGradient(graph, tuple(places), tuple(captures), tuple(results))
+
+
+def _run(gradient: Any, op: tf.Operation, given: list[Any]) -> Any:
+    """Calls a function of the user's; the dataflow executor says what it raises."""
+    try:
+        return gradient(op, *given)
+    except Exception as error:
+        raise CannotBatchError(
+            op, f"its own gradient raises {type(error).__name__}: {error}."
+        ) from error
 
 
 def is_read(tensor: tf.Tensor) -> bool:
