@@ -12,7 +12,7 @@ from recursive_tf.python.batching import (
     compilation,
     prologue_outputs,
     training_block,
-    vectorise,
+    vectorize,
 )
 from tests.helpers.subgraphs import define_fib
 
@@ -41,12 +41,12 @@ PASSES = [
     (compilation, "encode"),
     (compilation, "Prologue"),
     (compilation, "PrologueOutputs"),
-    (compilation, "vectorise"),
+    (compilation, "vectorize"),
     (compilation, "check_gradient"),
-    (vectorise, "VectorisedBlock"),
-    (vectorise, "simplify"),
-    (vectorise, "emit"),
-    (vectorise, "structure"),
+    (vectorize, "VectorizedBlock"),
+    (vectorize, "simplify"),
+    (vectorize, "emit"),
+    (vectorize, "structure"),
     (prologue_outputs, "late_parts"),
     (prologue_outputs, "Extract"),
 ]
@@ -134,12 +134,12 @@ def test_who_insists_on_a_batched_gradient_is_told_of_the_fault(monkeypatch):
 
 @pytest.mark.falls_back("that is what it tests")
 def test_a_fault_is_logged_once_with_its_traceback(monkeypatch, records):
-    break_pass(monkeypatch, vectorise, "emit")
+    break_pass(monkeypatch, vectorize, "emit")
     for _ in range(2):
         define_fib()(7)
     (record,) = records()
     assert record.exc_info[0] is KeyError
-    assert "vectorise.py" in logging.Formatter().format(record)
+    assert "vectorize.py" in logging.Formatter().format(record)
 
 
 @pytest.mark.falls_back("it has an effect")
@@ -158,7 +158,7 @@ def test_what_ends_a_process_ends_it(monkeypatch, raised):
     def end(*_args, **_kwargs):
         raise raised
 
-    monkeypatch.setattr(vectorise, "emit", end)
+    monkeypatch.setattr(vectorize, "emit", end)
     with pytest.raises(raised):
         define_fib()(7)
 
