@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import package_copy
@@ -22,23 +23,32 @@ WORK = ROOT / "build" / "sanitize"
 # What uses threads, and what walks through most of the kernels.
 TESTS = (
     "tests/stress",
+    "tests/batching",
     "tests/gradients/test_gradients.py",
+    "tests/gradients/test_gradients_from_outside.py",
     "tests/gradients/test_memo_gradients.py",
     "tests/gradients/test_push_gradients.py",
     "tests/python/test_arguments.py",
     "tests/python/test_cancellation.py",
     "tests/python/test_control_flow.py",
     "tests/python/test_failing_invocations.py",
+    "tests/python/test_failing_launches.py",
     "tests/python/test_limits.py",
     "tests/python/test_map.py",
     "tests/python/test_memo.py",
     "tests/python/test_parallel_calls.py",
     "tests/python/test_push.py",
+    "tests/python/test_random_numbers.py",
     "tests/python/test_root_calls.py",
     "tests/python/test_strange_places.py",
 )
-# A race needs no depth, and a process of its own has no sanitizer.
+# A race needs no depth, and most processes of their own have no sanitizer.
 SELECTION = ("-m", "not slow")
+# What is slow, but about what runs, and what does not.
+WHOLE = (
+    "tests/gradients/test_untaken_branches.py",
+    "tests/python/test_damaged_programs.py",
+)
 
 
 class Sanitizer(NamedTuple):
@@ -70,14 +80,16 @@ SANITIZERS = {
         ),
         preload=("libtsan.so",),
         variable="TSAN_OPTIONS",
-        options="ignore_noninstrumented_modules=1:history_size=4:exitcode=0",
+        options="ignore_noninstrumented_modules=1:history_size=4:exitcode=0"
+        ":allocator_may_return_null=1",
     ),
     "address": Sanitizer(
         flags=("-U__SANITIZE_ADDRESS__",),
         preload=("libasan.so", "libstdc++.so"),
         variable="ASAN_OPTIONS",
         # Python leaks, and TensorFlow frees what an inlined function of it made here.
-        options="detect_leaks=0:alloc_dealloc_mismatch=0",
+        # What asks for too much memory gets none, as without a sanitizer.
+        options="detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1",
     ),
 }
 
@@ -182,19 +194,28 @@ def show_reports(folder: pathlib.Path) -> int:
 
 
 def test(name: str, arguments: list[str]) -> bool:
-    """Builds, runs the tests, and returns whether nothing was found."""
+    """Builds, runs the tests, and returns whether nothing was found.
+
+    Without arguments for pytest these are all that are listed here.
+    """
     copy = build_copy(name)
     folder = reports_folder(name)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     check_import(name, copy)
-    done = subprocess.run(
-        [*python_command(), "-m", "pytest", "-q", *(arguments or (*SELECTION, *TESTS))],
+    runs = [arguments] if arguments else [[*SELECTION, *TESTS], WHOLE]
+    codes = [run_tests(name, copy, run) for run in runs]
+    return show_reports(folder) == 0 and not any(codes)
+
+
+def run_tests(name: str, copy: pathlib.Path, arguments: Sequence[str]) -> int:
+    """Runs pytest in the copy; returns its exit code."""
+    return subprocess.run(
+        [*python_command(), "-m", "pytest", "-q", *arguments],
         cwd=copy,
         env=environment(name, copy),
         check=False,
-    )
-    return show_reports(folder) == 0 and done.returncode == 0
+    ).returncode
 
 
 def main(arguments: list[str]) -> int:
