@@ -81,7 +81,27 @@ def memo(executor, w):
     return f, [tf.constant([4, 3])], False
 
 
-PROGRAMS = [tree, one_call, loop, lists, memo]
+def late(executor, w):
+    """Returns a SubGraph of late parts: of several blocks, of one, and of a result."""
+    both = (tf.TensorSpec([3]), tf.TensorSpec([3]))
+    choices = {"executor": executor, "options": LIMITS}
+    with rtf.SubGraph("late", output_signature=both, **choices) as f:
+        n = f.input(tf.int32)
+        unit = w / tf.norm(w)
+
+        def inner():
+            return tf.linalg.matvec(tf.sqrt(unit), f(n - 1)[0]) / (1.0 + w[1] * w[2])
+
+        def never():
+            return tf.linalg.matvec(tf.linalg.inv(w), tf.cast([n, n, n], tf.float32))
+
+        leaf = lambda: tf.exp(unit[0] * unit[1]) * tf.cast(n + 1, tf.float32)  # noqa: E731
+        h = tf.cond(n < 1, leaf, lambda: tf.cond(n > 9, never, inner))
+        f.output((h, tf.sqrt(w[0] + 1.0)))
+    return f, [tf.constant([2, 3])], False
+
+
+PROGRAMS = [tree, one_call, loop, lists, memo, late]
 
 
 def saved(program, executor, learns):
