@@ -193,9 +193,10 @@ class Mutation:
 
     def _number(self, others):
         number = self._random.choice(list(others))
-        return self._random.choice(
+        changed = self._random.choice(
             [number, number + 1, number - 1, ~number, self._random.choice(NUMBERS)]
         )
+        return min(max(changed, -(2**63)), 2**63 - 1)
 
     def _type(self):
         return self._random.choice(TYPES).as_datatype_enum
@@ -211,6 +212,8 @@ def run(graph_def, results):
         # What may be cancelled after a while is a session alone.
         v1 = tf.compat.v1  # noqa: TID251
         config = v1.ConfigProto(operation_timeout_in_ms=1000 * SECONDS)
+        # TensorFlow's optimizers take most of the time, and are not what is tried.
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
         with v1.Session(graph=graph, config=config) as session:
             return session.run(results)
 
