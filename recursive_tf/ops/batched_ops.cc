@@ -117,7 +117,7 @@ backward: A function for each block that has a backward part, in order.
 deferred: A function for each block that has a deferred part, in order.
 deferred_counts: How many outputs each of these has.
 deferred_has_rows: Of each output, whether it is rows, as of slices, or a sum.
-deferred_shapes: Of each output, as far as it is known.
+deferred_shapes: Of each output that is rows, as far as it is known.
 deferred_like: Of each output, of which output of the prologue it is a gradient.
 reached: Whether a gradient came to each block, and then to each value of the
   prologue that the plan names.

@@ -73,6 +73,18 @@ def test_a_root_of_zero_that_nobody_reads_has_no_gradient():
     assert_gives(found, [2.0, 8.0], 0.0, [10.0, 5.0])
 
 
+@pytest.mark.parametrize("shape", [[4, 3], [None, 3]])
+def test_a_variable_that_nobody_looks_up_in_has_a_gradient_of_its_shape(shape):
+    v = tf.Variable(tf.ones([4, 3]), shape=tf.TensorShape(shape))
+    with rtf.SubGraph("f") as f:
+        n, x = f.input(tf.int32), f.input(tf.float32)
+        look_up = lambda: v.gather_nd([[n, n]])[0]  # noqa: E731
+        f.output(tf.cond(n > 0, look_up, lambda: x * x))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(f.map([0, 0], tf.constant([1.0, 2.0])))
+    assert tf.shape(tape.gradient(y, v)).numpy().tolist() == [4, 3]
+
+
 def test_a_result_that_nobody_reads_has_no_gradient():
     z = tf.Variable(0.0)
     with rtf.SubGraph("f") as f:

@@ -81,7 +81,27 @@ def memo(executor, w):
     return f, [tf.constant([4, 3])], False
 
 
-PROGRAMS = [tree, one_call, loop, lists, memo]
+def late(executor, w):
+    """Returns a SubGraph of late parts: of several blocks, of one, and of a result."""
+    both = (tf.TensorSpec([3]), tf.TensorSpec([3]))
+    choices = {"executor": executor, "options": LIMITS}
+    with rtf.SubGraph("late", output_signature=both, **choices) as f:
+        n = f.input(tf.int32)
+        unit = w / tf.norm(w)
+
+        def inner():
+            return tf.linalg.matvec(tf.sqrt(unit), f(n - 1)[0]) / (1.0 + w[1] * w[2])
+
+        def never():
+            return tf.linalg.matvec(tf.linalg.inv(w), tf.cast([n, n, n], tf.float32))
+
+        leaf = lambda: tf.exp(unit[0] * unit[1]) * tf.cast(n + 1, tf.float32)  # noqa: E731
+        h = tf.cond(n < 1, leaf, lambda: tf.cond(n > 9, never, inner))
+        f.output((h, tf.sqrt(w[0] + 1.0)))
+    return f, [tf.constant([2, 3])], False
+
+
+PROGRAMS = [tree, one_call, loop, lists, memo, late]
 
 
 def saved(program, executor, learns):
@@ -173,9 +193,10 @@ class Mutation:
 
     def _number(self, others):
         number = self._random.choice(list(others))
-        return self._random.choice(
+        changed = self._random.choice(
             [number, number + 1, number - 1, ~number, self._random.choice(NUMBERS)]
         )
+        return min(max(changed, -(2**63)), 2**63 - 1)
 
     def _type(self):
         return self._random.choice(TYPES).as_datatype_enum
@@ -191,6 +212,8 @@ def run(graph_def, results):
         # What may be cancelled after a while is a session alone.
         v1 = tf.compat.v1  # noqa: TID251
         config = v1.ConfigProto(operation_timeout_in_ms=1000 * SECONDS)
+        # TensorFlow's optimizers take most of the time, and are not what is tried.
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
         with v1.Session(graph=graph, config=config) as session:
             return session.run(results)
 

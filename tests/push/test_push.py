@@ -243,6 +243,15 @@ def test_pushes_of_different_dtypes_are_an_error():
     assert "and int32[] elsewhere" in message
 
 
+@pytest.mark.parametrize("size", [10**15, 2**62])
+def test_a_size_larger_than_memory_is_an_error(size):
+    f = define_squares(size=tf.constant(size, tf.int64))
+    with pytest.raises(tf.errors.ResourceExhaustedError) as caught:
+        f(4, with_pushed=True)
+    assert f"no memory for the {size} rows of push 'square'" in str(caught.value)
+    assert "Check size= of the push." in str(caught.value)
+
+
 def test_sizes_of_one_table_that_differ_only_at_run_time_are_an_error():
     size = tf.TensorSpec([], tf.int32)
 

@@ -28,7 +28,9 @@ namespace recursive_tf {
 // loop, or to what it shares, and stays what it is; every other call makes an
 // activation of its own.
 //
-// No recursion: a chain of calls may be as long as memory.
+// No recursion: a chain of calls may be as long as memory. A loop that launches
+// nothing may turn forever, unless the host says that the run is cancelled; it
+// takes no memory for it.
 class Calls {
  public:
   struct Refusal {
@@ -111,10 +113,15 @@ class Calls {
     return columns;
   }
 
-  // Returns whether a call or a push was refused, which ends the run.
+  // Returns whether a call or a push was refused, or the run was cancelled,
+  // which ends it.
   bool is_refused() const {
-    return refused_call_.has_value() || refused_push_.has_value();
+    return refused_call_.has_value() || refused_push_.has_value() ||
+           is_cancelled_;
   }
+
+  // Returns whether the run was cancelled between two launches.
+  bool is_cancelled() const { return is_cancelled_; }
 
   // Returns which call was one too many, if one was.
   const std::optional<Refusal>& refused_call() const { return refused_call_; }
@@ -130,6 +137,9 @@ class Calls {
   }
 
  private:
+  // Between two launches there are rarely more than a few.
+  static constexpr int64_t kRoundsToAsk = 1024;
+
   // Makes an activation, which Settle sets off. Returns its id, or none if a
   // limit is reached.
   int32_t Enter(int32_t procedure, int32_t parent, int32_t site, int32_t row) {
@@ -170,13 +180,25 @@ class Calls {
   }
 
   // Settles those that entered a procedure or a stage, in the order in which
-  // they did.
+  // they did, round after round: what one of them enters is in the next.
   template <typename Wait>
   void SettleEntered(const Wait& wait) {
-    for (size_t i = 0; i < entered_.size(); ++i) {
-      const int32_t id = entered_[i];
-      if (is_refused()) break;
-      activations_.table().PrefetchParentAfter(entered_, i);
+    for (int64_t round = 1; !entered_.empty(); ++round) {
+      if (round % kRoundsToAsk == 0 && host_->IsCancelled()) {
+        is_cancelled_ = true;
+      }
+      std::swap(settling_, entered_);
+      SettleRound(wait);
+      settling_.clear();
+      if (is_refused()) entered_.clear();
+    }
+  }
+
+  template <typename Wait>
+  void SettleRound(const Wait& wait) {
+    for (size_t i = 0; i < settling_.size() && !is_refused(); ++i) {
+      const int32_t id = settling_[i];
+      activations_.table().PrefetchParentAfter(settling_, i);
       if (activations_.ProcedureOf(id).stages.empty()) {
         EndStage(id);
       } else if (const int32_t block = activations_.StageOf(id).block;
@@ -186,7 +208,6 @@ class Calls {
         wait(id, block);
       }
     }
-    entered_.clear();
   }
 
   // Returns whether the host took all that a stage pushes.
@@ -418,14 +439,17 @@ class Calls {
   const Frames& frames_;
   Activations& activations_;
   SharedRows shared_;
-  // Activations that have yet to be taken to their next block.
+  // Activations that have yet to be taken to their next block, and those of
+  // them whose turn it is.
   std::vector<int32_t> entered_;
+  std::vector<int32_t> settling_;
   // Fronts that have got what they waited for.
   std::vector<int32_t> resumed_;
   // Of the root call, by row.
   std::vector<std::vector<ValueRow>> results_;
   std::optional<Refusal> refused_call_;
   std::optional<int32_t> refused_push_;
+  bool is_cancelled_ = false;
   int64_t num_invocations_ = 0;
   int64_t num_bytes_ = 0;
 };

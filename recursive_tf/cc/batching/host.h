@@ -26,6 +26,9 @@ class Host {
   // Writes `value` to row `index` of a table of the root call. Returns false if
   // that cannot be, which ends the run.
   virtual bool Push(int32_t table, ValueRow index, ValueRow value) = 0;
+
+  // Returns whether the run is to end, because somebody outside gave it up.
+  virtual bool IsCancelled() = 0;
 };
 
 }  // namespace recursive_tf

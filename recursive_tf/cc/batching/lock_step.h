@@ -68,7 +68,7 @@ class LockStep {
   }
 
   // Sets `*launch` to what has to run next. Returns false when all is done, or
-  // when a call or a push was refused.
+  // when a call or a push was refused or the run cancelled.
   bool Next(Launch* launch) {
     if (calls_.is_refused() || schedule_.empty()) return false;
     launch->block = schedule_.TakeNext(&launch->activations);
@@ -135,6 +135,10 @@ class LockStep {
   const std::optional<int32_t>& refused_push() const {
     return calls_.refused_push();
   }
+
+  // Returns whether the host said between two launches that the run is
+  // cancelled.
+  bool is_cancelled() const { return calls_.is_cancelled(); }
 
   // Returns a front that waits for itself, and for which key, if nothing can go
   // on. REQUIRES: there is no next launch, and nothing was refused.

@@ -17,7 +17,6 @@
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/reverse_replay.h"
-#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/kernels/root_results.h"
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
@@ -397,9 +396,9 @@ class InvokeBatchedGradientOp : public BatchedKernel {
   }
 
   std::vector<bool> ReachedBlocks(const Replay& replay) const {
-    std::vector<bool> reached;
+    std::vector<bool> reached(backward_.program.plan.num_blocks);
     for (int32_t i = 0; i < backward_.program.plan.num_blocks; ++i) {
-      reached.push_back(replay.IsReached(i));
+      reached[i] = replay.IsReached(i);
     }
     return reached;
   }

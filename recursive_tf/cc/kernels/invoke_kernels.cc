@@ -166,7 +166,7 @@ class CallOp : public tf::AsyncOpKernel {
     SetHandleOutput(ctx, run, handle);
     run->program.Start(new SiteCall(
         &run->program, activation, &run->record->activations, handle, bytes,
-        ctx, /*first_argument=*/1, std::move(done)));
+        {ctx, /*first_argument=*/1, std::move(done)}));
   }
 
  private:

@@ -58,6 +58,7 @@ absl::Status RootResults::MakePushTables(tf::OpKernelContext* ctx,
     }
     tables->push_back(std::make_unique<PushTable>(
         (*push_names_)[i], size, pushed_types_[i], pushed_shapes_[i]));
+    TF_RETURN_IF_ERROR(tables->back()->CheckMemory());
   }
   return absl::OkStatus();
 }

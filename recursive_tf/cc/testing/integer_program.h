@@ -54,7 +54,7 @@ class IntegerRun : public Host {
         steps_(&program->plan, &order_, policy_.get(), this, limits) {}
 
   // Returns the results of every row; none if a call was refused, or waits for
-  // itself.
+  // itself, or if the run was cancelled.
   std::vector<Column> Run(const std::vector<Column>& arguments,
                           int32_t num_rows) {
     for (const int64_t output : program_.prologue) AddValue(Column{output});
@@ -68,6 +68,7 @@ class IntegerRun : public Host {
       Sweep();
     }
     if (steps_.refused_call() || steps_.refused_push()) return {};
+    if (steps_.is_cancelled()) return {};
     if (steps_.FindCycle()) return {};
     tape_.results = steps_.Results();
     std::vector<Column> results(num_rows);
@@ -95,6 +96,13 @@ class IntegerRun : public Host {
     tape_.pushed[table].indices.push_back(At(index));
     tape_.pushed[table].values.Add(value);
     return true;
+  }
+
+  bool IsCancelled() override { return is_cancelled_ && is_cancelled_(); }
+
+  // From now on the run asks this whether it is cancelled.
+  void set_is_cancelled(std::function<bool()> is_cancelled) {
+    is_cancelled_ = std::move(is_cancelled);
   }
 
   // What was pushed, by table and index.
@@ -198,6 +206,7 @@ class IntegerRun : public Host {
   Tape<Column> tape_;
   size_t num_dead_ = 0;
   size_t max_alive_ = 0;
+  std::function<bool()> is_cancelled_;
 };
 
 }  // namespace recursive_tf

@@ -21,6 +21,8 @@
 #include "recursive_tf/cc/tf/row_values.h"
 #include "recursive_tf/cc/tf/rows.h"
 #include "recursive_tf/cc/tf/signature.h"
+#include "tensorflow/core/framework/resource_mgr.h"
+#include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/platform/errors.h"
@@ -179,8 +181,9 @@ absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
   return absl::OkStatus();
 }
 
-// No slices, or zeros. What is not known of the shape is that of a late output
-// of the prologue which is not there; then nobody reads the gradient.
+// No slices, or zeros like the value. A late output of the prologue may not be
+// there; then nobody reads the gradient. What a file says of shapes takes no
+// memory.
 absl::Status BatchedBackward::NoGradient(size_t index,
                                          tf::Tensor* gradient) const {
   tf::TensorShape shape;
@@ -191,15 +194,30 @@ absl::Status BatchedBackward::NoGradient(size_t index,
       TF_RETURN_IF_ERROR(
           shape.AddDimWithStatus(std::max<int64_t>(known.dim_size(axis), 0)));
     }
-  } else if (!known.AsTensorShape(&shape)) {
-    const auto like = static_cast<size_t>(spec_.deferred_like[index]);
-    if (like >= record_.prologue.size()) {
-      return Damaged(spec_.program.names.front(),
-                     "a deferred part gives what is not there");
-    }
-    shape = record_.prologue[like].shape();
+  } else {
+    TF_RETURN_IF_ERROR(ShapeOfInvariant(spec_.deferred_like[index], &shape));
   }
   *gradient = ZerosOf(spec_.deferred_types[index], shape);
+  return absl::OkStatus();
+}
+
+// Of a variable it is that of what the variable holds.
+absl::Status BatchedBackward::ShapeOfInvariant(int32_t output,
+                                               tf::TensorShape* shape) const {
+  if (static_cast<size_t>(output) >= record_.prologue.size()) {
+    return Damaged(spec_.program.names.front(),
+                   "a deferred part gives what is not there");
+  }
+  const tf::Tensor& value = record_.prologue[output];
+  *shape = value.shape();
+  if (value.dtype() != tf::DT_RESOURCE || value.NumElements() != 1) {
+    return absl::OkStatus();
+  }
+  tf::core::RefCountPtr<tf::Var> variable;
+  TF_RETURN_IF_ERROR(tf::LookupResource(
+      step_.root(), value.flat<tf::ResourceHandle>()(0), &variable));
+  const tf::tf_shared_lock lock(*variable->mu());
+  *shape = variable->tensor()->shape();
   return absl::OkStatus();
 }
 

@@ -31,8 +31,8 @@ struct BatchedBackwardSpec {
   // each whether it has rows, which follow each other, or is a sum.
   std::vector<int32_t> first_deferred;
   std::vector<bool> deferred_has_rows;
-  // Its type, its shape as far as that is known, and the output of the prologue
-  // that it is a gradient of: for when there is none.
+  // Its type, the shape of a row as far as that is known, and the output of the
+  // prologue that it is a gradient of: for when there is none.
   std::vector<tensorflow::DataType> deferred_types;
   std::vector<tensorflow::PartialTensorShape> deferred_shapes;
   std::vector<int32_t> deferred_like;
@@ -98,6 +98,8 @@ class BatchedBackward {
   // While a block that gave these ends.
   void CountBytes(const std::vector<tensorflow::Tensor>& given);
   absl::Status NoGradient(size_t index, tensorflow::Tensor* gradient) const;
+  absl::Status ShapeOfInvariant(int32_t output,
+                                tensorflow::TensorShape* shape) const;
   bool Succeeds(int32_t block, const absl::Status& status);
 
   const BatchedBackwardSpec& spec_;

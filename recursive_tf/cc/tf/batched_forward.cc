@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
@@ -152,7 +153,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   TF_RETURN_IF_ERROR(GatherInputs(*launch, &inputs));
   watch_.Lap(&report_.seconds_gather);
   const int32_t num_values = steps_.num_values() - launch->first_value;
-  if (bound_.has_value()) AddToBound(*launch, num_values);
+  if (bound_.has_value()) AddTo(&*bound_, *launch, num_values);
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
   std::vector<tf::Tensor> outputs;
@@ -174,12 +175,14 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   return absl::OkStatus();
 }
 
-void BatchedForward::AddToBound(const Launch& launch, int32_t num_values) {
+void BatchedForward::AddTo(LaunchBound* bound, const Launch& launch,
+                           int32_t num_values) const {
   std::vector<ValueRow> decided_by;
+  decided_by.reserve(launch.activations.size());
   for (const int32_t id : launch.activations) {
     decided_by.push_back(steps_.DecidedBy(id));
   }
-  bound_->Add(launch, decided_by, num_values);
+  bound->Add(launch, decided_by, num_values);
 }
 
 absl::Status BatchedForward::GatherInputs(const Launch& launch,
@@ -327,6 +330,8 @@ bool BatchedForward::Push(int32_t table, ValueRow index, ValueRow value) {
   return true;
 }
 
+bool BatchedForward::IsCancelled() { return !step_.CheckCancelled().ok(); }
+
 absl::Status BatchedForward::FlushPushes() {
   for (size_t table = 0; table < pushed_.size(); ++table) {
     PushedRows& pushed = pushed_[table];
@@ -403,6 +408,7 @@ absl::Status BatchedForward::FailedLaunch(const Launch& launch,
 }
 
 absl::Status BatchedForward::Refusal() const {
+  if (steps_.is_cancelled()) return step_.CheckCancelled();
   const std::vector<std::string>& names = spec_.program.names;
   if (steps_.refused_push().has_value()) {
     const int32_t id = *steps_.refused_push();

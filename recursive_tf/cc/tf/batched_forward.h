@@ -69,6 +69,7 @@ class BatchedForward : public Host {
   int64_t ReadKey(ValueRow row) override;
   int32_t ReadCount(ValueRow row) override;
   bool Push(int32_t table, ValueRow index, ValueRow value) override;
+  bool IsCancelled() override;
 
  private:
   absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures,
@@ -80,7 +81,8 @@ class BatchedForward : public Host {
   // The same; refused if it would hold more than may be, as it seems.
   absl::Status RunWithinLimits(Launch* launch);
   int64_t num_bytes() const { return values_.bytes_alive() + bytes_kept_; }
-  void AddToBound(const Launch& launch, int32_t num_values);
+  void AddTo(LaunchBound* bound, const Launch& launch,
+             int32_t num_values) const;
   absl::Status GatherInputs(const Launch& launch,
                             std::vector<tensorflow::Tensor>* inputs);
   // Checks that there are as many items as are counted.

@@ -16,7 +16,8 @@ namespace recursive_tf {
 class BatchedStep {
  public:
   explicit BatchedStep(tensorflow::OpKernelContext* root)
-      : parent_(root->cancellation_manager()),
+      : root_(root),
+        parent_(root->cancellation_manager()),
         cancellation_(ChildOf(parent_)),
         args_(StepOf(root)) {
     args_.cancellation_manager = cancellation_.get();
@@ -25,6 +26,7 @@ class BatchedStep {
   BatchedStep& operator=(const BatchedStep&) = delete;
 
   const tensorflow::Executor::Args& args() const { return args_; }
+  tensorflow::OpKernelContext* root() const { return root_; }
 
   // Between launches, because a long run may have no op that would notice.
   absl::Status CheckCancelled() const {
@@ -33,6 +35,7 @@ class BatchedStep {
   }
 
  private:
+  tensorflow::OpKernelContext* const root_;
   tensorflow::CancellationManager* const parent_;
   // What a block that fails cancels.
   const std::unique_ptr<tensorflow::CancellationManager> cancellation_;

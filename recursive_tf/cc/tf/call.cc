@@ -64,8 +64,8 @@ absl::Status Call::Leave(const absl::Status& status) {
 
 void SiteCall::End(const absl::Status& status) {
   const std::unique_ptr<SiteCall> owned(this);
-  const tf::AsyncOpKernel::DoneCallback done = std::move(done_);
-  ctx_->SetStatus(Leave(status));
+  const tf::AsyncOpKernel::DoneCallback done = std::move(op_.done);
+  op_.ctx->SetStatus(Leave(status));
   const LocalWork::Scope scope;
   done();
 }

@@ -61,35 +61,36 @@ class Call : public tensorflow::CallFrameInterface {
   const int64_t bytes_;
 };
 
-// The call of a call site: takes the inputs of an op, from `first_argument` on,
-// and gives its outputs.
+// An op that is a call site: its inputs from `first_argument` on are what the
+// callee takes.
+struct SiteOp {
+  tensorflow::OpKernelContext* ctx;
+  int first_argument;
+  tensorflow::AsyncOpKernel::DoneCallback done;
+};
+
+// The call of a call site: takes the inputs of an op, and gives its outputs.
 class SiteCall : public Call {
  public:
   SiteCall(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-           tensorflow::Tensor handle, int64_t bytes,
-           tensorflow::OpKernelContext* ctx, int first_argument,
-           tensorflow::AsyncOpKernel::DoneCallback done)
+           tensorflow::Tensor handle, int64_t bytes, SiteOp op)
       : Call(run, activation, tree, std::move(handle), bytes),
-        ctx_(ctx),
-        first_argument_(first_argument),
-        done_(std::move(done)) {}
+        op_(std::move(op)) {}
 
   void End(const absl::Status& status) override;
 
  private:
   int num_arguments() const override {
-    return ctx_->num_inputs() - first_argument_;
+    return op_.ctx->num_inputs() - op_.first_argument;
   }
   const tensorflow::Tensor& argument(int index) const override {
-    return ctx_->input(first_argument_ + index);
+    return op_.ctx->input(op_.first_argument + index);
   }
   void SetResult(int index, const tensorflow::Tensor& value) override {
-    ctx_->set_output(index, value);
+    op_.ctx->set_output(index, value);
   }
 
-  tensorflow::OpKernelContext* const ctx_;
-  const int first_argument_;
-  tensorflow::AsyncOpKernel::DoneCallback done_;
+  SiteOp op_;
 };
 
 // One of several calls that an op makes, one for each row: the root op, or a

@@ -27,6 +27,13 @@ PushTable::PushTable(std::string name, int64_t size, tf::DataType dtype,
       row_shape_(std::move(row_shape)),
       claims_(size) {}
 
+absl::Status PushTable::CheckMemory() const {
+  if (claims_.has_memory()) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no memory for the ", claims_.num_rows(), " rows of push '",
+                   name_, "'. Check size= of the push."));
+}
+
 absl::Status PushTable::TableFor(const tf::TensorShape& row_shape,
                                  tf::Tensor* table) {
   MutexLock lock(&mu_);

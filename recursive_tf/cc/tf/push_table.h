@@ -25,6 +25,10 @@ class PushTable {
   PushTable(std::string name, int64_t size, tensorflow::DataType dtype,
             tensorflow::PartialTensorShape row_shape);
 
+  // Returns an error if the table is larger than memory. Then nothing else may
+  // be called.
+  absl::Status CheckMemory() const;
+
   absl::Status Push(int64_t index, const tensorflow::Tensor& value);
 
   // The same in two steps, for many rows at once: takes row `index`; then

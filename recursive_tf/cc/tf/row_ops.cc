@@ -48,11 +48,10 @@ void AddElements(const RowView& from, int64_t row, int64_t offset,
 
 absl::Status Reshaped(const tf::Tensor& tensor, const tf::TensorShape& shape,
                       tf::Tensor* reshaped) {
-  // A copy of the reference: `tensor` may be `*reshaped`.
-  const tf::Tensor from = tensor;
-  if (reshaped->CopyFrom(from, shape)) return absl::OkStatus();
+  // `tensor` may be `*reshaped`, which CopyFrom allows.
+  if (reshaped->CopyFrom(tensor, shape)) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("a tensor of the shape ",
-                                          from.shape().DebugString(),
+                                          tensor.shape().DebugString(),
                                           " does not have one row"));
 }
 
@@ -128,11 +127,10 @@ void ClearRow(const RowView& rows, int64_t row) {
 
 bool CanAdd(tf::DataType dtype) {
   switch (dtype) {
-#define RECURSIVE_TF_CAN_ADD(T)      \
-  case tf::DataTypeToEnum<T>::value: \
+#define RECURSIVE_TF_CASE(T) case tf::DataTypeToEnum<T>::value:
+    TF_CALL_NUMBER_TYPES(RECURSIVE_TF_CASE)
+#undef RECURSIVE_TF_CASE
     return true;
-    TF_CALL_NUMBER_TYPES(RECURSIVE_TF_CAN_ADD)
-#undef RECURSIVE_TF_CAN_ADD
     default:
       return false;
   }

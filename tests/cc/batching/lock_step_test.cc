@@ -470,6 +470,56 @@ TEST_P(PolicyTest, ALoopAroundACallTurnsAsOftenAsEachRowWants) {
   EXPECT_LE(run.num_alive(), 5);
 }
 
+// f(n) = n, after a loop that turns as long as n is not 0: without a block.
+IntegerProgram LoopOfNoBlock() {
+  enum : uint8_t { kF, kLoop, kEnd, kTurn };
+  IntegerProgram program;
+  program.plan.procedures.resize(4);
+
+  PlannedProcedure& f = program.plan.procedures[kF];
+  f.num_arguments = 1;
+  f.num_slots = 2;  // n, the last n
+  Stage start;
+  start.calls = {CallSite{0, {}, {Branch{kLoop, {S(0)}}}, 1}};
+  f.stages = {start};
+  f.outputs = {S(1)};
+
+  PlannedProcedure& loop = program.plan.procedures[kLoop];
+  loop.is_branch = true;
+  loop.num_arguments = 1;
+  loop.num_slots = 2;
+  Stage look;
+  look.calls = {
+      CallSite{0, S(0), {Branch{kEnd, {S(0)}}, Branch{kTurn, {S(0)}}}, 1}};
+  loop.stages = {look};
+  loop.outputs = {S(1)};
+
+  program.plan.procedures[kEnd] = Returned();
+
+  PlannedProcedure& turn = program.plan.procedures[kTurn];
+  turn.is_branch = true;
+  turn.num_arguments = 1;
+  turn.num_slots = 1;
+  turn.goes_on = Branch{kLoop, {S(0)}};
+  return program;
+}
+
+TEST(LockStepTest, ALoopThatLaunchesNothingEndsWhereItDoesNotTurn) {
+  const IntegerProgram program = LoopOfNoBlock();
+  IntegerRun run(&program);
+  EXPECT_EQ(Flat(run.Run({{0, 0}}, 2)), (Column{0, 0}));
+}
+
+TEST(LockStepTest, ALoopThatLaunchesNothingTurnsUntilItIsCancelled) {
+  const IntegerProgram program = LoopOfNoBlock();
+  IntegerRun run(&program);
+  int times_asked = 0;
+  run.set_is_cancelled([&times_asked] { return ++times_asked == 3; });
+  EXPECT_TRUE(run.Run({{0, 1}}, 2).empty());
+  EXPECT_TRUE(run.steps().is_cancelled());
+  EXPECT_EQ(times_asked, 3);
+}
+
 TEST(LockStepTest, ALoopIsOneActivationHoweverOftenItTurns) {
   const IntegerProgram program = LoopAroundACall();
   IntegerRun run(&program);

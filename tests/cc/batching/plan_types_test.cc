@@ -10,7 +10,7 @@
 namespace recursive_tf {
 namespace {
 
-enum : int32_t { kBool = 1, kInt32, kInt64, kFloat };
+enum : uint8_t { kBool = 1, kInt32, kInt64, kFloat };
 
 std::string Wrong(const Plan& plan, const ProgramTypes& types) {
   return TypeChecker(&plan, &types, {kBool, kInt32, kInt64}).Check();

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -57,8 +59,16 @@ std::optional<Error> ErrorOf(const FirstFailure<Error>& failure) {
   return found.has_value() ? std::optional<Error>(found->error) : std::nullopt;
 }
 
+// Returns what failed first. REQUIRES: something did.
+template <typename Error>
+auto First(const FirstFailure<Error>& failure) {
+  auto found = failure.Get();
+  if (!found.has_value()) throw std::logic_error("nothing failed");
+  return *std::move(found);
+}
+
 std::string PathOf(const FirstFailure<std::string>& failure) {
-  return FormatPath(failure.Get()->path, /*mapped=*/true, {"f", "body"});
+  return FormatPath(First(failure).path, /*mapped=*/true, {"f", "body"});
 }
 
 // Long enough to be allocated, so that a torn copy is seen.
@@ -175,7 +185,7 @@ TEST(FirstFailureTest, ThePartsOfAMemoizedInvocationStandAtOnePlace) {
   EXPECT_FALSE(failure.Precedes(first));
   failure.Record(BodyOf(first), "the body of the first");
   EXPECT_EQ(PathOf(failure), "f[row 0] → call#0");
-  EXPECT_EQ(failure.Get()->procedure, kBody);
+  EXPECT_EQ(First(failure).procedure, kBody);
   failure.Record(front, "front");
   failure.Record(body, "body");
   EXPECT_EQ(ErrorOf(failure), "front");
@@ -220,7 +230,7 @@ TEST(FirstFailureTest, FailuresAlongADeepChainCostALevelEach) {
     chain[i] = ChildOf(chain[i - 1], 0);
     EXPECT_FALSE(failure.Precedes(chain[i]));
   }
-  EXPECT_EQ(failure.Get()->path.size(), static_cast<size_t>(kDeep));
+  EXPECT_EQ(First(failure).path.size(), static_cast<size_t>(kDeep));
 }
 
 // Each failure makes what is known of the chain's end worthless.
@@ -260,7 +270,7 @@ TEST(FirstFailureTest, OnlyOneErrorStaysAliveAndItDiesWithItsOwner) {
       failure.Record(Row(row), TracedValue(row));
     }
     EXPECT_EQ(TracedValue::num_alive, 1);
-    EXPECT_EQ(failure.Get()->error.id(), 0);
+    EXPECT_EQ(First(failure).error.id(), 0);
   }
   EXPECT_EQ(TracedValue::num_alive, 0);
 }

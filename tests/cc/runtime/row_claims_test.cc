@@ -53,6 +53,12 @@ TEST(RowClaimsTest, AnEmptyTableHasNoRowToClaim) {
   EXPECT_EQ(claims.Claim(0), Verdict::kOutOfRange);
 }
 
+TEST(RowClaimsTest, ATableLargerThanMemoryHasNone) {
+  EXPECT_TRUE(RowClaims(0).has_memory());
+  EXPECT_TRUE(RowClaims(3).has_memory());
+  EXPECT_FALSE(RowClaims(std::numeric_limits<int64_t>::max()).has_memory());
+}
+
 // The rows are plain memory: two winners of one row would be a data race.
 TEST(RowClaimsStressTest, EachRowIsWrittenByExactlyOneOfEightThreads) {
   constexpr int kNumThreads = 8;
