@@ -215,6 +215,19 @@ def test_functions_of_what_all_activations_share(w):
 
 
 @pytest.mark.every_executor
+def test_a_body_that_reads_nothing_of_its_activation(w):
+    with rtf.SubGraph("ends") as ends:
+        n = ends.input(tf.int32)
+        end, more = lambda: clipped(w * 2.0), lambda: 3.0 * ends(n - 1)
+        ends.output(tf.cond(n < 1, end, more))
+    with tf.GradientTape() as tape:
+        found = ends.map([0, 2, 1])
+    tf.debugging.assert_near(found, [3.0, 27.0, 9.0])
+    # Each activation clips 1, 9 and 3.
+    tf.debugging.assert_near(tape.gradient(found, w), 3 * 0.5 * 2.0)
+
+
+@pytest.mark.every_executor
 def test_a_gradient_that_ops_of_a_type_are_given_reads_the_op(w):
     def step(y, n):
         if not tf.executing_eagerly():

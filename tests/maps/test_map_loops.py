@@ -101,6 +101,19 @@ def test_only_a_function_that_just_calls_is_mapped(loop):
     assert ("While" in types) != ARE_MAPS.get(loop, False)
 
 
+def test_a_map_of_any_number_of_rows_is_batched():
+    rows, x = [0, 3, 2], tf.constant([0.3, 0.2, 0.1])
+    f = define(of_one, executor="batched")
+    found = differentiate(lambda x: f.map(rows, x), x)
+    each = [
+        differentiate(lambda y, n=n: plain(of_one, n, y), y)
+        for n, y in zip(rows, x, strict=True)
+    ]
+    tf.debugging.assert_near(
+        found, [tf.stack(both) for both in zip(*each, strict=True)]
+    )
+
+
 def test_effects_keep_their_order():
     seen = tf.Variable([0, 0, 0, 0])
     count = tf.Variable(0)

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python.batching.encoding import encode
+from recursive_tf.python.batching.encode.encoding import encode
 from recursive_tf.python.batching.plan import (
     Branch,
     CallSite,

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.program.graph_copy import GraphCopy, branch_graphs
+from recursive_tf.python.program.graph_copy import LOOPS, GraphCopy, branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
 from recursive_tf.python.tracing.function_graph import CALL
 
@@ -88,6 +88,21 @@ def outputs_of(
                 )
             )
     return found
+
+
+def rows_of(copy: GraphCopy, op: tf.Operation) -> tf.Tensor | None:
+    """Returns the rows that a stacked list is, if it was a map that gave them.
+
+    Not if their number is known, which rows of a map do not tell.
+
+    Args:
+        copy: Of the graph that the op is in.
+        op: A TensorListStack.
+    """
+    made_by = copy.resolve(op.inputs[0]).op
+    is_mapped = op.inputs[0].op.type in LOOPS and made_by.type == "TensorListFromTensor"
+    is_known = op.get_attr("num_elements") >= 0
+    return made_by.inputs[0] if is_mapped and not is_known else None
 
 
 def _repeated(tensor: tf.Tensor, count: tf.Tensor) -> tf.Tensor:

@@ -38,7 +38,12 @@ from recursive_tf.python.program.graph_copy import (
     branch_graphs,
 )
 from recursive_tf.python.program.hoist import hoist
-from recursive_tf.python.program.map_loops import as_map, outputs_of, rows_for
+from recursive_tf.python.program.map_loops import (
+    as_map,
+    outputs_of,
+    rows_for,
+    rows_of,
+)
 from recursive_tf.python.program.path_keys import (
     KEY,
     key_of_shared,
@@ -140,6 +145,7 @@ class Closing:
             "ResourceGatherNd": self._look_up_elsewhere,
             **dict.fromkeys(CONDITIONALS, _close_conditional),
             **dict.fromkeys(LOOPS, self._close_loop),
+            "TensorListStack": _stack,
             **dict.fromkeys(FUNCTION_CALLS, _inline),
         }
 
@@ -356,6 +362,11 @@ def _copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
         return None
     has_key = closed_graph_around(copy.target).key is not None
     return copy_loop(copy, op, counted=has_key)
+
+
+def _stack(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
+    rows = rows_of(copy, op)
+    return None if rows is None else [rows]
 
 
 def _has_own_gradients(op: tf.Operation) -> bool:

@@ -80,8 +80,11 @@ def _inputs(program: FlatProgram, ops: list[tf.Operation]) -> list[tf.Tensor]:
 def _any_input(
     program: FlatProgram, procedure: FlatProcedure, ops: list[tf.Operation]
 ) -> list[tf.Tensor]:
-    """Returns a row for ops that happen for each activation, but read none of it."""
-    if not any(map(has_effect, ops)):
+    """Returns a row for ops that happen for each activation, but read none of it.
+
+    A gradient that an op has of its own happens so, too.
+    """
+    if not any(has_effect(op) or program.differs_in_gradient(op) for op in ops):
         return []
     inputs = (t for at in around(procedure) for t in at.inputs)
     return [t for t in inputs if program.is_row(t) and _is_bytes(t)][:1]
