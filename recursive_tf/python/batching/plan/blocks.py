@@ -84,7 +84,7 @@ def _any_input(
 
     A gradient that an op has of its own happens so, too.
     """
-    if not any(has_effect(op) or program.differs_in_gradient(op) for op in ops):
+    if not any(has_effect(op) or program.own_gradients.differ(op) for op in ops):
         return []
     inputs = (t for at in around(procedure) for t in at.inputs)
     return [t for t in inputs if program.is_row(t) and _is_bytes(t)][:1]
