@@ -35,6 +35,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/handles.cc",
     "recursive_tf/cc/tf/inline_function.cc",
     "recursive_tf/cc/tf/invariants.cc",
+    "recursive_tf/cc/tf/kept_bytes.cc",
     "recursive_tf/cc/tf/late_parts.cc",
     "recursive_tf/cc/tf/limit_error.cc",
     "recursive_tf/cc/tf/make_executor.cc",

@@ -2,6 +2,7 @@
 
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
 import recursive_tf as rtf
 from tests.helpers.failures import failure_of, message_of
@@ -103,7 +104,51 @@ def test_a_state_that_all_calls_share_is_held_once():
     assert run(tf.ones(100_000))[0] == 200.0
 
 
+def test_max_bytes_bounds_what_turns_of_a_loop_keep():
+    options = rtf.Options(max_bytes=20_000_000)
+    with rtf.SubGraph("turns", options=options) as turns:
+        n, state = turns.input(tf.int32), turns.input(tf.TensorSpec([200]))
+
+        def leaf():
+            turn = lambda k, x: (k + 1, tf.tanh(x))  # noqa: E731
+            return tf.while_loop(lambda k, _: k < 1000, turn, (0, state))[1]
+
+        more = lambda: turns(n - 1, turns(0, state))  # noqa: E731
+        turns.output(tf.cond(n < 1, leaf, more))
+
+    @tf.function
+    def run(state):
+        return tf.gradients(turns(100, state), state)
+
+    message = message_of(lambda: run(tf.ones(200)), tf.errors.ResourceExhaustedError)
+    assert "hold more than max_bytes=20000000" in message
+
+
 def test_a_call_after_a_limit_was_reached_works():
     fib = define_fib(options=rtf.Options(max_depth=5))
     message_of(lambda: fib(50), tf.errors.ResourceExhaustedError)
     assert int(fib(5)) == 5
+
+
+def without_max_bytes(path):
+    """Takes max_bytes out of a saved model, as in one from before there was any.
+
+    Returns:
+        How many ops had it.
+    """
+    model = saved_model_pb2.SavedModel()
+    model.ParseFromString(path.read_bytes())
+    graph = model.meta_graphs[0].graph_def
+    nodes = [*graph.node, *(n for f in graph.library.function for n in f.node_def)]
+    had = [node for node in nodes if node.attr.pop("max_bytes", None) is not None]
+    path.write_bytes(model.SerializeToString())
+    return len(had)
+
+
+def test_a_model_that_was_saved_without_max_bytes_runs(tmp_path):
+    fib = define_fib()
+    module = tf.Module()
+    module.run = tf.function(fib, input_signature=[tf.TensorSpec([], tf.int32)])
+    tf.saved_model.save(module, tmp_path)
+    assert without_max_bytes(tmp_path / "saved_model.pb") > 0
+    assert int(tf.saved_model.load(tmp_path).run(10)) == 55

@@ -36,7 +36,7 @@ class KeepOp : public tf::OpKernel {
       values.push_back(ctx->input(i));
     }
     ForwardRecord& record = *handle->run->record;
-    record.activations.Hold(BytesOf(values, &record));
+    record.activations.Hold(record.bytes.Add(values));
     OP_REQUIRES(ctx,
                 record.cache.Put(CacheKey::Of(*handle->activation, region_),
                                  std::move(values)),
@@ -44,23 +44,6 @@ class KeepOp : public tf::OpKernel {
   }
 
  private:
-  // What the cache holds more with `values`: not what it holds already, as a
-  // state that calls hand on, or that belongs to the root call.
-  static int64_t BytesOf(const std::vector<tf::Tensor>& values,
-                         ForwardRecord* record) {
-    constexpr int64_t kOfEntry = 160;
-    constexpr int64_t kOfTensor = 160;
-    constexpr size_t kLarge = 1024;
-    int64_t bytes = kOfEntry;
-    for (const tf::Tensor& value : values) {
-      const size_t size = value.TotalBytes();
-      if (size < kLarge || record->buffers.Insert(value.data(), true)) {
-        bytes += kOfTensor + static_cast<int64_t>(size);
-      }
-    }
-    return bytes;
-  }
-
   int32_t region_ = 0;
 };
 

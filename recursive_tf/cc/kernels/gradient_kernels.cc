@@ -252,7 +252,7 @@ class CallGradientOp : public tf::AsyncOpKernel {
     run->program.Start(new SiteCall(
         &run->program, callee->activation,
         /*tree=*/nullptr, HandleOf(run, callee->activation),
-        /*bytes=*/0, {ctx, /*first_argument=*/2, std::move(done)}));
+        {ctx, /*first_argument=*/2, std::move(done)}));
   }
 };
 

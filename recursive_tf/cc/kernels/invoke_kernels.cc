@@ -106,8 +106,7 @@ class InvokeOp : public RootKernel {
     const Invocation invocation{/*parent=*/nullptr, /*procedure=*/0, kRootSite,
                                 static_cast<int32_t>(row)};
     Activation* activation = nullptr;
-    const absl::Status entered =
-        run->Enter(invocation, run->BytesOf(invocation), &activation);
+    const absl::Status entered = run->Enter(invocation, &activation);
     if (!entered.ok()) {
       end_row(row, entered, {});
       return;
@@ -160,27 +159,15 @@ class CallOp : public tf::AsyncOpKernel {
         caller->activation, callee_, site_,
         counts ? run->ordinals.Next(*caller->activation, site_) : 0};
     Activation* activation = nullptr;
-    const int64_t bytes = run->BytesOf(invocation) + BytesOfArguments(*ctx);
-    OP_REQUIRES_OK_ASYNC(ctx, run->Enter(invocation, bytes, &activation), done);
+    OP_REQUIRES_OK_ASYNC(ctx, run->Enter(invocation, &activation), done);
     const tf::Tensor handle = HandleOf(run, activation, caller->within);
     SetHandleOutput(ctx, run, handle);
     run->program.Start(new SiteCall(
-        &run->program, activation, &run->record->activations, handle, bytes,
+        &run->program, activation, &run->record->activations, handle,
         {ctx, /*first_argument=*/1, std::move(done)}));
   }
 
  private:
-  // What only this call holds.
-  static int64_t BytesOfArguments(const tf::OpKernelContext& ctx) {
-    int64_t bytes = 0;
-    for (int i = 1; i < ctx.num_inputs(); ++i) {
-      const tf::Tensor& argument = ctx.input(i);
-      if (!argument.RefCountIsOne()) continue;
-      bytes += static_cast<int64_t>(argument.TotalBytes());
-    }
-    return bytes;
-  }
-
   // The last output names the activation for the gradient. Inference has none,
   // and an activation that is not kept dies with its call.
   static void SetHandleOutput(tf::OpKernelContext* ctx, ForwardRun* run,

@@ -103,8 +103,7 @@ class MapOp : public tf::AsyncOpKernel {
         counts ? run->ordinals.Next(*caller.activation, site_)
                : static_cast<int32_t>(row)};
     Activation* made = nullptr;
-    const absl::Status status =
-        run->Enter(invocation, run->BytesOf(invocation), &made);
+    const absl::Status status = run->Enter(invocation, &made);
     *activation = made;
     return status;
   }

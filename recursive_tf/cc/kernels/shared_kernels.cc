@@ -91,8 +91,7 @@ class SharedCallOp : public tf::AsyncOpKernel {
     // No limit counts it, so it is entered.
     const Invocation invocation{front.activation, callee_, kSharedSite,
                                 /*ordinal=*/0};
-    const absl::Status entered =
-        run->Enter(invocation, /*bytes=*/0, &activation);
+    const absl::Status entered = run->Enter(invocation, &activation);
     if (!entered.ok()) {
       run->shared.End(shared, {entered, {}, nullptr});
       return;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "recursive_tf/cc/runtime/activation.h"
+#include "recursive_tf/cc/runtime/call_count.h"
 
 namespace recursive_tf {
 
@@ -47,7 +48,7 @@ struct Invocation {
 //   (2) If activations are kept, they die with the tree, and one after the
 //       other: never recursively, because a tree may be 10^5 levels deep.
 //
-// Cost: one allocation an invocation, no lock.
+// Cost: one allocation an invocation, three atomic operations, no lock.
 class ActivationTree {
  public:
   enum class Verdict : uint8_t { kEntered, kTooDeep, kTooMany, kTooLarge };
@@ -94,23 +95,26 @@ class ActivationTree {
   // Ends `activation`, for which `bytes` were held. It stays readable where
   // activations are kept.
   void Leave(const Activation* activation, int64_t bytes = 0) {
-    if (activation->site != kSharedSite) Hold(-bytes);
-    if (keep_) return;
-    if (activation->site != kSharedSite) {
-      num_alive_.fetch_sub(1, std::memory_order_relaxed);
+    const bool is_counted = activation->site != kSharedSite;
+    if (keep_) {
+      if (is_counted) calls_.RemoveBytes(bytes);
+      return;
     }
+    if (is_counted) calls_.Remove(bytes);
     delete activation;
   }
 
-  // Says that so many more bytes are held.
+  // Says that so many more bytes are held beside what calls entered with.
   void Hold(int64_t bytes) {
     num_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
 
   const ActivationLimits& limits() const { return limits_; }
   bool keeps() const { return keep_; }
-  int64_t num_alive() const { return num_alive_.load(); }
-  int64_t num_bytes() const { return num_bytes_.load(); }
+  int64_t num_alive() const { return calls_.Get().num_calls; }
+  int64_t num_bytes() const {
+    return calls_.Get().num_bytes + num_bytes_.load();
+  }
 
  private:
   static int32_t DepthOf(const Invocation& invocation) {
@@ -122,16 +126,15 @@ class ActivationTree {
   // Counts an invocation, if there may be one more.
   Verdict Count(int32_t depth, int64_t bytes) {
     if (limits_.IsTooDeep(depth)) return Verdict::kTooDeep;
-    const int64_t held = num_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-    if (limits_.IsTooLarge(held + bytes)) {
-      Hold(-bytes);
-      return Verdict::kTooLarge;
+    const CallCount::Total others = calls_.Add(bytes);
+    const int64_t held = num_bytes_.load(std::memory_order_relaxed) +
+                         others.num_bytes + CallCount::Rounded(bytes);
+    const bool is_too_large = limits_.IsTooLarge(held);
+    if (!is_too_large && !limits_.IsReached(others.num_calls)) {
+      return Verdict::kEntered;
     }
-    const int64_t alive = num_alive_.fetch_add(1, std::memory_order_relaxed);
-    if (!limits_.IsReached(alive)) return Verdict::kEntered;
-    num_alive_.fetch_sub(1, std::memory_order_relaxed);
-    Hold(-bytes);
-    return Verdict::kTooMany;
+    calls_.Remove(bytes);
+    return is_too_large ? Verdict::kTooLarge : Verdict::kTooMany;
   }
 
   void Keep(Activation* activation) {
@@ -147,7 +150,8 @@ class ActivationTree {
   const bool keep_;
 
   std::atomic<uint64_t> next_id_{1};
-  std::atomic<int64_t> num_alive_{0};
+  // Of those that are kept, all, with what those hold that have not ended.
+  CallCount calls_;
   std::atomic<int64_t> num_bytes_{0};
   std::atomic<Activation*> last_kept_{nullptr};
 };

@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/call.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,13 +21,12 @@ namespace recursive_tf {
 namespace tf = tensorflow;
 
 Call::Call(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-           tf::Tensor handle, int64_t bytes)
+           tf::Tensor handle)
     : run_(run),
       activation_(activation),
       tree_(tree),
       procedure_(run->procedures()[activation->procedure]),
-      handle_(std::move(handle)),
-      bytes_(bytes) {}
+      handle_(std::move(handle)) {}
 
 size_t Call::num_args() const {
   return 1 + num_arguments() + procedure_.captures.size();
@@ -40,6 +40,9 @@ absl::Status Call::GetArg(int index, const tf::Tensor** value) {
     *value = &handle_;
   } else if (index < num_own) {
     *value = &argument(index - 1);
+    // What is less is in the estimate of what a call holds.
+    constexpr int64_t kManyElements = 64;
+    if ((*value)->NumElements() >= kManyElements) Hold(**value);
   } else if (static_cast<size_t>(index) < num_args()) {
     *value = &run_->capture(procedure_.captures[index - num_own]);
   } else {
@@ -47,6 +50,13 @@ absl::Status Call::GetArg(int index, const tf::Tensor** value) {
         "A procedure takes more than it is called with.");
   }
   return absl::OkStatus();
+}
+
+void Call::Hold(const tf::Tensor& argument) {
+  if (tree_ == nullptr || !argument.RefCountIsOne()) return;
+  const auto bytes = static_cast<int64_t>(argument.TotalBytes());
+  tree_->Hold(bytes);
+  bytes_of_arguments_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 absl::Status Call::SetRetval(int index, const tf::Tensor& value) {
@@ -58,7 +68,10 @@ absl::Status Call::Leave(const absl::Status& status) {
   absl::Status told = status;
   if (!status.ok()) told = run_->Fail(status, *activation_);
   run_->Forget(*activation_);
-  if (tree_ != nullptr) tree_->Leave(activation_, bytes_);
+  if (tree_ == nullptr) return told;
+  const int64_t bytes = bytes_of_arguments_.load(std::memory_order_relaxed);
+  if (bytes != 0) tree_->Hold(-bytes);
+  tree_->Leave(activation_, procedure_.bytes_per_call);
   return told;
 }
 
@@ -73,8 +86,7 @@ void SiteCall::End(const absl::Status& status) {
 RowCall::RowCall(ProgramRun* run, const Activation* activation,
                  ActivationTree* tree, tf::Tensor handle, size_t row,
                  std::vector<tf::Tensor> arguments, Done done)
-    : Call(run, activation, tree, std::move(handle),
-           run->procedures()[activation->procedure].bytes_per_call),
+    : Call(run, activation, tree, std::move(handle)),
       row_(row),
       arguments_(std::move(arguments)),
       results_(num_retvals()),

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_TF_CALL_H_
 #define RECURSIVE_TF_CC_TF_CALL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -29,9 +30,8 @@ class Call : public tensorflow::CallFrameInterface {
  public:
   // What `activation` runs is called. It is left at the end if it is in `tree`,
   // which is null for a gradient: that runs for activations that are kept.
-  // `bytes` are those that it entered the tree with.
   Call(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-       tensorflow::Tensor handle, int64_t bytes);
+       tensorflow::Tensor handle);
 
   // Gives what has become of the call to whoever made it, and deletes it.
   virtual void End(const absl::Status& status) = 0;
@@ -53,12 +53,15 @@ class Call : public tensorflow::CallFrameInterface {
   virtual const tensorflow::Tensor& argument(int index) const = 0;
   virtual void SetResult(int index, const tensorflow::Tensor& value) = 0;
 
+  // Counts an argument as held by the call, if nobody else holds it.
+  void Hold(const tensorflow::Tensor& argument);
+
   ProgramRun* const run_;
   const Activation* const activation_;
   ActivationTree* const tree_;
   const Procedure& procedure_;
   const tensorflow::Tensor handle_;
-  const int64_t bytes_;
+  std::atomic<int64_t> bytes_of_arguments_{0};
 };
 
 // An op that is a call site: its inputs from `first_argument` on are what the
@@ -73,9 +76,8 @@ struct SiteOp {
 class SiteCall : public Call {
  public:
   SiteCall(ProgramRun* run, const Activation* activation, ActivationTree* tree,
-           tensorflow::Tensor handle, int64_t bytes, SiteOp op)
-      : Call(run, activation, tree, std::move(handle), bytes),
-        op_(std::move(op)) {}
+           tensorflow::Tensor handle, SiteOp op)
+      : Call(run, activation, tree, std::move(handle)), op_(std::move(op)) {}
 
   void End(const absl::Status& status) override;
 

@@ -10,8 +10,10 @@
 
 namespace recursive_tf {
 
-absl::Status ForwardRun::Enter(const Invocation& invocation, int64_t bytes,
+absl::Status ForwardRun::Enter(const Invocation& invocation,
                                Activation** activation) {
+  const int64_t bytes =
+      program.procedures()[invocation.procedure].bytes_per_call;
   const ActivationTree::Verdict verdict =
       record->activations.Enter(invocation, activation, bytes);
   if (verdict == ActivationTree::Verdict::kEntered) return absl::OkStatus();

@@ -1,8 +1,6 @@
 #ifndef RECURSIVE_TF_CC_TF_FORWARD_RUN_H_
 #define RECURSIVE_TF_CC_TF_FORWARD_RUN_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,24 +9,17 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/backprop/backprop_cache.h"
-#include "recursive_tf/cc/base/hash.h"
-#include "recursive_tf/cc/base/sharded_map.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/runtime/ordinals.h"
 #include "recursive_tf/cc/runtime/shared_invocations.h"
+#include "recursive_tf/cc/tf/kept_bytes.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
-
-struct HashOfPointer {
-  size_t operator()(const void* pointer) const {
-    return HashCombine(0, reinterpret_cast<uintptr_t>(pointer));
-  }
-};
 
 // What one forward root call leaves for its gradient. It lives until the last
 // handle of the root call dies.
@@ -38,8 +29,7 @@ struct ForwardRecord {
 
   ActivationTree activations;
   BackpropCache<tensorflow::Tensor> cache;
-  // The large buffers in it, each of which is held once.
-  ShardedMap<const void*, bool, HashOfPointer> buffers;
+  KeptBytes bytes;
   // The invocations that the root call made itself, one a row.
   std::vector<const Activation*> roots;
   // The shared invocations, each after all those that it needed: what stands
@@ -69,16 +59,9 @@ class ForwardRun {
       : program(procedures, std::move(captures), mapped, root),
         record(std::move(record)) {}
 
-  // Makes the activation of `invocation`, whose call holds `bytes`. If a limit
-  // is reached, stops the run and returns the error, which names the path and
-  // the option to raise.
-  absl::Status Enter(const Invocation& invocation, int64_t bytes,
-                     Activation** activation);
-
-  // Returns what a call holds whose arguments others hold.
-  int64_t BytesOf(const Invocation& invocation) const {
-    return program.procedures()[invocation.procedure].bytes_per_call;
-  }
+  // Makes the activation of `invocation`. If a limit is reached, stops the run
+  // and returns the error, which names the path and the option to raise.
+  absl::Status Enter(const Invocation& invocation, Activation** activation);
 
   // Leaves the shared invocations to the gradient. REQUIRES: all is done.
   void RecordShared();

@@ -27,6 +27,10 @@ ActivationLimits MaxActivations(int64_t max_activations) {
   return {/*max_depth=*/0, max_activations};
 }
 
+ActivationLimits MaxBytes(int64_t max_bytes) {
+  return {/*max_depth=*/0, /*max_activations=*/0, max_bytes};
+}
+
 Invocation CallBy(const Activation* parent) {
   return {parent, /*procedure=*/0, /*site=*/1, /*ordinal=*/0};
 }
@@ -98,6 +102,74 @@ TEST(ActivationTreeTest, ARefusalForDepthComesBeforeOneForNumber) {
   Activation* refused;
   EXPECT_EQ(tree.Enter(CallBy(root), &refused), Verdict::kTooDeep);
   EXPECT_EQ(tree.Enter(CallBy(nullptr), &refused), Verdict::kTooMany);
+}
+
+constexpr int64_t kKilobyte = 1024;
+
+// Enters a call of the root that holds a kilobyte.
+Verdict EnterKilobyte(ActivationTree* tree, Activation** entered) {
+  return tree->Enter(CallBy(nullptr), entered, kKilobyte);
+}
+
+TEST(ActivationTreeTest, CallsMayHoldTheLastByteAllowedAndNoMore) {
+  ActivationTree tree(MaxBytes(3 * kKilobyte), /*keep=*/true);
+  Activation* entered;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(EnterKilobyte(&tree, &entered), Verdict::kEntered);
+  }
+  EXPECT_EQ(EnterKilobyte(&tree, &entered), Verdict::kTooLarge);
+  EXPECT_EQ(entered, nullptr);
+  EXPECT_EQ(tree.num_alive(), 3);
+  EXPECT_EQ(tree.num_bytes(), 3 * kKilobyte);
+}
+
+TEST(ActivationTreeTest, WithoutALimitOfBytesAnythingIsHeld) {
+  ActivationTree tree(MaxBytes(0), /*keep=*/true);
+  Activation* entered;
+  EXPECT_EQ(tree.Enter(CallBy(nullptr), &entered, int64_t{1} << 40),
+            Verdict::kEntered);
+}
+
+TEST(ActivationTreeTest, WhatIsHeldBesideCallsCounts) {
+  ActivationTree tree(MaxBytes(2 * kKilobyte), /*keep=*/true);
+  Activation* entered;
+  tree.Hold(kKilobyte + 1);
+  EXPECT_EQ(EnterKilobyte(&tree, &entered), Verdict::kTooLarge);
+  tree.Hold(-1);
+  EXPECT_EQ(EnterKilobyte(&tree, &entered), Verdict::kEntered);
+}
+
+TEST(ActivationTreeTest, WhatACallHeldIsFreeAfterItIsLeft) {
+  for (const bool keep : {false, true}) {
+    ActivationTree tree(MaxBytes(kKilobyte), keep);
+    for (int i = 0; i < 10; ++i) {
+      Activation* entered;
+      ASSERT_EQ(EnterKilobyte(&tree, &entered), Verdict::kEntered);
+      tree.Leave(entered, kKilobyte);
+    }
+    EXPECT_EQ(tree.num_bytes(), 0);
+  }
+}
+
+TEST(ActivationTreeTest, ARefusalForBytesComesBeforeOneForNumber) {
+  ActivationTree tree({/*max_depth=*/0, /*max_activations=*/1, /*max_bytes=*/1},
+                      /*keep=*/true);
+  Activation* entered;
+  EXPECT_EQ(tree.Enter(CallBy(nullptr), &entered), Verdict::kEntered);
+  EXPECT_EQ(EnterKilobyte(&tree, &entered), Verdict::kTooLarge);
+  EXPECT_EQ(tree.Enter(CallBy(nullptr), &entered), Verdict::kTooMany);
+}
+
+TEST(ActivationTreeTest, APartOfAnInvocationHoldsNothing) {
+  ActivationTree tree(MaxBytes(kKilobyte), /*keep=*/true);
+  Activation* front;
+  Activation* body;
+  ASSERT_EQ(EnterKilobyte(&tree, &front), Verdict::kEntered);
+  const Invocation part{front, /*procedure=*/1, kSharedSite, /*ordinal=*/0};
+  EXPECT_EQ(tree.Enter(part, &body, kKilobyte), Verdict::kEntered);
+  EXPECT_EQ(tree.num_bytes(), kKilobyte);
+  tree.Leave(body, kKilobyte);
+  EXPECT_EQ(tree.num_bytes(), kKilobyte);
 }
 
 TEST(ActivationTreeTest, LeavingMakesRoomForAnother) {
