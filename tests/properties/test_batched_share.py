@@ -1,4 +1,4 @@
-"""A run in which too few random programs were batched fails, however they were split."""
+"""A run in which too few random programs were batched fails, whatever ran them."""
 
 import json
 from types import SimpleNamespace
