@@ -13,6 +13,7 @@ import sys
 import hypothesis
 import pytest
 
+from tests.helpers import batched_share
 from tests.helpers.executors import Ran, check, observed
 from tests.helpers.quick import changed_files, chosen
 
@@ -66,6 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draws the seed of the run, which its other processes are told."""
     if config.option.programs_seed == "random":
         config.option.programs_seed = str(random.SystemRandom().randrange(2**32))
+    if not hasattr(config, "workerinput"):  # Of one process, or of all of them.
+        config.pluginmanager.register(_Count(config))
 
 
 def pytest_collection_modifyitems(
@@ -81,6 +84,27 @@ def pytest_collection_modifyitems(
 
 def pytest_report_header(config: pytest.Config) -> str:
     return f"random programs: --programs-seed={config.option.programs_seed}"
+
+
+class _Count:
+    """Counts the random programs that were batched, where reports come together."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        batched_share.collect(self.config, report)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        _, is_low = batched_share.summary(self.config)
+        if is_low and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        line, is_low = batched_share.summary(self.config)
+        if line is not None:
+            terminalreporter.line(line, red=is_low)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -27,10 +27,12 @@ from tests.properties.syntax import (
     Const,
     Count,
     Define,
+    Draw,
     Expression,
     Header,
     Let,
     Loop,
+    Map,
     Push,
     Statement,
     SubGraph,
@@ -47,6 +49,7 @@ class BodyDrawing:
     Attributes:
         is_linear: The program pushes.
         counts: The program has an effect.
+        drawn: The tables whose rows are drawn at random.
     """
 
     def __init__(
@@ -55,10 +58,11 @@ class BodyDrawing:
         callable_anywhere: Mapping[str, Header],
         captures: list[Var],
         *,
+        drawn: tuple[str, ...] = (),
         counts: bool,
     ) -> None:
         self.draw, self.sizes, self.headers = headers.draw, headers.sizes, headers
-        self.tables = dict(headers.tables)
+        self.tables, self.drawn = dict(headers.tables), drawn
         self.callable, self.captures = dict(callable_anywhere), captures
         self.is_linear, self.counts = bool(self.tables), counts
         self.num_names = 0
@@ -92,9 +96,15 @@ class BodyDrawing:
     def _may_call(self, caller: Header, callee: Header) -> bool:
         if caller.kind == "tree":
             return True
+        if caller.kind == "shared":
+            return self._may_share(callee)
         if caller.kind == "fuel":
             return callee.kind == "fuel" or self._may_help_anywhere(callee)
         return False
+
+    def _may_share(self, callee: Header) -> bool:
+        """What pushes is called for one node once, which is not known of children."""
+        return callee.kind in ("shared", "fuel") or not self.is_linear
 
     def _may_help_anywhere(self, callee: Header) -> bool:
         return callee.kind == "plain" and not self.is_linear
@@ -117,10 +127,14 @@ class BodyDrawing:
     def _tree_body(self, scope: Scope) -> Block:
         statements = self.statements(scope, most=2)
         dispatches = [self._by_leaf, self._by_inner, self._by_count]
+        if self._stackable(scope, "tree", "shared"):
+            dispatches.append(self._by_map)
         if not self.is_linear and None not in _shapes(scope.header.outputs):
             dispatches.append(self._by_loop)
         statements.append(self._pick(dispatches)(scope))
         return self._finish(scope, statements)
+
+    _shared_body = _tree_body
 
     def _fuel_body(self, scope: Scope) -> Block:
         assert scope.fuel is not None
@@ -143,7 +157,7 @@ class BodyDrawing:
 
     def _base(self, scope: Scope) -> Scope:
         """Returns the scope of a branch where the recursion ends."""
-        if scope.header.kind == "tree":
+        if scope.header.kind in ("tree", "shared"):
             return scope.inside()
         return scope.inside(callable={}, helpers=[])
 
@@ -191,6 +205,9 @@ class BodyDrawing:
     def _by_loop(self, scope: Scope) -> Statement:
         return self._loop(scope, scope.header.outputs, self._count_of(scope), True)
 
+    def _by_map(self, scope: Scope) -> Statement:
+        return self._map(scope, self._pick(self._stackable(scope, "tree", "shared")))
+
     def _count_of(self, scope: Scope) -> Expression:
         return Apply("row", (COUNTS, scope.node), INT32)
 
@@ -215,13 +232,7 @@ class BodyDrawing:
         return [self._statement(scope) for _ in range(count)]
 
     def _statement(self, scope: Scope) -> Statement:
-        kinds: list[Any] = [self._let, self._let]
-        if self._callees(scope, "tree") and scope.children:
-            kinds += [self._visit] * 3
-        if scope.fuel is None and self._callees(scope, "fuel"):
-            kinds.append(self._start_countdown)
-        if scope.helpers:
-            kinds += [self._help] * 2
+        kinds: list[Any] = [self._let, self._let, *self._kinds_of_calls(scope)]
         if scope.nesting < MAX_NESTING:
             kinds += [self._nested_conditional, self._nested_switch, self._nested_loop]
             if 0 < scope.num_known < self.arity:
@@ -234,18 +245,36 @@ class BodyDrawing:
             kinds.append(self._define)
         return self._pick(kinds)(scope)
 
+    def _kinds_of_calls(self, scope: Scope) -> list[Any]:
+        kinds: list[Any] = []
+        if self._callees(scope, "tree", "shared") and scope.children:
+            kinds += [self._visit] * 3
+        if self._mapped(scope):
+            kinds.append(self._nested_map)
+        if scope.header.kind != "shared" and self._callees(scope, "shared"):
+            kinds += [self._share] * 2
+        if scope.fuel is None and self._callees(scope, "fuel"):
+            kinds.append(self._start_countdown)
+        if scope.helpers:
+            kinds += [self._help] * 2
+        return kinds
+
     def _let(self, scope: Scope) -> Statement:
         expressions = self.expressions(scope)
         kind = self._pick(value_types(self.sizes))
         value = expressions.of(kind)
         target = self.name(kind)
-        if kind.is_float and not expressions.is_bounded(value):
+        if kind.is_differentiable and not expressions.is_bounded(value):
             scope.growing.add(target.name)
         scope.variables.append(target)
         return Let(target, value)
 
     def _push(self, scope: Scope, table: str) -> Statement:
         scope.tables.remove(table)
+        if table in self.drawn:
+            target = self.name(self.tables[table])
+            scope.variables.append(target)
+            return Draw(target, table)
         return Push(table, self.expressions(scope).of(self.tables[table]))
 
     def _define(self, scope: Scope) -> Statement:
@@ -259,12 +288,12 @@ class BodyDrawing:
 
     # --- Calls
 
-    def _callees(self, scope: Scope, kind: str) -> list[Header]:
-        return [header for header in scope.callable.values() if header.kind == kind]
+    def _callees(self, scope: Scope, *kinds: str) -> list[Header]:
+        return [header for header in scope.callable.values() if header.kind in kinds]
 
     def _calls(self, scope: Scope) -> list[Statement]:
         """Draws the calls with which a branch begins: for most of the children."""
-        if not self._callees(scope, "tree"):
+        if not self._callees(scope, "tree", "shared"):
             return []
         count = min(len(scope.children), self._pick([2, 1, 3]))
         return [self._visit(scope) for _ in range(count)]
@@ -273,14 +302,20 @@ class BodyDrawing:
         child = self._pick(scope.children)
         if self.is_linear:
             scope.children.remove(child)
-        return self._call(scope, self._pick(self._callees(scope, "tree")), child, None)
+        callees = self._callees(scope, "tree", "shared")
+        return self._call(scope, self._pick(callees), child, None)
+
+    def _share(self, scope: Scope) -> Statement:
+        return self._call(scope, self._pick(self._callees(scope, "shared")), None, None)
 
     def _start_countdown(self, scope: Scope) -> Statement:
-        fuel = self._pick(
-            [Const(2, INT32), Const(1, INT32), self._drawn_fuel(scope), Const(0, INT32)]
-        )
+        fuel = self._some_fuel(scope)
         child = self._pick([None, *scope.children])
         return self._call(scope, self._pick(self._callees(scope, "fuel")), child, fuel)
+
+    def _some_fuel(self, scope: Scope) -> Expression:
+        drawn = self._drawn_fuel(scope)
+        return self._pick([Const(2, INT32), Const(1, INT32), drawn, Const(0, INT32)])
 
     def _drawn_fuel(self, scope: Scope) -> Expression:
         return Apply("mod_three", (self.expressions(scope).of(INT32, 1),), INT32)
@@ -308,6 +343,34 @@ class BodyDrawing:
         targets = tuple(self.name(kind) for kind in callee.outputs)
         scope.variables.extend(targets)
         return Call(targets, callee.name, child, fuel, args)
+
+    # --- Maps
+
+    def _mapped(self, scope: Scope) -> list[Header]:
+        """Returns what may be mapped over all children, some of which have calls."""
+        walks = scope.header.kind in ("tree", "shared")
+        if not walks or scope.nesting >= MAX_NESTING:
+            return []
+        found = self._stackable(scope, "tree", "shared", "fuel")
+        return [h for h in found if not self.is_linear or h.kind != "tree"]
+
+    def _stackable(self, scope: Scope, *kinds: str) -> list[Header]:
+        """Returns those whose results have one shape."""
+        found = self._callees(scope, *kinds)
+        return [h for h in found if None not in _shapes(h.outputs)]
+
+    def _nested_map(self, scope: Scope) -> Statement:
+        return self._map(scope, self._pick(self._mapped(scope)))
+
+    def _map(self, scope: Scope, callee: Header) -> Statement:
+        fuel = self._some_fuel(scope) if callee.kind == "fuel" else None
+        expressions = self.expressions(scope)
+        args = tuple(expressions.bounded(kind, 2) for kind in callee.inputs)
+        targets = tuple(self.name(kind) for kind in callee.outputs)
+        scope.variables.extend(targets)
+        scope.growing |= {x.name for x in targets if x.type.is_differentiable}
+        is_loop = self._pick([False, False, True])
+        return Map(targets, callee.name, is_loop, fuel, args)
 
     # --- Branches and loops
 
@@ -360,7 +423,8 @@ class BodyDrawing:
         )
 
     def _nested_loop(self, scope: Scope) -> Statement:
-        over_children = scope.header.kind == "tree" and not self.is_linear
+        walks = scope.header.kind in ("tree", "shared")
+        over_children = walks and not self.is_linear
         over_children = over_children and self._pick([True, False])
         count = self._count_of(scope)
         if not over_children:
@@ -388,7 +452,7 @@ class BodyDrawing:
             helpers=[name for name in scope.helpers if name in pure],
             may_define=scope.may_define and not self.is_linear,
         )
-        if not self._callees(inside, "tree"):
+        if not self._callees(inside, "tree", "shared"):
             inside.children = []
         first = [self._visit(inside)] if inside.children else []
         statements = first + self.statements(inside, most=1)
@@ -398,7 +462,7 @@ class BodyDrawing:
         return Loop(targets, index, count, carried, start, step)
 
     def _may_loop(self, header: Header) -> bool:
-        return not self.is_linear or header.kind == "fuel"
+        return not self.is_linear or header.kind in ("fuel", "shared")
 
 
 def _types_of(statement: Any) -> tuple[Type, ...]:

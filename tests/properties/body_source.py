@@ -13,10 +13,12 @@ from tests.properties.syntax import (
     Conditional,
     Const,
     Define,
+    Draw,
     Expression,
     Header,
     Let,
     Loop,
+    Map,
     Push,
     Statement,
     SubGraph,
@@ -30,7 +32,16 @@ def declaration(header: Header) -> str:
     if header.is_declared:
         specs = header.nest.text.format(*map(spec_text, header.outputs))
         signature = f", output_signature={specs}"
+    if header.kind == "shared":
+        signature += f", memo={_key_text(header)}"
     return f'{header.name} = rtf.SubGraph("{header.name}"{signature}, **CHOICES)'
+
+
+def _key_text(header: Header) -> str:
+    if not header.inputs:
+        return "lambda node: node"
+    path = "" if header.packed is None else header.packed.paths[0]
+    return f"lambda node, x: 2 * node + tf.cast(x{path}, tf.int32)"
 
 
 class BodyText:
@@ -82,21 +93,49 @@ class BodyText:
                 yield f"{target.name} = {self._result(value)}"
             case Call():
                 yield from self._call(statement)
+            case Map():
+                yield from self._map(statement)
             case Conditional():
                 yield from self._conditional(statement)
             case Loop():
                 yield from self._loop(statement)
             case Push(table, value):
-                yield (
-                    f"{self.header.name}.push({table!r}, {self._text(value)}, "
-                    f"index={self.node}, size=tf.size(counts))"
-                )
+                yield self._push(table, self._text(value))
+            case Draw(target, table):
+                kind = target.type
+                yield f"{target.name} = draw({shape_text(kind)}, tf.{kind.dtype})"
+                yield self._push(table, target.name)
             case Define(subgraph):
                 self.headers = {**self.headers, subgraph.header.name: subgraph.header}
                 yield declaration(subgraph.header)
                 yield from BodyText(subgraph, self.headers, self.captured).definition()
             case _:
                 yield "counter.assign_add(1)"
+
+    def _push(self, table: str, text: str) -> str:
+        where = f"index={self.node}, size=tf.size(counts)"
+        return f"{self.header.name}.push({table!r}, {text}, {where})"
+
+    def _map(self, call: Map) -> Iterator[str]:
+        header = self.headers[call.callee]
+        of, rows = f"of_{call.targets[0].name}", f"rows_{call.targets[0].name}"
+        yield f"{rows} = children[{self.node}][: counts[{self.node}]]"
+        args = [*([] if call.fuel is None else [call.fuel]), *call.args]
+        if call.is_loop:
+            # A function that does more than to call is a loop, not a map.
+            names = [f"x{i}_{of}" for i in range(len(args))]
+            for name, arg in zip(names, args, strict=True):
+                yield f"{name} = {self._result(arg)}"
+            texts = packed_text(header, names)
+            yield f"turn_{of} = lambda row: {call.callee}({', '.join(['row', *texts])})"
+            specs = header.nest.text.format(*map(spec_text, header.outputs))
+            yield f"{of} = tf.map_fn(turn_{of}, {rows}, fn_output_signature={specs})"
+        else:
+            texts = [f"for_each({rows}, {self._text(arg)})" for arg in args]
+            texts = packed_text(header, texts)
+            yield f"{of} = {call.callee}.map({', '.join([rows, *texts])})"
+        for target, path in zip(call.targets, header.nest.paths, strict=True):
+            yield f"{target.name} = sum_of({of}{path})"
 
     def _call(self, call: Call) -> Iterator[str]:
         header = self.headers[call.callee]

@@ -26,7 +26,9 @@ def check(
             continue
         if got is None:
             got = np.zeros(np.shape(value))
-        got, value = np.asarray(got, np.float64), np.asarray(value, np.float64)
+        is_complex = np.iscomplexobj(got) or np.iscomplexobj(value)
+        exact = np.complex128 if is_complex else np.float64
+        got, value = np.asarray(got).astype(exact), np.asarray(value, exact)
         assert got.shape == value.shape, f"{name}: {got.shape}, not {value.shape}"
         # Each number in units of what it may be off by, which then is 1.
         unit = np.maximum(tolerance.get(name, 0.0), 1e-300)

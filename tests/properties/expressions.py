@@ -10,8 +10,9 @@ from tests.properties.operations import SQUASHING
 from tests.properties.picking import pick
 from tests.properties.syntax import (
     BOOL,
+    COARSE,
+    COMPLEX_OF,
     COUNTS,
-    FLOATS,
     INT32,
     INTEGERS,
     WORDS,
@@ -32,19 +33,28 @@ class Sizes:
     Attributes:
         width: The length of a vector, and the rows and columns of a matrix.
         dtype: Of most floats.
-        is_mixed: There are floats of the other dtype too.
+        other: Of the other floats; the same if there is only one dtype.
         has_lists: There are lists whose length is known when it runs.
+        has_complex: There are complex numbers.
+        has_own_slopes: There are gradients that are no slopes.
     """
 
     width: int
     dtype: str
-    is_mixed: bool
-    has_lists: bool
+    other: str
+    has_lists: bool = False
+    has_complex: bool = False
+    has_own_slopes: bool = True
 
     @property
-    def other(self) -> str:
-        """The other dtype of floats; the same if there is only one."""
-        return FLOATS[1 - FLOATS.index(self.dtype)] if self.is_mixed else self.dtype
+    def is_coarse(self) -> bool:
+        """Says whether floats are too coarse to decide by them what is done."""
+        return self.dtype in COARSE or self.other in COARSE
+
+    @property
+    def complex(self) -> str:
+        """The dtype of complex numbers."""
+        return COMPLEX_OF[self.dtype]
 
     def scalar(self, dtype: str | None = None) -> Type:
         return Type(dtype or self.dtype)
@@ -86,17 +96,20 @@ def rules(kind: Type, sizes: Sizes) -> list[Rule]:
         return _bool_rules(kind, sizes)
     if kind.dtype in INTEGERS:
         return _integer_rules(kind, sizes)
+    if kind.is_complex:
+        return _complex_rules(kind, sizes)
     own = sizes.scalar(kind.dtype)
     found = [
         *(Rule(name, (kind,)) for name in SQUASHING),
         Rule("multiply", (kind, own), (1,)),
         Rule("add", (own, kind)),
         Rule("negative", (kind,)),
-        Rule("stop_gradient", (kind,)),
-        Rule("slanted", (kind,)),
+        Rule("steady", (kind,)),
     ]
-    if sizes.is_mixed:
-        other = FLOATS[1 - FLOATS.index(kind.dtype)]
+    if sizes.has_own_slopes:
+        found += [Rule("stop_gradient", (kind,)), Rule("slanted", (kind,))]
+    if sizes.other != sizes.dtype:
+        other = sizes.other if kind.dtype == sizes.dtype else sizes.dtype
         found.append(Rule("cast", (Type(other, kind.shape),)))
     if kind.shape == (None,):
         return found + _list_rules(kind, sizes)
@@ -108,8 +121,27 @@ def rules(kind: Type, sizes: Sizes) -> list[Rule]:
         Rule("cast", (Type("int32", kind.shape),)),
         Rule("where", (Type("bool", kind.shape), kind, kind)),
     ]
+    if sizes.has_complex and kind.dtype == sizes.dtype and len(kind.shape) < 2:
+        of_complex = (Type(sizes.complex, kind.shape),)
+        found += [Rule("real", of_complex), Rule("imag", of_complex)] * 2
     shaped = {0: _scalar_rules, 1: _vector_rules, 2: _matrix_rules}
     return found + shaped[len(kind.shape)](kind, sizes)
+
+
+def _complex_rules(kind: Type, sizes: Sizes) -> list[Rule]:
+    own, floats = Type(kind.dtype), Type(sizes.dtype, kind.shape)
+    found = [
+        Rule("bend", (kind,)),
+        Rule("complex", (floats, floats)),
+        Rule("turn", (kind, own), (1,)),
+        Rule("add", (kind, kind)),
+        Rule("conj", (kind,)),
+        Rule("turn", (kind, kind), (1,)),
+    ]
+    if not kind.shape:
+        vector = Type(kind.dtype, (sizes.width,))
+        found += [Rule("dot", (vector, vector), (1,)), Rule("pick", (vector, INT32))]
+    return found
 
 
 def _scalar_rules(kind: Type, sizes: Sizes) -> list[Rule]:
@@ -168,8 +200,9 @@ def _integer_rules(kind: Type, sizes: Sizes) -> list[Rule]:
         Rule("multiply_mod", (kind, kind)),
         Rule("cast", (Type(other, kind.shape),)),
         Rule("cast", (Type("bool", kind.shape),)),
-        Rule("truncate", (Type(sizes.dtype, kind.shape),), (0,)),
     ]
+    if not sizes.is_coarse:
+        found.append(Rule("truncate", (Type(sizes.dtype, kind.shape),), (0,)))
     if kind == INT32 and sizes.has_lists:
         found.append(Rule("size", (sizes.longer(),)))
     return found
@@ -178,18 +211,26 @@ def _integer_rules(kind: Type, sizes: Sizes) -> list[Rule]:
 def _bool_rules(kind: Type, sizes: Sizes) -> list[Rule]:
     integers = Type("int32", kind.shape)
     found = [
-        Rule("above", (Type(sizes.dtype, kind.shape),)),
         Rule("less", (integers, integers)),
         Rule("not", (kind,)),
         Rule("and", (kind, kind)),
         Rule("equal", (integers, integers)),
     ]
+    if not sizes.is_coarse:
+        found.insert(0, Rule("above", (Type(sizes.dtype, kind.shape),)))
     if kind == BOOL:
         found.append(Rule("any", (Type("bool", (sizes.width,)),)))
     return found
 
 
-CONSTANTS = {"bool": (False, True), "int": (0, 1, 2, 3), "float": (0.45, -0.2, 0.7)}
+# Every dtype has these floats, without rounding.
+CONSTANTS = {
+    "bool": (False, True),
+    "int": (0, 1, 2, 3),
+    "float": (0.453125, -0.203125, 0.703125),
+    "bfloat": (0.453125, -0.203125, 0.703125),
+    "complex": (0.453125 - 0.203125j, 0.703125j),
+}
 
 
 def constants(kind: Type) -> list[Expression]:
@@ -229,17 +270,19 @@ class Expressions:
     def bounded(self, kind: Type, depth: int = MAX_EXPRESSION_DEPTH) -> Expression:
         """Draws an expression that is as small however often it is handed on."""
         found = self.of(kind, depth - 1)
-        if not kind.is_float or self.is_bounded(found):
+        if not kind.is_differentiable or self.is_bounded(found):
             return found
-        return Apply(pick(self.draw, list(SQUASHING)), (found,), kind)
+        squashing = ["bend"] if kind.is_complex else [*SQUASHING, "steady"]
+        return Apply(pick(self.draw, squashing), (found,), kind)
 
     def is_bounded(self, expression: Expression) -> bool:
         match expression:
             case Var(name):
                 return name not in self.growing
             case Apply(name, args, _):
-                keeps = name in ("stop_gradient", "negative", "row")
-                return name in SQUASHING or (keeps and all(map(self.is_bounded, args)))
+                keeps = name in ("stop_gradient", "negative", "row", "conj")
+                squashes = name in (*SQUASHING, "steady", "bend")
+                return squashes or (keeps and all(map(self.is_bounded, args)))
         return True
 
     def _apply(self, rule: Rule, kind: Type, depth: int) -> Expression:

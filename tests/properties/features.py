@@ -7,12 +7,20 @@ from typing import Any
 
 from tests.properties.programs import own_parts, reachable
 from tests.properties.syntax import (
+    CHILDREN,
+    COARSE,
+    COUNTS,
+    FLOATS,
+    WORDS,
     Apply,
     Call,
     Conditional,
+    Const,
     Count,
     Define,
+    Draw,
     Loop,
+    Map,
     Program,
     Push,
     SubGraph,
@@ -36,8 +44,28 @@ def features_of(program: Program) -> set[str]:
     return found
 
 
-def _calls(parts: Any) -> Iterator[Call]:
-    return (part for part in parts if isinstance(part, Call))
+def is_never_batched(program: Program) -> bool:
+    """Says whether it has in it what `docs/batching.md` says is refused.
+
+    That is an effect, and values of any shape that go from one body to another.
+    """
+    parts = [part for s in reachable(program.subgraphs) for part in own_parts(s)]
+    return any(
+        isinstance(part, Count) or (_is_typed(part) and None in part.type.shape)
+        for part in parts
+    )
+
+
+def _is_typed(part: Any) -> bool:
+    is_data = isinstance(part, Var) and part.name in _DATA
+    return isinstance(part, Var | Const | Apply) and not is_data
+
+
+_DATA = {CHILDREN.name, COUNTS.name, WORDS.name, "features"}
+
+
+def _calls(parts: Any) -> Iterator[Call | Map]:
+    return (part for part in parts if isinstance(part, Call | Map))
 
 
 def _has(
@@ -114,8 +142,21 @@ _OF_PROGRAM: dict[str, Callable[[Program, list[SubGraph]], bool]] = {
     "one table": lambda program, _: len(program.tables) == 1,
     "two tables": lambda program, _: len(program.tables) == 2,
     "a table of integers": lambda program, _: any(
-        not kind.is_float for _, kind in program.tables
+        not kind.is_differentiable for _, kind in program.tables
     ),
+    "a gradient of a gradient": lambda program, _: program.order == 2,
+    "coarse floats": lambda program, _: not program.dtypes.isdisjoint(COARSE),
+    "complex numbers": lambda program, _: any(
+        name.startswith("complex") for name in program.dtypes
+    ),
+    "several dtypes of floats": lambda program, _: (
+        len(program.dtypes.intersection(FLOATS)) > 1
+    ),
+    "random numbers": lambda program, _: bool(program.drawn),
+    "a memoised SubGraph": lambda _, subgraphs: any(
+        s.header.kind == "shared" for s in subgraphs
+    ),
+    "what is never batched": lambda program, _: is_never_batched(program),
     "an input of the root with a gradient": lambda program, _: bool(
         program.float_arguments
     ),
@@ -134,6 +175,12 @@ _OF_BODY: dict[str, Callable[[SubGraph, list[Any]], bool]] = {
     "a call in a nested loop or branch": lambda s, _: (
         _calls_in(s.body.results, Loop)
         or any(_calls_in(b, Conditional) for b in s.body.statements)
+    ),
+    "a map in a body": _has(Map, lambda p: not p.is_loop),
+    "a loop that only calls": _has(Map, lambda p: p.is_loop),
+    "a map of what counts down": _has(Map, lambda p: p.fuel is not None),
+    "a draw in a branch": _has(
+        Conditional, lambda p: any(isinstance(q, Draw) for q in walk(p))
     ),
     "a push": _has(Push),
     "a push in a branch": _has(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ Array = np.ndarray[Any, Any]
 Tree = tuple[Any, ...]  # Of the children, which are trees.
 
 MAX_NODES, MAX_DEPTH, MAX_TREES = 10, 7, 3
+# Of a large forest: its trees, the leaves of its one tree, or how deep that is.
+MANY, CHAIN = 270, 250
 NUM_WORDS = 5
 
 
@@ -102,6 +105,15 @@ class Forest:
             **arguments,
         }
 
+    def draws(self, program: Program) -> dict[str, Array]:
+        """Returns numbers that could be drawn at each node, by table."""
+        rng = np.random.default_rng([self.seed, 3])
+        kinds = dict(program.tables)
+        return {
+            table: rng.uniform(-1, 1, [len(self.counts), *map(int, kinds[table].shape)])
+            for table in program.drawn
+        }
+
     def with_other_numbers(self) -> Forest:
         """Returns the same trees with other numbers."""
         return dataclasses.replace(self, seed=self.seed + 1000)
@@ -109,10 +121,15 @@ class Forest:
     def smaller(self) -> Forest | None:
         """Returns a forest with fewer nodes, or None if there is none."""
         if len(self.trees) > 1:
-            return dataclasses.replace(self, trees=self.trees[:-1])
+            count = min(len(self.trees) - 1, max(MAX_TREES, len(self.trees) // 2))
+            return dataclasses.replace(self, trees=self.trees[:count])
         if not self.trees or not self.trees[0]:
             return None
-        return dataclasses.replace(self, trees=self.trees[0][-1:])
+        (tree,) = self.trees
+        steps = 1 if len(self.counts) < CHAIN // 4 else CHAIN // 10
+        while steps and tree:
+            steps, tree = steps - 1, tree[-1]
+        return dataclasses.replace(self, trees=(tree,))
 
 
 def _nodes(tree: Tree) -> Iterator[Tree]:
@@ -130,12 +147,18 @@ def _number(tree: Tree, numbers: Any, children: Array, counts: Array) -> int:
 
 
 def numbers_of(rng: np.random.Generator, kind: Type, shape: Sequence[int]) -> Array:
-    """Returns random numbers of two decimals, few enough to read."""
-    if kind.is_float:
-        return np.round(rng.uniform(-0.6, 0.6, shape), 2)
+    """Returns random numbers of few digits, which are exact in every dtype."""
+    if kind.is_complex:
+        return np.asarray(_floats(rng, shape) + 1j * _floats(rng, shape))
+    if kind.is_differentiable:
+        return _floats(rng, shape)
     if kind.dtype in INTEGERS:
         return rng.integers(4, size=shape)
     return rng.integers(2, size=shape).astype(bool)
+
+
+def _floats(rng: np.random.Generator, shape: Sequence[int]) -> Array:
+    return np.round(rng.uniform(-38, 38, shape)) / 64
 
 
 def capture_values(program: Program) -> dict[str, Array]:
@@ -191,3 +214,34 @@ def forests(draw: Any, program: Program) -> Forest:
     trees = tuple(_grow(arity, program.is_full, draw(_PLACES)) for _ in range(count))
     seeds = st.integers(0, 999)
     return Forest(trees, arity, draw(seeds), draw(seeds))
+
+
+@st.composite
+def large_forests(draw: Any, program: Program) -> Forest:
+    """Draws a forest with more rows than a launch mostly has, or a deep one."""
+    arity, is_full = program.arity, program.is_full
+    trees: tuple[Tree, ...]
+    if draw(st.booleans()):
+        trees = (_chain(arity if is_full else draw(st.integers(1, arity))),)
+    elif program.is_mapped:
+        some = ((), (), _grow(arity, is_full, draw(_PLACES)[:1]))
+        trees = tuple(some[i % len(some)] for i in range(MANY))
+    else:
+        trees = (_balanced(arity),)
+    seeds = st.integers(0, 999)
+    return Forest(trees, arity, draw(seeds), draw(seeds))
+
+
+def _chain(width: int) -> Tree:
+    """Returns a tree whose nodes have leaves beside the child that goes on."""
+    tree: Tree = ()
+    for _ in range(CHAIN):
+        tree = (*[()] * (width - 1), tree)
+    return tree
+
+
+def _balanced(arity: int) -> Tree:
+    tree: Tree = ()
+    for _ in range(CHAIN if arity == 1 else math.ceil(math.log(MANY, arity))):
+        tree = (tree,) * arity
+    return tree

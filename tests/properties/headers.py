@@ -52,10 +52,17 @@ def value_types(sizes: Sizes) -> list[Type]:
         BOOL,
         sizes.scalar(sizes.other),
         *([sizes.longer()] if sizes.has_lists else []),
+        *_complex_types(sizes),
         Type("int64"),
         sizes.vector(sizes.other),
         Type("int32", (sizes.width,)),
     ]
+
+
+def _complex_types(sizes: Sizes) -> list[Type]:
+    if not sizes.has_complex:
+        return []
+    return [Type(sizes.complex, (sizes.width,)), Type(sizes.complex)] * 2
 
 
 def fixed_types(sizes: Sizes) -> list[Type]:
@@ -63,9 +70,9 @@ def fixed_types(sizes: Sizes) -> list[Type]:
     return [kind for kind in value_types(sizes) if None not in kind.shape]
 
 
-def float_types(sizes: Sizes) -> list[Type]:
+def differentiable_types(sizes: Sizes) -> list[Type]:
     """Returns those that may have a gradient."""
-    return [kind for kind in fixed_types(sizes) if kind.is_float]
+    return [kind for kind in fixed_types(sizes) if kind.is_differentiable]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,10 +93,12 @@ class HeaderDrawing:
     def header(self, name: str, kind: str, *, is_fixed: bool) -> Header:
         """Draws one; with `is_fixed`, all its outputs have fixed shapes."""
         pool = (fixed_types if is_fixed else value_types)(self.sizes)
-        first = pick(self.draw, float_types(self.sizes))
+        first = pick(self.draw, differentiable_types(self.sizes))
         more = pick_some(self.draw, pool, 0, 2)
         nests = NESTS[1 + len(more)]
         inputs = pick_some(self.draw, value_types(self.sizes), 0, 3)
+        if kind == "shared":  # What its key does not say may not differ.
+            inputs = pick_some(self.draw, [BOOL], 0, 1)
         pusher = {"tree": None, "plain": name}.get(kind, "nobody")
         pushes = tuple(
             table
@@ -120,6 +129,14 @@ def draw_tables(draw: Any, sizes: Sizes) -> tuple[tuple[str, Type], ...]:
     return tuple((f"table_{i}", kind) for i, kind in enumerate(types))
 
 
+def draw_drawn(
+    draw: Any, tables: tuple[tuple[str, Type], ...], sizes: Sizes
+) -> tuple[str, ...]:
+    """Draws which tables are of random numbers: in a third of the programs, one."""
+    names = [name for name, kind in tables if kind.dtype in (sizes.dtype, sizes.other)]
+    return (names[0],) if names and pick(draw, [False, False, True]) else ()
+
+
 def draw_captures(draw: Any, sizes: Sizes) -> tuple[Capture, ...]:
     """Draws outer tensors and variables."""
     pool = [
@@ -131,6 +148,7 @@ def draw_captures(draw: Any, sizes: Sizes) -> tuple[Capture, ...]:
         INT32,
         BOOL,
         sizes.vector(sizes.other),
+        *_complex_types(sizes),
     ]
     types = [sizes.matrix(), *pick_some(draw, pool, 0, 4)]
     return tuple(

@@ -1,8 +1,10 @@
 """What random programs compute with: Python text, NumPy's value, and its derivative.
 
 All are bounded by their arguments, and none fails. A float is as exact as NumPy has it,
-whatever its dtype in the program. Where a small error would make another program, as
-where a float is compared, the oracle says `Ambiguous` and the case is not taken.
+whatever its dtype in the program. All but those of complex numbers take a float with an
+imaginary part, too, for the complex step in `expectation.py`. Where a small error would
+make another program, as where a float is compared, the oracle says `Ambiguous` and the
+case is not taken.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from tests.properties.syntax import INTEGERS, Type
 Array = np.ndarray[Any, Any]
 
 MARGIN = 1e-3  # What is nearer to the point where it matters is ambiguous.
-# No number of two decimals, as data are, is near to one that matters.
+# No multiple of 1/64, as data are, is near to one that matters.
 THRESHOLD, SCALE = 0.1375, 4.03
 
 
@@ -50,17 +52,20 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Array]:
 def _cast(result: Type, x: Array) -> Array:
     if result.dtype == "bool":
         return x.astype(bool)
-    return x.astype(np.int64 if result.dtype in INTEGERS else np.float64)
+    if result.dtype in INTEGERS:
+        return x.astype(np.int64)
+    return x if x.dtype.kind == "c" else x.astype(np.float64)
 
 
 def _above(_: Type, x: Array) -> Array:
+    x = x.real
     if np.any(np.abs(x - THRESHOLD) < MARGIN):
         raise Ambiguous
     return x > THRESHOLD
 
 
 def _truncate(_: Type, x: Array) -> Array:
-    scaled = SCALE * x
+    scaled = SCALE * x.real
     nearest = np.round(scaled)
     if np.any((np.abs(scaled - nearest) < MARGIN) & (nearest != 0)):
         raise Ambiguous
@@ -72,13 +77,11 @@ def _lookup(table: Array, row: Array) -> Array:
 
 
 def _lookup_derivative(g: Array, _: Array, table: Array, row: Array) -> list[Any]:
-    result = np.zeros_like(table)
-    result[row % len(table)] = g
-    return [result, None]
+    return _row_derivative(g, _, table, row % len(table))
 
 
 def _row_derivative(g: Array, _: Array, table: Array, row: Array) -> list[Any]:
-    result = np.zeros_like(table)
+    result = np.zeros(table.shape, np.result_type(table, g))
     result[row] = g
     return [result, None]
 
@@ -119,6 +122,7 @@ ELEMENTWISE = {
     "slanted": _of(
         "slanted({0})", lambda x: x, lambda g, y, x: [0.5 * g * np.cos(3 * x)]
     ),
+    "steady": _of("steady({0})", np.sin, lambda g, y, x: [g * np.cos(x)]),
     "where": _of(
         "tf.where({0}, {1}, {2})",
         np.where,
@@ -215,4 +219,46 @@ DRAWING = {
     ),
 }
 
-OPERATIONS = {**SQUASHING, **ELEMENTWISE, **SHAPING, **PRODUCTS, **DISCRETE, **DRAWING}
+
+def _bend(z: Array) -> Array:
+    return np.tanh(z.real) + 1j * np.sin(z.imag)
+
+
+def _bend_derivative(g: Array, y: Array, z: Array) -> list[Array]:
+    return [g.real * (1 - y.real**2) + 1j * g.imag * np.cos(z.imag)]
+
+
+# A cotangent is how the loss grows with the real part, and i times with the other one.
+OF_COMPLEX = {
+    "complex": _of(
+        "tf.complex({0}, {1})",
+        lambda x, y: x + 1j * y,
+        lambda g, z, x, y: [g.real, g.imag],
+    ),
+    "real": _of("tf.math.real({0})", np.real, lambda g, x, z: [g + 0j]),
+    "imag": _of("tf.math.imag({0})", np.imag, lambda g, x, z: [1j * g]),
+    "conj": _of("tf.math.conj({0})", np.conj, lambda g, y, z: [np.conj(g)]),
+    "turn": _of(
+        "({0} * {1})", np.multiply, lambda g, z, x, y: [g * np.conj(y), g * np.conj(x)]
+    ),
+    "bend": _of(
+        "tf.complex(tf.tanh(tf.math.real({0})), tf.sin(tf.math.imag({0})))",
+        _bend,
+        _bend_derivative,
+    ),
+    "dot": _of(
+        "tf.linalg.matvec({0}[tf.newaxis], {1})[0]",
+        np.dot,
+        lambda g, z, x, y: [g * np.conj(y), g * np.conj(x)],
+    ),
+}
+
+OPERATIONS = {
+    **SQUASHING,
+    **ELEMENTWISE,
+    **SHAPING,
+    **PRODUCTS,
+    **DISCRETE,
+    **DRAWING,
+    **OF_COMPLEX,
+}

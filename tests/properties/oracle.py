@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.properties.forests import Forest, capture_values
-from tests.properties.operations import OPERATIONS, Array, Operation
+from tests.properties.operations import Array, Operation
 from tests.properties.syntax import (
     CHILDREN,
     COUNTS,
@@ -22,16 +21,20 @@ from tests.properties.syntax import (
     Conditional,
     Const,
     Define,
+    Draw,
     Expression,
     Let,
     Loop,
+    Map,
     Program,
     Push,
     SubGraph,
+    Type,
     Var,
 )
 
-MAX_INVOCATIONS = 100
+# For each node of a small forest, and of a large one.
+MAX_INVOCATIONS, MAX_INVOCATIONS_A_NODE = 100, 4
 MAX_ELEMENTS = 1000
 
 
@@ -48,7 +51,7 @@ class Value:
 
     def add(self, cotangent: Any) -> None:
         """Adds to the cotangent; undoes broadcasting; integers have none."""
-        if cotangent is None or self.data.dtype.kind != "f":
+        if cotangent is None or self.data.dtype.kind not in "fc":
             return
         if np.shape(cotangent) != self.data.shape:
             cotangent = self._unbroadcast(cotangent)
@@ -78,6 +81,7 @@ class Run:
         self.program, self.operations = program, operations
         self.steps: list[tuple[Value, list[Value], Operation]] = []
         self.num_invocations = self.counter = 0
+        self.shared: dict[tuple[Any, ...], list[Value]] = {}
         self.rows: dict[str, dict[int, Value]] = {
             name: {} for name, _ in program.tables
         }
@@ -85,6 +89,7 @@ class Run:
         for subgraph in program.subgraphs:
             self.globals[subgraph.header.name] = (subgraph, self.globals)
         self.num_nodes = len(values[COUNTS.name])
+        self.most = max(MAX_INVOCATIONS, MAX_INVOCATIONS_A_NODE * self.num_nodes)
         self.roots = np.atleast_1d(values["root"])
         self.arguments = [
             [self._argument(x, row) for x in program.arguments]
@@ -110,10 +115,25 @@ class Run:
         args: Sequence[Value],
     ) -> list[Value]:
         """Runs a SubGraph, as it is seen from `around`."""
-        self.num_invocations += 1
-        if self.num_invocations > MAX_INVOCATIONS:
-            raise TooLarge
         subgraph, defined_in = around[name]
+        if subgraph.header.kind != "shared":
+            return self._body(subgraph, defined_in, node, fuel, args)
+        key = (name, int(node.data), *(bool(x.data) for x in args))
+        if key not in self.shared:
+            self.shared[key] = self._body(subgraph, defined_in, node, fuel, args)
+        return self.shared[key]
+
+    def _body(
+        self,
+        subgraph: SubGraph,
+        defined_in: Environment,
+        node: Value,
+        fuel: Value | None,
+        args: Sequence[Value],
+    ) -> list[Value]:
+        self.num_invocations += 1
+        if self.num_invocations > self.most:
+            raise TooLarge
         here = dict(defined_in)
         here[subgraph.node.name] = node
         if subgraph.fuel is not None:
@@ -140,13 +160,16 @@ class Run:
                 return Value(np.full(shape, value))
             case Apply(name, args, kind):
                 values = [self.value(arg, here) for arg in args]
-                operation = self.operations[name]
-                result = Value(operation.value(kind, *[x.data for x in values]))
-                if result.data.size > MAX_ELEMENTS:
-                    raise TooLarge
-                self.steps.append((result, values, operation))
-                return result
+                return self._apply(name, kind, values)
         raise TypeError(expression)
+
+    def _apply(self, name: str, kind: Type, values: list[Value]) -> Value:
+        operation = self.operations[name]
+        result = Value(operation.value(kind, *[x.data for x in values]))
+        if result.data.size > MAX_ELEMENTS:
+            raise TooLarge
+        self.steps.append((result, values, operation))
+        return result
 
     def _bind(
         self, targets: Sequence[Var], values: Sequence[Value], here: Environment
@@ -165,6 +188,28 @@ class Run:
         fuel = None if call.fuel is None else self.value(call.fuel, here)
         args = [self.value(arg, here) for arg in call.args]
         self._bind(call.targets, self.invoke(call.callee, here, node, fuel, args), here)
+
+    def _map(self, call: Map, here: Environment, owner: SubGraph) -> None:
+        node = int(here[owner.node.name].data)
+        fuel = None if call.fuel is None else self.value(call.fuel, here)
+        args = [self.value(arg, here) for arg in call.args]
+        children = here[CHILDREN.name].data[node, : here[COUNTS.name].data[node]]
+        rows = [
+            self.invoke(call.callee, here, Value(child), fuel, args)
+            for child in children
+        ]
+        for i, target in enumerate(call.targets):
+            here[target.name] = self._sum(target.type, [row[i] for row in rows])
+
+    def _sum(self, kind: Type, rows: list[Value]) -> Value:
+        if kind.is_differentiable:
+            total = Value(np.zeros([int(n or 0) for n in kind.shape]))
+            for row in rows:
+                total = self._apply("add", kind, [total, row])
+            return total
+        zero = np.zeros([int(n or 0) for n in kind.shape], np.int64)
+        total = sum((row.data for row in rows), zero)
+        return Value(total > 0 if kind.dtype == "bool" else total % 7)
 
     def _conditional(
         self, conditional: Conditional, here: Environment, owner: SubGraph
@@ -189,6 +234,11 @@ class Run:
         assert row not in self.rows[push.table], "The program pushes a row twice."
         self.rows[push.table][row] = self.value(push.value, here)
 
+    def _draw(self, draw: Draw, here: Environment, owner: SubGraph) -> None:
+        row = int(here[owner.node.name].data)
+        here[draw.target.name] = Value(self.globals[draw.table].data[row])
+        self.rows[draw.table][row] = here[draw.target.name]
+
     def _count(self, *_: Any) -> None:
         self.counter += 1
 
@@ -204,7 +254,9 @@ class Run:
         """Returns what was pushed; rows that nobody pushed are zero."""
         found = {}
         for name, kind in self.program.tables:
-            dtype = bool if kind.dtype == "bool" else "f8" if kind.is_float else "i8"
+            dtype: Any = "f8" if kind.is_differentiable else "i8"
+            pushed = [value.data.dtype for value in self.rows[name].values()]
+            dtype = np.result_type(bool if kind.dtype == "bool" else dtype, *pushed)
             found[name] = np.zeros([self.num_nodes, *kind.shape], dtype)
             for row, value in self.rows[name].items():
                 found[name][row] = value.data
@@ -224,34 +276,46 @@ class Run:
 
     def loss(self) -> float:
         """Returns the sum of all floats, each with a weight of its own."""
-        return sum(float(np.sum(x.data * weight)) for x, weight in self._weighted())
+        return sum(
+            float(np.sum((x.data * np.conj(weight)).real))
+            for x, weight in self._weighted()
+        )
 
     def differentiate(self) -> None:
         """Gives every value that the loss depends on its cotangent."""
         for value, weight in self._weighted():
-            value.add(weight)
+            self.add(value, weight)
         for result, args, operation in reversed(self.steps):
             if result.cotangent is None or operation.derivative is None:
                 continue
             data = [x.data for x in args]
             found = operation.derivative(result.cotangent, result.data, *data)
             for arg, cotangent in zip(args, found, strict=True):
-                arg.add(cotangent)
+                self.add(arg, cotangent)
+
+    def add(self, value: Value, cotangent: Any) -> None:
+        """Adds to the cotangent of a value."""
+        value.add(cotangent)
 
     def _weighted(self) -> Iterator[tuple[Value, Array]]:
         """Yields every value in the loss, with its weights: see `source.LOSS`."""
         columns, tables = self.columns(), self.tables()
+        types, kinds = self.program.root.outputs, dict(self.program.tables)
         for i, column in enumerate(columns):
             for row, values in enumerate(self.outputs):
                 weights = loss_weights(i, column)
-                if column.dtype.kind == "f":
+                if column.dtype.kind in "fc":
                     weight = weights[row] if self.program.is_mapped else weights
-                    yield values[i], weight
+                    yield values[i], self._weight(weight, types[i])
         for i, (name, table) in enumerate(tables.items(), len(columns)):
-            weights = loss_weights(i, table)
+            weights, kind = loss_weights(i, table), kinds[name]
             for row, value in self.rows[name].items():
-                if table.dtype.kind == "f":
-                    yield value, weights[row]
+                if table.dtype.kind in "fc":
+                    yield value, self._weight(weights[row], kind)
+
+    def _weight(self, weight: Array, kind: Type) -> Array:
+        """The loss takes half of an imaginary part."""
+        return weight * (1 + 0.5j) if kind.is_complex else weight
 
     def gradient(self, source: Var) -> Array | None:
         """Returns the loss's gradient; None if the program does not mention it."""
@@ -269,37 +333,12 @@ class Run:
 
 
 def _gradient_of(value: Value) -> Array:
-    return np.zeros(value.data.shape) if value.cotangent is None else value.cotangent
+    if value.cotangent is None:
+        return np.zeros(value.data.shape)
+    return np.asarray(value.cotangent)
 
 
 def loss_weights(position: int, like: Array) -> Array:
     """Returns what the loss multiplies the result at `position` by."""
     weights: Array = np.sin(1.7 * np.arange(like.size) + position)
     return weights.reshape(like.shape)
-
-
-def values_of(program: Program, forest: Forest) -> dict[str, Array]:
-    """Returns all numbers that a run depends on, by name."""
-    return {**forest.data(program), **capture_values(program)}
-
-
-def expected(
-    program: Program,
-    forest: Forest,
-    operations: Mapping[str, Operation] = OPERATIONS,
-    run_type: type[Run] = Run,
-) -> dict[str, Array | None]:
-    """Returns all that a run of the program shows, by name.
-
-    Raises:
-        TooLarge: The program runs too long on it.
-        Ambiguous: Its results hang on the last digits of a float.
-    """
-    run = run_type(program, values_of(program, forest), operations)
-    run.differentiate()
-    found: dict[str, Array | None] = {"counter": np.asarray(run.counter)}
-    found |= {f"output {i}": column for i, column in enumerate(run.columns())}
-    found |= {f"pushed {name}": table for name, table in run.tables().items()}
-    for source in program.sources:
-        found[f"gradient of {source.name}"] = run.gradient(source)
-    return found

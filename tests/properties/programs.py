@@ -13,15 +13,19 @@ from tests.properties.expressions import Sizes
 from tests.properties.headers import (
     HeaderDrawing,
     draw_captures,
+    draw_drawn,
     draw_tables,
     is_plain_tuple,
 )
 from tests.properties.picking import pick, pick_some
 from tests.properties.syntax import (
+    COARSE,
     Call,
     Conditional,
     Define,
+    Draw,
     Header,
+    Map,
     Program,
     Push,
     SubGraph,
@@ -32,24 +36,22 @@ from tests.properties.syntax import (
 @st.composite
 def programs(draw: Any) -> Program:
     """Draws a program whose root SubGraph walks over a tree."""
-    sizes = Sizes(
-        width=pick(draw, [2, 3, 1]),
-        dtype=pick(draw, ["float64", "float64", "float32"]),
-        is_mixed=pick(draw, [False, False, True]),
-        # Their lengths differ between invocations, which is not batched.
-        has_lists=pick(draw, [False, False, True]),
-    )
+    order = pick(draw, [1] * 6 + [2])
+    sizes = _draw_sizes(draw, order)
     arity, is_mapped = pick(draw, [1, 2, 3]), draw(st.booleans())
     is_full = draw(st.booleans())
     captures = draw_captures(draw, sizes)
     tables = draw_tables(draw, sizes)
+    drawn = draw_drawn(draw, tables, sizes)
     heading = HeaderDrawing(draw, sizes, tables)
     headers = _headers(heading, is_mapped)
     drawing = BodyDrawing(
         heading,
         {header.name: header for header in headers},
         [capture.var for capture in captures],
-        counts=pick(draw, [False, False, True]),
+        drawn=drawn,
+        # An effect is not batched, and has no gradient of a gradient.
+        counts=order == 1 and pick(draw, [False] * 4 + [True]),
     )
     drawing.arity, drawing.num_sure = arity, arity if is_full else 1
     subgraphs = [drawing.subgraph(header) for header in headers]
@@ -59,18 +61,38 @@ def programs(draw: Any) -> Program:
         subgraphs=tuple(subgraphs),
         captures=captures,
         tables=tuple(table for table in tables if table[0] in pushed),
+        drawn=tuple(name for name in drawn if name in pushed),
         arity=arity,
         is_full=is_full,
         width=sizes.width,
         dtype=sizes.dtype,
         seed=draw(st.integers(0, 999)),
         is_mapped=is_mapped,
-        form=pick(draw, ["inside", "outside", "eager"]),
+        # TensorFlow has no zeros for a function's results of unknown shape that an
+        # eager tape of second order finds unused.
+        form=pick(draw, ["inside", "outside", *(["eager"] if order == 1 else [])]),
+        order=order,
+    )
+
+
+def _draw_sizes(draw: Any, order: int) -> Sizes:
+    dtype = pick(draw, ["float64", "float32"] * 5 + ["float16", "bfloat16"])
+    finer = [name for name in ("float64", "float32") if name != dtype]
+    other = pick(draw, [dtype] * 6 + finer * 2 + ["float16", "bfloat16"])
+    may_be_complex = order == 1 and dtype not in COARSE
+    return Sizes(
+        width=pick(draw, [2, 3, 1]),
+        dtype=dtype,
+        other=other,
+        # Their lengths differ between invocations, which is not batched.
+        has_lists=pick(draw, [False] * 4 + [True]),
+        has_complex=may_be_complex and pick(draw, [False] * 4 + [True]),
+        has_own_slopes=order == 1,
     )
 
 
 def _headers(heading: HeaderDrawing, is_mapped: bool) -> list[Header]:
-    kinds = ["tree", "fuel", "plain"]
+    kinds = ["tree", "fuel", "plain", "shared"]
     others = pick_some(heading.draw, kinds, 0, 2)
     if "plain" in others and heading.tables:
         table, _ = heading.tables[-1]
@@ -102,7 +124,9 @@ def _without_signature(subgraph: SubGraph) -> SubGraph:
 
 
 def _calls_of(name: str, part: Any) -> bool:
-    return any(isinstance(p, Call) and p.callee == name for p in walk(tuple(part)))
+    return any(
+        isinstance(p, Call | Map) and p.callee == name for p in walk(tuple(part))
+    )
 
 
 def _has_base(name: str, dispatch: Conditional) -> bool:
@@ -116,7 +140,8 @@ def reachable(subgraphs: Sequence[SubGraph]) -> list[SubGraph]:
     }
     names = [subgraphs[0].header.name]
     for name in names:  # It grows.
-        called = {p.callee for p in own_parts(known[name]) if isinstance(p, Call)}
+        parts = own_parts(known[name])
+        called = {part.callee for part in parts if isinstance(part, Call | Map)}
         names += sorted(called - set(names))
     return [known[name] for name in names]
 
@@ -132,4 +157,4 @@ def own_parts(subgraph: SubGraph) -> list[Any]:
 def pushed_tables(subgraphs: Sequence[SubGraph]) -> set[str]:
     """Returns the names of the tables that the program pushes to."""
     parts = [part for s in reachable(subgraphs) for part in own_parts(s)]
-    return {part.table for part in parts if isinstance(part, Push)}
+    return {part.table for part in parts if isinstance(part, Push | Draw)}

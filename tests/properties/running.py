@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
+import dataclasses
 import faulthandler
 import functools
 import os
@@ -13,24 +13,25 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from recursive_tf.python.root_calls import root_op
 from tests.properties.checking import check
-from tests.properties.forests import Forest, forests
+from tests.properties.expectation import expected
+from tests.properties.forests import Forest, forests, large_forests
 from tests.properties.operations import Ambiguous, Array
-from tests.properties.oracle import TooLarge, expected
+from tests.properties.oracle import TooLarge
+from tests.properties.picking import pick
 from tests.properties.programs import programs
 from tests.properties.source import EXECUTORS, program_source, script
 from tests.properties.syntax import Program
 from tests.properties.tolerances import tolerances
 
 Results = dict[str, Array | None]
-Oracle = Callable[[Program, Forest], Results]
+Oracle = Callable[..., Results]
 
 FORESTS_A_PROGRAM = 25
-# How many programs had root ops of which types, by what they ran in.
-EXECUTED: collections.Counter[Any] = collections.Counter()
 HANGS_AFTER_SECONDS = 240.0
 _MOST_ATTEMPTS = 40
 
@@ -48,9 +49,13 @@ class Case:
 
 @st.composite
 def cases(draw: Any, num_forests: int = FORESTS_A_PROGRAM) -> Case:
-    """Draws a program, and forests for it."""
+    """Draws a program, and forests for it, which may be large if there are many."""
     program = draw(programs())
-    return Case(program, tuple(draw(forests(program)) for _ in range(num_forests)))
+    found = [draw(forests(program)) for _ in range(num_forests)]
+    is_cheap = program.order == 1 and num_forests > 1
+    if is_cheap and pick(draw, [False] * 4 + [True]):
+        found.append(draw(large_forests(program)))
+    return Case(program, tuple(found))
 
 
 def settled(
@@ -74,50 +79,86 @@ def settled(
     return None
 
 
+@dataclasses.dataclass(frozen=True)
+class Expectation:
+    """What a run on a forest takes, has to show, and how exactly."""
+
+    data: Mapping[str, Array]
+    wanted: Results
+    tolerance: Mapping[str, Array]
+
+
+def expectations(case: Case, oracle: Oracle = expected) -> list[Expectation]:
+    """Returns what to expect of a program on each forest that shows anything."""
+    found = []
+    for forest in case.forests:
+        run = settled(case.program, forest, oracle)
+        if run is None:
+            continue
+        try:
+            found.append(_expectation(case.program, *run, oracle))
+        except (Ambiguous, TooLarge):  # Where it rounds, or draws other numbers.
+            continue
+    return found
+
+
+def _expectation(
+    program: Program, forest: Forest, wanted: Results, oracle: Oracle
+) -> Expectation:
+    data, draws = forest.data(program), None
+    if program.drawn:
+        draws = _draws(program, data)
+        wanted = oracle(program, forest, draws=draws)
+    is_right = oracle is expected
+    tolerance = tolerances(program, forest, wanted if is_right else None, draws)
+    for table in program.drawn:  # Each executor has to draw the same.
+        tolerance.pop(f"pushed {table}")
+    return Expectation(data, wanted, tolerance)
+
+
+def _draws(program: Program, data: Mapping[str, Array]) -> dict[str, Array]:
+    """Returns the random numbers that the dataflow executor draws."""
+    text = program_source(program, "dataflow")
+    with _shown(functools.partial(script, text, data, {}, {})):
+        found = compiled(text)(data)
+    return {name: np.float64(found[f"pushed {name}"]) for name in program.drawn}
+
+
 def check_case(
     case: Case, oracle: Oracle = expected, executors: Iterable[str] = EXECUTORS
-) -> int:
-    """Runs a program on its forests in each executor, and returns on how many.
+) -> Mapping[str, set[str]]:
+    """Runs a program on its forests in each executor.
+
+    Returns:
+        The types of the root ops that were made, by executor.
 
     Raises:
         AssertionError: With a script that shows it, if a run does not show what the
             oracle does.
     """
-    found = [settled(case.program, forest, oracle) for forest in case.forests]
-    runs = [run for run in found if run is not None]
-    allowed = [tolerances(case.program, forest) for forest, _ in runs]
+    runs = expectations(case, oracle)
+    root_ops = {}
     for executor in executors:
         text = program_source(case.program, executor)
         with root_op.observe() as made:
-            for (forest, wanted), tolerance in zip(runs, allowed, strict=True):
-                _check_run(text, forest.data(case.program), wanted, tolerance)
-        EXECUTED[(executor, *sorted(set(made)))] += 1
-    return len(runs)
+            for run in runs:
+                _check_run(text, run)
+        root_ops[executor] = set(made)
+    return root_ops
 
 
-def batched_share() -> tuple[float, int]:
-    """Returns the share of programs so far that `auto` ran batched, of how many."""
-    counts = collections.Counter(
-        root_op.DATAFLOW in made
-        for (executor, *made), count in EXECUTED.items()
-        if executor == "batched" and made
-        for _ in range(count)
-    )
-    total = sum(counts.values())
-    return counts[False] / max(total, 1), total
+def _check_run(text: str, run: Expectation) -> None:
+    show = functools.partial(script, text, run.data, run.wanted, run.tolerance)
+    with _shown(show):
+        check(compiled(text)(run.data), run.wanted, dict(run.tolerance))
 
 
-def _check_run(
-    text: str,
-    data: Mapping[str, Array],
-    wanted: Results,
-    tolerance: Mapping[str, Array],
-) -> None:
-    show = functools.partial(script, text, data, wanted, tolerance)
+@contextlib.contextmanager
+def _shown(show: Callable[[], str]) -> Iterator[None]:
+    """Adds a script to what goes wrong."""
     try:
         with _left_behind_if_it_crashes(show), _shown_if_it_hangs():
-            found = compiled(text)(data)
-        check(found, wanted, dict(tolerance))
+            yield
     except Exception as error:
         raise AssertionError(
             f"{type(error).__name__}: {error}\n\nThis script shows it:\n\n{show()}"

@@ -48,12 +48,38 @@ tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
 
 Pair = collections.namedtuple("Pair", ["first", "second"])
 counter = tf.Variable(0)
+generator = tf.random.Generator.from_seed(7)
 
 
 @tf.custom_gradient
 def slanted(x):
     """Returns x; its gradient is another than that of x, and needs x."""
     return tf.identity(x), lambda dy: 0.5 * dy * tf.cos(3 * x)
+
+
+@tf.custom_gradient
+def steady(x):
+    """Returns sin(x), and says itself how that grows."""
+    return tf.sin(x), lambda dy: dy * tf.cos(x)
+
+
+def for_each(rows, x):
+    """Returns as many copies of x as there are rows."""
+    return tf.tile(x[tf.newaxis], [tf.shape(rows)[0], *[1] * x.shape.rank])
+
+
+def sum_of(rows):
+    """Returns one value of many, even if there are none."""
+    if rows.dtype == tf.bool:
+        return tf.reduce_any(rows, 0)
+    total = tf.reduce_sum(rows, 0)
+    return total % 7 if rows.dtype.is_integer else total
+
+
+def draw(shape, dtype):
+    """Returns random numbers that are exact in every dtype."""
+    whole = generator.uniform(shape, -64, 65, tf.int32)
+    return tf.cast(whole, dtype) / 64
 '''
 
 LOSS = '''
@@ -62,6 +88,8 @@ def loss_of(outputs, pushed):
     loss = tf.zeros([], tf.float64)
     values = outputs + [pushed[name] for name in TABLES]
     for position, value in enumerate(values):
+        if value.dtype.is_complex:
+            value = tf.math.real(value) + 0.5 * tf.math.imag(value)
         if value.dtype.is_floating:
             flat = tf.reshape(tf.cast(value, tf.float64), [-1])
             order = tf.cast(tf.range(tf.size(flat)), tf.float64)
@@ -69,16 +97,31 @@ def loss_of(outputs, pushed):
     return loss
 '''
 
+SLOPE = '''
+def slope_of(gradients):
+    """Returns the sum of all gradients, each number with a weight of its own."""
+    slope = tf.zeros([], tf.float64)
+    for position, value in enumerate(gradients):
+        if value is not None:
+            flat = tf.reshape(tf.cast(value, tf.float64), [-1])
+            order = tf.cast(tf.range(tf.size(flat)), tf.float64)
+            slope += tf.reduce_sum(flat * tf.sin(1.7 * order + position))
+    return slope
+'''
+
 _RUN = '''
 def run(data):
     """Returns all that a run on a forest shows, by name."""
     counter.assign(0)
+    generator.reset_from_seed(7)
     data = {name: tf.constant(data[name], s.dtype) for name, s in SPECS.items()}
-    outputs, pushed, gradients = start(data)
+    outputs, pushed, gradients, *second = start(data)
     found = {"counter": counter}
     found.update({f"output {i}": y for i, y in enumerate(outputs)})
     found.update({f"pushed {name}": pushed[name] for name in TABLES})
     found.update({f"gradient of {n}": g for n, g in zip(SOURCES, gradients)})
+    for n, g in zip(SOURCES, *second) if second else ():
+        found[f"gradient of gradient of {n}"] = g
     return {k: None if v is None else v.numpy() for k, v in found.items()}
 '''
 
@@ -94,6 +137,24 @@ _STEP = """
     gradients = tape.gradient(loss, [{sources}])
     gradients = [None if g is None else tf.convert_to_tensor(g) for g in gradients]
     return outputs, pushed, gradients
+"""
+
+_STEP_OF_SECOND_ORDER = """
+{decorator}def step({parameters}):
+    with tf.GradientTape() as outer:
+        outer.watch([{watched}])
+        with tf.GradientTape() as tape:
+            tape.watch([{watched}])
+            {callee}
+            outputs, pushed = {call}(root{arguments}, with_pushed=True)
+            outputs = tf.nest.flatten(outputs)
+            loss = loss_of(outputs, pushed)
+        gradients = tape.gradient(loss, [{sources}])
+        gradients = [None if g is None else tf.convert_to_tensor(g) for g in gradients]
+        slope = slope_of(gradients)
+    second = outer.gradient(slope, [{sources}])
+    second = [None if g is None else tf.convert_to_tensor(g) for g in second]
+    return outputs, pushed, gradients, second
 """
 
 _START_WITH_ARGUMENTS = """
@@ -177,6 +238,8 @@ def _lines(program: Program, choices: str) -> Iterator[str]:
     yield f"def define({', '.join(v.name for v in _defining(program))}):"
     yield from indented(_define_lines(program))
     yield LOSS
+    if program.order > 1:
+        yield SLOPE
     yield _step(program)
     yield _RUN
 
@@ -235,7 +298,8 @@ def _step(program: Program) -> str:
     names = [var.name for var in taken + _tensors(program)]
     roots = [x.name for x in program.arguments]
     decorator = f"@tf.function(autograph=False, input_signature=[{', '.join(specs)}])\n"
-    text = _STEP.format(
+    step = _STEP if program.order == 1 else _STEP_OF_SECOND_ORDER
+    text = step.format(
         decorator="" if program.form == "eager" else decorator,
         parameters=", ".join(names),
         watched=", ".join(

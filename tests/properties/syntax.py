@@ -14,7 +14,10 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-FLOATS = ("float32", "float64")
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+COARSE = ("float16", "bfloat16")
+# The complex numbers of two floats.
+COMPLEX_OF = {"float32": "complex64", "float64": "complex128"}
 INTEGERS = ("int32", "int64")
 
 
@@ -26,9 +29,14 @@ class Type:
     shape: tuple[int | None, ...] = ()
 
     @property
-    def is_float(self) -> bool:
+    def is_differentiable(self) -> bool:
         """Says whether it may have a gradient."""
-        return self.dtype in FLOATS
+        return self.dtype in FLOATS or self.is_complex
+
+    @property
+    def is_complex(self) -> bool:
+        """Says whether it has two floats for each number."""
+        return self.dtype in COMPLEX_OF.values()
 
 
 INT32, BOOL = Type("int32"), Type("bool")
@@ -102,6 +110,24 @@ class Call:
 
 
 @dataclasses.dataclass(frozen=True)
+class Map:
+    """Invokes a SubGraph for each child of this node, and adds up what that gives.
+
+    Attributes:
+        targets: One for each output of the callee: a sum, of booleans whether any is.
+        is_loop: It is a `tf.map_fn` of a function that only calls, else a `.map`.
+        fuel: What each invocation gets, if the callee counts down.
+        args: The same for each child.
+    """
+
+    targets: tuple[Var, ...]
+    callee: str
+    is_loop: bool
+    fuel: Expression | None
+    args: tuple[Expression, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Conditional:
     """A `tf.cond` if `selector` is a bool, else a `tf.switch_case`.
 
@@ -134,6 +160,14 @@ class Push:
 
 
 @dataclasses.dataclass(frozen=True)
+class Draw:
+    """Draws numbers at random, which are the row of this node in a table, too."""
+
+    target: Var
+    table: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Count:
     """An effect: adds one to a variable that is read after the root call."""
 
@@ -145,7 +179,7 @@ class Define:
     subgraph: SubGraph
 
 
-Statement = Let | Call | Conditional | Loop | Push | Count | Define
+Statement = Let | Call | Map | Conditional | Loop | Push | Draw | Count | Define
 
 
 # --- Programs
@@ -164,7 +198,9 @@ class Header:
     """What a call has to know of a SubGraph.
 
     Attributes:
-        kind: "tree" recurses to children, "fuel" counts down, "plain" does not recurse.
+        kind: "tree" recurses to children, "fuel" counts down, "plain" does not recurse,
+            "shared" recurses to children and is memoised: one invocation a node, and
+            for each value of a boolean that it may take.
         packed: All inputs after the node and the fuel are one structure; None is each
             on its own.
         pushes: The tables it pushes to.
@@ -214,10 +250,12 @@ class Program:
         is_full: A node has that many or none.
         width: The length of a vector.
         tables: The names and the types of what is pushed, a row.
+        drawn: The names of those tables whose rows are drawn at random.
         seed: Of the numbers in captures.
         is_mapped: The root is a `.map` over trees, else a call.
         form: "inside" defines SubGraphs in the `tf.function` that calls them, "outside"
             before it, "eager" calls without one.
+        order: 2 differentiates the gradient, too.
     """
 
     subgraphs: tuple[SubGraph, ...]
@@ -230,6 +268,8 @@ class Program:
     seed: int
     is_mapped: bool
     form: str
+    drawn: tuple[str, ...] = ()
+    order: int = 1
 
     @property
     def root(self) -> Header:
@@ -249,7 +289,7 @@ class Program:
     @property
     def sources(self) -> tuple[Var, ...]:
         """All that the loss has a gradient for, if it is used."""
-        captures = [c.var for c in self.captures if c.var.type.is_float]
+        captures = [c.var for c in self.captures if c.var.type.is_differentiable]
         return (self.features, *captures, *self.float_arguments)
 
     @property
@@ -260,12 +300,22 @@ class Program:
     @property
     def float_arguments(self) -> tuple[Var, ...]:
         """Those that may have a gradient."""
-        return tuple(x for x in self.arguments if x.type.is_float)
+        return tuple(x for x in self.arguments if x.type.is_differentiable)
+
+    @property
+    def dtypes(self) -> frozenset[str]:
+        """The dtypes of everything in it."""
+        found = {part.type.dtype for part in walk(self.subgraphs) if _has_type(part)}
+        return frozenset(found | {self.dtype})
 
 
 CHILDREN = Var("children", Type("int32", (None, None)))
 COUNTS = Var("counts", Type("int32", (None,)))
 WORDS = Var("words", Type("int32", (None,)))
+
+
+def _has_type(part: Any) -> bool:
+    return isinstance(part, Var | Const | Apply)
 
 
 def walk(part: Any) -> Iterator[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
+from tests.properties.expectation import values_of
 from tests.properties.operations import OPERATIONS, Array, _of
-from tests.properties.oracle import Run, values_of
+from tests.properties.oracle import Run
 from tests.properties.running import Case, cases, settled
 from tests.properties.syntax import Program
 
@@ -45,11 +46,16 @@ def test_a_gradient_is_a_slope(case: Case) -> None:
     for source in program.sources:
         gradient = oracle.gradient(source)
         direction = rng.uniform(-1, 1, values[source.name].shape)
+        if source.type.is_complex:
+            direction = direction * (1 - 0.5j)
         low, high = (
             loss(program, {**values, source.name: values[source.name] + h * direction})
             for h in (-STEP, STEP)
         )
-        slope = 0.0 if gradient is None else np.sum(gradient * direction)
+        # A cotangent of a complex number is that of its real part, and i times that of
+        # the other.
+        along = None if gradient is None else (np.conj(gradient) * direction).real
+        slope = 0.0 if along is None else np.sum(along)
         np.testing.assert_allclose(
             slope, (high - low) / (2 * STEP), rtol=1e-5, atol=1e-6, err_msg=source.name
         )

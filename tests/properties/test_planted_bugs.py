@@ -19,8 +19,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 
 from tests.properties.checking import check
+from tests.properties.expectation import expected
 from tests.properties.operations import OPERATIONS
-from tests.properties.oracle import Run, expected
+from tests.properties.oracle import Run
 from tests.properties.running import Case, Oracle, cases, check_case, settled
 from tests.properties.source import program_source, script
 from tests.properties.tolerances import tolerances

@@ -8,21 +8,23 @@ script in `recursive_tf_random_program_*.py` where temporary files are.
 
 from __future__ import annotations
 
-import math
+import hashlib
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tests.properties.running import Case, batched_share, cases, check_case
+from recursive_tf.python import root_op
+from tests.helpers import batched_share
+from tests.properties.features import is_never_batched
+from tests.properties.running import Case, cases, check_case
+from tests.properties.source import program_source
 
 pytestmark = pytest.mark.slow
 
 # Few enough that all processors have work, and that Hypothesis does not yet vary the
 # forests of programs that it has drawn before.
 PROGRAMS_A_PART = 5
-
-FEWEST_TO_TELL = 20
-LEAST_BATCHED = 0.6
 
 SETTINGS = settings(
     # It begins with the simplest program there is.
@@ -41,11 +43,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("part", range(-(-count // PROGRAMS_A_PART)))
 
 
-@pytest.mark.may_fall_back("how many do is seen to below")
+def digest(case: Case) -> str:
+    """Returns a name for the text of a program."""
+    text = program_source(case.program)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.may_fall_back("which may, and how many do, is seen to")
 def test_every_executor_computes_what_the_oracle_does(
-    part: int, pytestconfig: pytest.Config
+    part: int, pytestconfig: pytest.Config, record_property: Any
 ) -> None:
     base = int(pytestconfig.getoption("programs_seed"))
+    is_batched: dict[str, bool] = {}
 
     as_drawn = pytestconfig.getoption("programs_as_drawn")
     phases = [Phase.generate] if as_drawn else SETTINGS.phases
@@ -54,21 +63,18 @@ def test_every_executor_computes_what_the_oracle_does(
     @settings(SETTINGS, phases=phases)
     @given(cases())
     def run(case: Case) -> None:
-        check_case(case)
+        made = check_case(case)["batched"]
+        if made:
+            was_batched = root_op.DATAFLOW not in made
+            is_batched[digest(case)] = was_batched
+            assert was_batched or is_never_batched(case.program), (
+                "It is not batched, though nothing in it is refused:\n\n"
+                + program_source(case.program, "batched")
+            )
 
     try:
         run()
     except Exception as error:
         error.add_note(f"The same programs again: --programs-seed={base}")
         raise
-
-
-def test_most_of_them_are_batched() -> None:
-    """Else the batched executor would hardly be tested: `auto` falls back silently."""
-    share, total = batched_share()
-    print(f"{share:.0%} of {total} random programs were batched")  # noqa: T201
-    if total < FEWEST_TO_TELL:
-        pytest.skip("This process ran too few random programs to tell.")
-    # What chance may take off it: two processes run twenty programs each.
-    chance = 1.6 * math.sqrt(LEAST_BATCHED * (1 - LEAST_BATCHED) / total)
-    assert share >= LEAST_BATCHED - chance
+    batched_share.note(record_property, is_batched)
