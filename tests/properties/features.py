@@ -153,7 +153,7 @@ _OF_PROGRAM: dict[str, Callable[[Program, list[SubGraph]], bool]] = {
         len(program.dtypes.intersection(FLOATS)) > 1
     ),
     "random numbers": lambda program, _: bool(program.drawn),
-    "a memoised SubGraph": lambda _, subgraphs: any(
+    "a memoized SubGraph": lambda _, subgraphs: any(
         s.header.kind == "shared" for s in subgraphs
     ),
     "what is never batched": lambda program, _: is_never_batched(program),

@@ -199,7 +199,7 @@ class Header:
 
     Attributes:
         kind: "tree" recurses to children, "fuel" counts down, "plain" does not recurse,
-            "shared" recurses to children and is memoised: one invocation a node, and
+            "shared" recurses to children and is memoized: one invocation a node, and
             for each value of a boolean that it may take.
         packed: All inputs after the node and the fuel are one structure; None is each
             on its own.
