@@ -102,7 +102,7 @@ BUGS = (
     ),
     Bug(
         "speculates-what-may-fail",
-        PYTHON / "stages.py",
+        PYTHON / "plan/stages.py",
         "return (is_free or self._is_total_lookup(op)) and not any(",
         "return not any(",
     ),
