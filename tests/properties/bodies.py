@@ -369,7 +369,9 @@ class BodyDrawing:
         targets = tuple(self.name(kind) for kind in callee.outputs)
         scope.variables.extend(targets)
         scope.growing |= {x.name for x in targets if x.type.is_differentiable}
-        is_loop = self._pick([False, False, True])
+        # Beside an effect a loop stays one, and a push in it has no gradient.
+        stays_loop = self.counts and self.is_linear
+        is_loop = not stays_loop and self._pick([False, False, True])
         return Map(targets, callee.name, is_loop, fuel, args)
 
     # --- Branches and loops
