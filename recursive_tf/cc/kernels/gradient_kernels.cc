@@ -249,10 +249,10 @@ class CallGradientOp : public tf::AsyncOpKernel {
         run->CheckCall(*callee->activation, ctx->num_inputs() - 2,
                        ctx->num_outputs()),
         done);
-    run->program.Start(new SiteCall(
-        &run->program, callee->activation,
-        /*tree=*/nullptr, HandleOf(run, callee->activation),
-        {ctx, /*first_argument=*/2, std::move(done)}));
+    run->program.Start(
+        new SiteCall(&run->program, callee->activation,
+                     /*tree=*/nullptr, HandleOf(run, callee->activation),
+                     {ctx, /*first_argument=*/2, std::move(done)}));
   }
 };
 

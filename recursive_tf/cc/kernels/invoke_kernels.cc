@@ -162,9 +162,9 @@ class CallOp : public tf::AsyncOpKernel {
     OP_REQUIRES_OK_ASYNC(ctx, run->Enter(invocation, &activation), done);
     const tf::Tensor handle = HandleOf(run, activation, caller->within);
     SetHandleOutput(ctx, run, handle);
-    run->program.Start(new SiteCall(
-        &run->program, activation, &run->record->activations, handle,
-        {ctx, /*first_argument=*/1, std::move(done)}));
+    run->program.Start(
+        new SiteCall(&run->program, activation, &run->record->activations,
+                     handle, {ctx, /*first_argument=*/1, std::move(done)}));
   }
 
  private:

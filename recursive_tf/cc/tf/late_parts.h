@@ -13,7 +13,8 @@
 namespace recursive_tf {
 
 // What of the prologue waits until a block takes it, because it may fail: see
-// recursive_tf/python/batching/vectorize/late_parts.py. Constant for a root kernel.
+// recursive_tf/python/batching/vectorize/late_parts.py. Constant for a root
+// kernel.
 struct LateParts {
   // Reads the attributes of the root op, and adds what the parts run to
   // `blocks`.
