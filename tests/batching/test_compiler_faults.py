@@ -7,13 +7,11 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.python import fallback, redefinition
-from recursive_tf.python.batching import (
-    compilation,
-    prologue_outputs,
-    training_block,
-    vectorize,
-)
+from recursive_tf.python.batching import compilation
+from recursive_tf.python.batching.differentiate import training_block
+from recursive_tf.python.batching.encode import prologue_outputs
+from recursive_tf.python.batching.vectorize import any_number
+from recursive_tf.python.root_calls import fallback, redefinition
 from tests.helpers.subgraphs import define_fib
 
 
@@ -33,7 +31,7 @@ def records(caplog):
 
 PASSES = [
     (compilation, "DenseLists"),
-    (compilation, "FlatProgram"),
+    (compilation, "flatten"),
     (compilation, "Stages"),
     (compilation, "cut"),
     (compilation, "block_names"),
@@ -43,10 +41,10 @@ PASSES = [
     (compilation, "PrologueOutputs"),
     (compilation, "vectorize"),
     (compilation, "check_gradient"),
-    (vectorize, "VectorizedBlock"),
-    (vectorize, "simplify"),
-    (vectorize, "emit"),
-    (vectorize, "structure"),
+    (any_number, "VectorizedBlock"),
+    (any_number, "simplify"),
+    (any_number, "emit"),
+    (any_number, "structure"),
     (prologue_outputs, "late_parts"),
     (prologue_outputs, "Extract"),
 ]
@@ -134,7 +132,7 @@ def test_who_insists_on_a_batched_gradient_is_told_of_the_fault(monkeypatch):
 
 @pytest.mark.falls_back("that is what it tests")
 def test_a_fault_is_logged_once_with_its_traceback(monkeypatch, records):
-    break_pass(monkeypatch, vectorize, "emit")
+    break_pass(monkeypatch, any_number, "emit")
     for _ in range(2):
         define_fib()(7)
     (record,) = records()
@@ -158,7 +156,7 @@ def test_what_ends_a_process_ends_it(monkeypatch, raised):
     def end(*_args, **_kwargs):
         raise raised
 
-    monkeypatch.setattr(vectorize, "emit", end)
+    monkeypatch.setattr(any_number, "emit", end)
     with pytest.raises(raised):
         define_fib()(7)
 

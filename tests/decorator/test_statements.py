@@ -90,7 +90,6 @@ def test_a_base_case_that_is_a_loop_of_no_turns_is_annotated():
 
 
 @pytest.mark.every_executor
-@pytest.mark.falls_back("a list of unknown length")
 def test_map_fn_in_a_body_calls_for_each_element():
     @rtf.subgraph
     def f(n):

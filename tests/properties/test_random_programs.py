@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from recursive_tf.python import root_op
+from recursive_tf.python.root_calls import root_op
 from tests.helpers import batched_share
 from tests.properties.features import is_never_batched
 from tests.properties.running import Case, cases, check_case

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python.batching.encode.encoding import encode
-from recursive_tf.python.batching.plan import (
+from recursive_tf.python.batching.plan.plan import (
     Branch,
     CallSite,
     Plan,
