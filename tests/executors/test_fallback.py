@@ -1,29 +1,12 @@
 """A user is told what `auto` does not batch, and what is compiled again and again."""
 
-import logging
-
 import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.root_calls import fallback, redefinition
+from recursive_tf.python.root_calls import fallback
 from tests.helpers.subgraphs import define_fib, define_triangle
-
-
-@pytest.fixture(autouse=True)
-def nothing_was_said(monkeypatch):
-    """What other tests warned of, or defined, is new again."""
-    monkeypatch.setattr(fallback, "_warned", set())
-    monkeypatch.setattr(redefinition, "_by_place", {})
-    monkeypatch.delenv("RTF_WARN_FALLBACK", raising=False)
-
-
-@pytest.fixture
-def warnings(caplog):
-    """Returns a function that gives the warnings so far."""
-    caplog.set_level(logging.WARNING, "recursive_tf")
-    return lambda: [r.getMessage() for r in caplog.records if r.name == "recursive_tf"]
 
 
 def define_count(**choices):

@@ -11,23 +11,7 @@ from recursive_tf.python.batching import compilation
 from recursive_tf.python.batching.differentiate import training_block
 from recursive_tf.python.batching.encode import prologue_outputs
 from recursive_tf.python.batching.vectorize import any_number
-from recursive_tf.python.root_calls import fallback, redefinition
 from tests.helpers.subgraphs import define_fib
-
-
-@pytest.fixture(autouse=True)
-def nothing_was_said(monkeypatch):
-    monkeypatch.setattr(fallback, "_warned", set())
-    monkeypatch.setattr(redefinition, "_by_place", {})
-    monkeypatch.delenv("RTF_WARN_FALLBACK", raising=False)
-
-
-@pytest.fixture
-def records(caplog):
-    """Returns a function that gives what was logged so far."""
-    caplog.set_level(logging.WARNING, "recursive_tf")
-    return lambda: caplog.records
-
 
 PASSES = [
     (compilation, "DenseLists"),
