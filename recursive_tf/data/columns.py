@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -135,6 +136,7 @@ def _check(values: Iterable[Any], dtype: tf.DType, what: str) -> None:
             raise ForestError(f"the {what} {number} is too large for {dtype.name}")
 
 
+@functools.cache
 def _types(dtype: tf.DType) -> set[type]:
     """Returns what may stand in a tree for a dtype; bool is no number."""
     if dtype == tf.string:
@@ -144,6 +146,7 @@ def _types(dtype: tf.DType) -> set[type]:
     return {int} if dtype.is_integer else {int, float}
 
 
+@functools.cache
 def _limits(dtype: tf.DType) -> tuple[float, float]:
     """Returns the least and the greatest number, for Python's own comparisons."""
     number = int if dtype.is_integer else float
