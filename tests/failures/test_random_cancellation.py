@@ -5,6 +5,7 @@ After hundreds of them results are right, nothing hangs, and memory is as before
 
 import ctypes
 import gc
+import os
 import pathlib
 import random
 import threading
@@ -102,7 +103,9 @@ def test_steps_that_are_cancelled_at_random_moments_leave_nothing(step, seconds)
     warm = resident_memory()
     cancel(CANCELLATIONS)
     assert_healthy(step)
-    assert resident_memory() - warm < 30 * MEGABYTE
+    # AddressSanitizer does not give back what is freed: it watches that.
+    if "ASAN_OPTIONS" not in os.environ:
+        assert resident_memory() - warm < 30 * MEGABYTE
 
 
 def test_steps_that_are_cancelled_in_threads_leave_nothing(step, seconds):
