@@ -40,24 +40,23 @@ class CallCount {
 
   // What is counted for `bytes`.
   static int64_t Rounded(int64_t bytes) {
-    return static_cast<int64_t>(Units(bytes) >> kBitsOfCalls) << kBitsOfUnit;
+    return static_cast<int64_t>(Units(bytes) / kOneUnit * kBytesAUnit);
   }
 
  private:
-  static constexpr int kBitsOfCalls = 32;
-  static constexpr int kBitsOfUnit = 10;
+  static constexpr uint64_t kBytesAUnit = 1024;
   static constexpr uint64_t kCall = 1;
-
   // In the high half, where what is too much is lost without a trace in calls.
+  static constexpr uint64_t kOneUnit = uint64_t{UINT32_MAX} + 1;
+
   static uint64_t Units(int64_t bytes) {
-    constexpr int64_t kUnit = int64_t{1} << kBitsOfUnit;
-    return static_cast<uint64_t>((bytes + kUnit - 1) >> kBitsOfUnit)
-           << kBitsOfCalls;
+    const uint64_t rounded_up = static_cast<uint64_t>(bytes) + kBytesAUnit - 1;
+    return rounded_up / kBytesAUnit * kOneUnit;
   }
 
   static Total TotalOf(uint64_t word) {
-    return {static_cast<int64_t>(word & UINT32_MAX),
-            static_cast<int64_t>(word >> kBitsOfCalls) << kBitsOfUnit};
+    return {static_cast<int64_t>(word % kOneUnit),
+            static_cast<int64_t>(word / kOneUnit * kBytesAUnit)};
   }
 
   std::atomic<uint64_t> word_{0};

@@ -126,7 +126,7 @@ TEST(ActivationTreeTest, CallsMayHoldTheLastByteAllowedAndNoMore) {
 TEST(ActivationTreeTest, WithoutALimitOfBytesAnythingIsHeld) {
   ActivationTree tree(MaxBytes(0), /*keep=*/true);
   Activation* entered;
-  EXPECT_EQ(tree.Enter(CallBy(nullptr), &entered, int64_t{1} << 40),
+  EXPECT_EQ(tree.Enter(CallBy(nullptr), &entered, int64_t{1'000'000'000'000}),
             Verdict::kEntered);
 }
 

@@ -52,7 +52,7 @@ TEST(CallCountTest, RemoveBytesLeavesTheCall) {
 }
 
 TEST(CallCountTest, BytesThatAreTooManyDoNotChangeTheCalls) {
-  constexpr int64_t kTerabyte = int64_t{1} << 40;
+  constexpr int64_t kTerabyte = int64_t{1024} * 1024 * 1024 * 1024;
   CallCount count;
   for (int i = 0; i < 10; ++i) count.Add(kTerabyte);
   EXPECT_EQ(count.Get().num_calls, 10);
@@ -66,13 +66,13 @@ TEST(CallCountStressTest, NothingIsLostBetweenEightThreads) {
   CallCount count;
   RunInThreads(8, [&](int thread) {
     for (int i = 0; i < kRounds; ++i) {
-      count.Add(thread * 1000);
-      if (i % 2 == 0) count.Remove(thread * 1000);
+      count.Add(int64_t{1000} * thread);
+      if (i % 2 == 0) count.Remove(int64_t{1000} * thread);
     }
   });
   int64_t bytes = 0;
   for (int thread = 0; thread < 8; ++thread) {
-    bytes += CallCount::Rounded(thread * 1000) * (kRounds / 2);
+    bytes += CallCount::Rounded(int64_t{1000} * thread) * (kRounds / 2);
   }
   EXPECT_EQ(count.Get().num_calls, 8 * (kRounds / 2));
   EXPECT_EQ(count.Get().num_bytes, bytes);

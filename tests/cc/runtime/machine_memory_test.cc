@@ -40,7 +40,7 @@ TEST(MachineMemoryTest, IsSomeOfTheMachinesOwn) {
 
 TEST(MachineMemoryTest, AGroupThatHasLessIsTheLimit) {
   const GroupFile group("104857600\n");
-  EXPECT_EQ(WithinGroup(int64_t{1} << 34, group.path()), 104857600);
+  EXPECT_EQ(WithinGroup(int64_t{17'179'869'184}, group.path()), 104857600);
 }
 
 TEST(MachineMemoryTest, AGroupThatHasMoreIsNoLimit) {
