@@ -77,8 +77,7 @@ def pytest_collection_modifyitems(
     """Leaves out what `--quick` does not run."""
     if config.option.quick:
         wanted = chosen(items, changed_files())
-        left_out = set(items).difference(wanted)
-        config.hook.pytest_deselected(items=[i for i in items if i in left_out])
+        config.hook.pytest_deselected(items=list(set(items).difference(wanted)))
         items[:] = wanted
 
 

@@ -1,13 +1,10 @@
 """Writes tests/README.md: what each file of tests says of itself, by folder.
 
-Usage: python -m tools.test_map [--check]
-
-With --check nothing is written: fails if the page is not up to date.
+Usage: python -m tools.test_map
 """
 
 import ast
 import pathlib
-import sys
 from collections.abc import Iterator
 
 TESTS = pathlib.Path(__file__).resolve().parents[1] / "tests"
@@ -17,17 +14,6 @@ HEAD = """# Where the tests are
 A folder is a feature; what is of one feature stands in its folder, for both executors,
 values and gradients alike. `make docs` writes this page from the first lines of files.
 """
-
-
-def main(arguments: list[str]) -> int:
-    """Runs the command; returns its exit code."""
-    written = page(TESTS)
-    if "--check" not in arguments:
-        PAGE.write_text(written)
-    elif PAGE.read_text() != written:
-        print("tests/README.md is not up to date. Run: make docs")
-        return 1
-    return 0
 
 
 def page(tests: pathlib.Path) -> str:
@@ -58,4 +44,4 @@ def _first(docstring: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    PAGE.write_text(page(TESTS))

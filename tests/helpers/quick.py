@@ -37,15 +37,13 @@ def touched_by(
 ) -> list[pathlib.Path]:
     """Returns the files of tests that are, are named after, or import what changed."""
     texts = {path: path.read_text(encoding="utf-8") for path in tests}
-    found: dict[pathlib.Path, None] = {}
-    for name in changed:
-        path = pathlib.Path(name)
-        module = ".".join(path.with_suffix("").parts)
-        for test, text in texts.items():
-            is_own = test == ROOT / path or test.stem == f"test_{path.stem}"
-            if path.suffix == ".py" and (is_own or module in text):
-                found[test] = None
-    return list(found)
+    paths = [path for path in map(pathlib.Path, changed) if path.suffix == ".py"]
+
+    def is_about(test: pathlib.Path, path: pathlib.Path) -> bool:
+        is_own = test == ROOT / path or test.stem == f"test_{path.stem}"
+        return is_own or ".".join(path.with_suffix("").parts) in texts[test]
+
+    return [test for test in texts if any(is_about(test, path) for path in paths)]
 
 
 def changed_files() -> list[str]:

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.rules import restored_rules
 
 PASSES = ["closed", "flattened", "vectorized", "differentiated"]
 
@@ -78,6 +79,26 @@ def test_a_loaded_program_is_shown(tmp_path):
     passes = rtf.explain(loaded.call).program.passes()
     assert list(passes) == PASSES
     assert "wait: halved(" in passes["flattened"]
+
+
+def test_of_a_loaded_program_whose_rule_is_gone_there_is_what_runs(tmp_path):
+    with restored_rules():
+
+        @rtf.register_vectorization("InvertPermutation")
+        def invert(block, op, inputs):
+            return [tf.argsort(block.all_rows(inputs[0]), axis=1)]
+
+        with rtf.SubGraph("inverted", executor="batched") as inverted:
+            order = inverted.input(tf.TensorSpec([3], tf.int32))
+            inverted.output(tf.math.invert_permutation(order))
+        module = tf.Module()
+        spec = [tf.TensorSpec([3], tf.int32)]
+        module.call = tf.function(lambda x: inverted(x), input_signature=spec)
+        tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    explanation = rtf.explain(loaded.call, passes=True)
+    assert list(explanation.program.passes()) == ["closed"]
+    assert "InvertPermutation" in repr(explanation)
 
 
 def test_a_memoized_subgraph_and_a_map_say_how_they_wait():

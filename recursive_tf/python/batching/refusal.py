@@ -122,12 +122,12 @@ def _refusing(fault: Callable[[str], FaultError]) -> Iterator[None]:
         raise
     # Of TensorFlow anything may come where ops are built that cannot be.
     except Exception as error:
-        if is_of_user(error):
+        if _is_of_user(error):
             raise
         raise fault(_in_words(error)) from error
 
 
-def is_of_user(error: Exception) -> bool:
+def _is_of_user(error: Exception) -> bool:
     """Says whether an error came of a rule that is not the library's."""
     return getattr(error, _OF_USER, False)
 

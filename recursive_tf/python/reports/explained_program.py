@@ -50,11 +50,8 @@ class ExplainedProgram:
         """Returns what the program consists of, with lines of the user's code."""
         if self.executor == "dataflow":
             return call_sites_in_words(self._graphs, self.names)
-        try:
-            found = self._compilation()
-        except CannotBatchError:
-            found = None  # It was loaded from a file, and a rule that it needs was not.
-        if found is None or len(found.blocks) != len(self.block_names):
+        found = self._compiled()
+        if found is None:
             return "\n".join(f"runs '{name}'" for name in self.block_names)
         return plan_in_words(found.plan, found.blocks, self.block_names, self._tables)
 
@@ -65,11 +62,25 @@ class ExplainedProgram:
             By pass, in their order: "closed" is what both executors run; then, if the
             program is batched, "flattened" is without nesting, "vectorized" has the
             prologue and the blocks for any number of rows, and "differentiated" the
-            blocks with the parts of their gradients.
+            blocks with the parts of their gradients. Of a loaded program that needs a
+            rule which is not there it is the first alone.
         """
-        is_batched = self.executor == "batched"
-        compilation = self._compilation() if is_batched else None
-        return passes_in_words(self._graphs, self.names, compilation)
+        return passes_in_words(self._graphs, self.names, self._compiled())
+
+    def _compiled(self) -> Compilation | None:
+        """Returns what the batched executor runs, if that runs it and it is known.
+
+        It is not if it was loaded from a file, and a rule that it needs was not, or
+        is another one.
+        """
+        if self.executor == "dataflow":
+            return None
+        try:
+            found = self._compilation()
+        except CannotBatchError:
+            return None
+        is_the_same = found is not None and len(found.blocks) == len(self.block_names)
+        return found if is_the_same else None
 
 
 def program_of_root_call(root_call: RootCall) -> ExplainedProgram:
