@@ -1,6 +1,9 @@
 // Checks of many activations at once, and texts of them, which both are mostly
 // for who debugs.
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,15 +18,29 @@ namespace {
 namespace tf = tensorflow;
 using tf::shape_inference::DimensionHandle;
 using tf::shape_inference::InferenceContext;
+using tf::shape_inference::ShapeHandle;
 
-// As many rows as the inputs have that have rows.
+// As many rows as the inputs have that have rows, and as there are lengths.
 absl::Status TextsShape(InferenceContext* ctx) {
   std::vector<bool> has_rows;
+  std::vector<int32_t> lists;
   TF_RETURN_IF_ERROR(ctx->GetAttr("has_rows", &has_rows));
+  TF_RETURN_IF_ERROR(ctx->GetAttr("lists", &lists));
+  const size_t num_parts = has_rows.size();
+  if (num_parts + lists.size() != static_cast<size_t>(ctx->num_inputs())) {
+    return absl::InvalidArgumentError(
+        "has_rows and lists do not say what the inputs are");
+  }
   DimensionHandle rows = ctx->UnknownDim();
-  for (int i = 0; i < ctx->num_inputs(); ++i) {
-    if (!has_rows[i] || !ctx->RankKnown(ctx->input(i))) continue;
-    TF_RETURN_IF_ERROR(ctx->Merge(rows, ctx->Dim(ctx->input(i), 0), &rows));
+  for (size_t i = 0; i < num_parts + lists.size(); ++i) {
+    const bool is_list =
+        std::find(lists.begin(), lists.end(), i) != lists.end();
+    const bool is_of_rows = i >= num_parts || (has_rows[i] && !is_list);
+    const auto shape = ctx->input(static_cast<int>(i));
+    if (!is_of_rows || !ctx->RankKnown(shape)) continue;
+    ShapeHandle checked;
+    TF_RETURN_IF_ERROR(ctx->WithRankAtLeast(shape, 1, &checked));
+    TF_RETURN_IF_ERROR(ctx->Merge(rows, ctx->Dim(shape, 0), &rows));
   }
   ctx->set_output(0, ctx->Vector(rows));
   return absl::OkStatus();
@@ -55,8 +72,11 @@ checked: The same.
 REGISTER_OP("RecursiveAssertRows")
     .Input("conditions: bool")
     .Input("data: T")
+    .Input("lengths: L")
     .Attr("T: list(type) >= 0")
+    .Attr("L: list({int32}) >= 0")
     .Attr("has_rows: list(bool) >= 0")
+    .Attr("lists: list(int) >= 0")
     .Attr("summarize: int")
     .SetIsStateful()
     .SetShapeFn(tf::shape_inference::NoOutputs)
@@ -65,7 +85,9 @@ Assert of many activations: fails as that does for the first whose condition is 
 
 conditions: [N].
 data: What is printed of that row.
+lengths: [N] for each list, how many of its items are each row's.
 has_rows: Which of the data have rows in front.
+lists: Which of these have the items of all rows there, one row after the other.
 summarize: How many entries of each are printed.
 )doc");
 
@@ -90,9 +112,12 @@ output: The same.
 
 REGISTER_OP("RecursiveFormatRows")
     .Input("inputs: T")
+    .Input("lengths: L")
     .Output("texts: string")
     .Attr("T: list(type) >= 1")
+    .Attr("L: list({int32}) >= 0")
     .Attr("has_rows: list(bool) >= 1")
+    .Attr("lists: list(int) >= 0")
     .Attr("template: string")
     .Attr("placeholder: string")
     .Attr("summarize: int")
@@ -101,7 +126,9 @@ REGISTER_OP("RecursiveFormatRows")
 StringFormat of many activations.
 
 inputs: What takes the place of the placeholders.
+lengths: [N] for each list, how many of its items are each row's.
 has_rows: Which of them have rows in front; at least one.
+lists: Which of these have the items of all rows there, one row after the other.
 template: The text with placeholders.
 placeholder: What they look like.
 summarize: How many entries of each axis are shown.

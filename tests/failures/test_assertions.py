@@ -38,6 +38,11 @@ def sentence_of(text):
     return re.search(r"SubGraph '.*", text).group()
 
 
+def count(k):
+    """Returns 0, 1, ..., k - 1."""
+    return tf.range(tf.maximum(k, 0))
+
+
 ASSERTIONS = {
     "of integers": lambda k: tf.debugging.assert_less(k, 4, message="too deep"),
     "of floats": lambda k: tf.debugging.assert_less(
@@ -47,6 +52,13 @@ ASSERTIONS = {
         tf.range(3) + k, 6, summarize=2
     ),
     "with a text": lambda k: tf.debugging.Assert(k < 4, ["k is", k, "of", "4"]),
+    "of a list": lambda k: tf.debugging.assert_less(count(k), 4, message="long"),
+    "of a list of vectors": lambda k: tf.debugging.assert_less(
+        count(k)[:, None] + tf.range(2), 5, summarize=20
+    ),
+    "with lists": lambda k: tf.debugging.Assert(
+        k < 4, ["k is", k, count(k), 0.5 * tf.cast(count(k), tf.float32)]
+    ),
     "without data": lambda k: tf.debugging.Assert(k < 4, [k]),
 }
 
@@ -205,6 +217,10 @@ def printed(capfd, call):
         lambda x, t: tf.print({"x": x, "t": t}, [t], sep="|", end="<\n"),
         lambda x, t: tf.print(tf.strings.format("{} and {}", (x, t))),
         lambda x, t: tf.print("hello"),
+        lambda x, t: tf.print(t, tf.range(tf.cast(x[0], tf.int32)), x),
+        lambda x, t: tf.print(
+            tf.strings.format("{}", tf.range(tf.cast(x[1], tf.int32)))
+        ),
     ],
 )
 def test_each_activation_prints_its_line(line, capfd):

@@ -233,6 +233,8 @@ class BodyDrawing:
 
     def _statement(self, scope: Scope) -> Statement:
         kinds: list[Any] = [self._let, self._let, *self._kinds_of_calls(scope)]
+        if len(self._joinable(scope)) > 1:
+            kinds += [self._cell] * 2
         if scope.nesting < MAX_NESTING:
             kinds += [self._nested_conditional, self._nested_switch, self._nested_loop]
             if 0 < scope.num_known < self.arity:
@@ -269,6 +271,22 @@ class BodyDrawing:
         scope.variables.append(target)
         return Let(target, value)
 
+    def _cell(self, scope: Scope) -> Statement:
+        """Draws what most cells begin with: a weight, times two vectors joined."""
+        vectors = self._joinable(scope)
+        weight = self.expressions(scope).of(self.sizes.wide())
+        args = (weight, self._pick(vectors[::-1][:3]), self._pick(vectors[::-1][1:3]))
+        target = self.name(self.sizes.vector())
+        scope.growing.add(target.name)
+        scope.variables.append(target)
+        return Let(target, Apply("wide", args, target.type))
+
+    def _joinable(self, scope: Scope) -> list[Var]:
+        """Returns bounded vectors that each activation has of its own."""
+        found = [v for v in scope.variables if v.type == self.sizes.vector()]
+        apart = {v.name for v in self.captures} | scope.growing
+        return [v for v in found if v.name not in apart]
+
     def _push(self, scope: Scope, table: str) -> Statement:
         scope.tables.remove(table)
         if table in self.drawn:
@@ -296,7 +314,10 @@ class BodyDrawing:
         if not self._callees(scope, "tree", "shared"):
             return []
         count = min(len(scope.children), self._pick([2, 1, 3]))
-        return [self._visit(scope) for _ in range(count)]
+        found = [self._visit(scope) for _ in range(count)]
+        if len(self._joinable(scope)) > 1 and self._pick([False, True]):
+            found.append(self._cell(scope))
+        return found
 
     def _visit(self, scope: Scope) -> Statement:
         child = self._pick(scope.children)

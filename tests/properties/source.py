@@ -54,13 +54,18 @@ generator = tf.random.Generator.from_seed(7)
 @tf.custom_gradient
 def slanted(x):
     """Returns x; its gradient is another than that of x, and needs x."""
-    return tf.identity(x), lambda dy: 0.5 * dy * tf.cos(3 * x)
+    return tf.identity(x), lambda dy: 0.5 * dense(dy) * tf.cos(3 * x)
 
 
 @tf.custom_gradient
 def steady(x):
     """Returns sin(x), and says itself how that grows."""
-    return tf.sin(x), lambda dy: dy * tf.cos(x)
+    return tf.sin(x), lambda dy: dense(dy) * tf.cos(x)
+
+
+def dense(gradient):
+    """Returns a gradient that may be `tf.IndexedSlices`, after a lookup, as a tensor."""
+    return tf.convert_to_tensor(gradient)
 
 
 def for_each(rows, x):

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -28,6 +30,60 @@ namespace tf = tensorflow;
 int64_t RowSize(const tf::Tensor& rows) {
   return rows.NumElements() / std::max<int64_t>(rows.dim_size(0), 1);
 }
+
+// A tensor that says something of each row.
+class Part {
+ public:
+  Part(tf::Tensor tensor, bool has_rows)
+      : tensor_(std::move(tensor)), has_rows_(has_rows) {}
+
+  // Makes it the items of lists, of these lengths.
+  absl::Status SetLengths(const tf::Tensor& lengths) {
+    if (lengths.dims() != 1 || lengths.dtype() != tf::DT_INT32) {
+      return absl::InvalidArgumentError("lengths must be vectors of int32");
+    }
+    ends_.emplace();
+    int64_t end = 0;
+    for (int64_t row = 0; row < lengths.dim_size(0); ++row) {
+      const int32_t length = lengths.vec<int32_t>()(row);
+      if (length < 0) return absl::InvalidArgumentError("a length is negative");
+      ends_->push_back(end += length);
+    }
+    if (tensor_.dims() == 0 || tensor_.dim_size(0) != end) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Lists of ", end, " items are to be in a tensor of shape ",
+          tensor_.shape().DebugString()));
+    }
+    return absl::OkStatus();
+  }
+
+  // Sets how many rows it has, or checks it if that is not negative.
+  absl::Status CountRows(int64_t* num_rows) const {
+    if (!has_rows_) return absl::OkStatus();
+    if (tensor_.dims() == 0) {
+      return absl::InvalidArgumentError("A scalar has no rows.");
+    }
+    const int64_t own = ends_.has_value() ? static_cast<int64_t>(ends_->size())
+                                          : tensor_.dim_size(0);
+    if (*num_rows < 0) *num_rows = own;
+    if (own == *num_rows) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("There are ", *num_rows, " rows, but an input has ", own));
+  }
+
+  // Returns what a row sees of it, which need not be aligned.
+  tf::Tensor Row(int64_t row) const {
+    if (!has_rows_) return tensor_;
+    if (!ends_.has_value()) return tensor_.SubSlice(row);
+    return tensor_.Slice(row > 0 ? (*ends_)[row - 1] : 0, (*ends_)[row]);
+  }
+
+ private:
+  tf::Tensor tensor_;
+  bool has_rows_;
+  // Behind the items of each row, if it is of lists.
+  std::optional<std::vector<int64_t>> ends_;
+};
 
 template <typename T>
 class CheckedIdsOp : public tf::OpKernel {
@@ -68,50 +124,55 @@ class CheckedIdsOp : public tf::OpKernel {
   std::string what_;
 };
 
-// What each row is made of: parts of their own, or those that all rows share.
+// What is said of each row: parts of its own, lists, or what all rows share.
 class OfRowsOp : public tf::OpKernel {
  public:
   explicit OfRowsOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("has_rows", &has_rows_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("lists", &lists_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("summarize", &summarize_));
+    for (const int32_t list : lists_) {
+      OP_REQUIRES(ctx,
+                  list >= 0 && list < static_cast<int64_t>(num_parts()) &&
+                      has_rows_[list],
+                  absl::InvalidArgumentError(absl::StrCat(
+                      "Part ", list, " is to be a list, but has no rows.")));
+    }
   }
 
  protected:
-  // Says what one row sees of a part.
-  std::string Summary(const tf::Tensor& part, size_t index, int64_t row,
-                      bool is_print) const {
-    return (has_rows_[index] ? part.SubSlice(row) : part)
-        .SummarizeValue(summarize_, is_print);
-  }
+  size_t num_parts() const { return has_rows_.size(); }
 
-  // Returns how many rows the parts from input `first` on have.
-  absl::Status CountRows(tf::OpKernelContext* ctx, int first,
-                         int64_t* num_rows) const {
-    if (static_cast<int>(has_rows_.size()) != ctx->num_inputs() - first) {
+  // Sets the parts of `num_rows` rows, or of as many as there are if that is
+  // negative.
+  absl::Status ReadParts(tf::OpKernelContext* ctx, int first, int64_t* num_rows,
+                         std::vector<Part>* parts) const {
+    const size_t num_inputs = num_parts() + lists_.size();
+    if (static_cast<int>(num_inputs) != ctx->num_inputs() - first) {
       return absl::InvalidArgumentError(
-          absl::StrCat("has_rows says something of ", has_rows_.size(),
+          absl::StrCat("has_rows and lists say something of ", num_inputs,
                        " inputs, but there are ", ctx->num_inputs() - first));
     }
-    for (size_t i = 0; i < has_rows_.size(); ++i) {
-      const tf::Tensor& part = ctx->input(first + static_cast<int>(i));
-      if (!has_rows_[i]) continue;
-      if (part.dims() == 0) {
-        return absl::InvalidArgumentError("A scalar has no rows.");
-      }
-      if (*num_rows < 0) *num_rows = part.dim_size(0);
-      if (part.dim_size(0) != *num_rows) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("There are ", *num_rows, " rows, but an input has ",
-                         part.dim_size(0)));
-      }
+    for (size_t i = 0; i < num_parts(); ++i) {
+      parts->push_back({ctx->input(first + static_cast<int>(i)), has_rows_[i]});
+    }
+    for (size_t k = 0; k < lists_.size(); ++k) {
+      const int input = first + static_cast<int>(num_parts() + k);
+      TF_RETURN_IF_ERROR((*parts)[lists_[k]].SetLengths(ctx->input(input)));
+    }
+    for (const Part& part : *parts) {
+      TF_RETURN_IF_ERROR(part.CountRows(num_rows));
     }
     return absl::OkStatus();
   }
 
-  size_t num_parts() const { return has_rows_.size(); }
+  std::string Summary(const Part& part, int64_t row, bool is_print) const {
+    return part.Row(row).SummarizeValue(summarize_, is_print);
+  }
 
  private:
   std::vector<bool> has_rows_;
+  std::vector<int32_t> lists_;
   int32_t summarize_ = 0;
 };
 
@@ -129,16 +190,16 @@ class AssertRowsOp : public OfRowsOp {
     if (failed == end) return;
     const int64_t row = failed - holds;
     int64_t num_rows = conditions.NumElements();
-    OP_REQUIRES_OK(ctx, CountRows(ctx, 1, &num_rows));
-    std::vector<std::string> parts;
-    for (size_t i = 0; i < num_parts(); ++i) {
-      const tf::Tensor& part = ctx->input(1 + static_cast<int>(i));
-      parts.push_back(
-          absl::StrCat("[", Summary(part, i, row, /*is_print=*/false), "]"));
+    std::vector<Part> parts;
+    OP_REQUIRES_OK(ctx, ReadParts(ctx, 1, &num_rows, &parts));
+    std::vector<std::string> texts;
+    for (const Part& part : parts) {
+      texts.push_back(
+          absl::StrCat("[", Summary(part, row, /*is_print=*/false), "]"));
     }
     ctx->CtxFailure(
         WithFailedRow(absl::InvalidArgumentError(absl::StrCat(
-                          "assertion failed: ", absl::StrJoin(parts, " "))),
+                          "assertion failed: ", absl::StrJoin(texts, " "))),
                       row));
   }
 
@@ -161,7 +222,8 @@ class FormatRowsOp : public OfRowsOp {
 
   void Compute(tf::OpKernelContext* ctx) override {
     int64_t num_rows = -1;
-    OP_REQUIRES_OK(ctx, CountRows(ctx, 0, &num_rows));
+    std::vector<Part> parts;
+    OP_REQUIRES_OK(ctx, ReadParts(ctx, 0, &num_rows, &parts));
     OP_REQUIRES(ctx, num_rows >= 0,
                 absl::InvalidArgumentError("No input has rows."));
     tf::Tensor* texts = nullptr;
@@ -169,8 +231,7 @@ class FormatRowsOp : public OfRowsOp {
     for (int64_t row = 0; row < num_rows; ++row) {
       std::string text = pieces_.front();
       for (size_t i = 0; i < num_parts(); ++i) {
-        const tf::Tensor& part = ctx->input(static_cast<int>(i));
-        absl::StrAppend(&text, Summary(part, i, row, /*is_print=*/true),
+        absl::StrAppend(&text, Summary(parts[i], row, /*is_print=*/true),
                         pieces_[i + 1]);
       }
       texts->flat<tf::tstring>()(row) = text;
