@@ -22,6 +22,10 @@ COPY = ROOT / "build" / "planted" / "copy"
 CC = pathlib.Path("recursive_tf/cc")
 PYTHON = pathlib.Path("recursive_tf/python/batching")
 LEFT_OUT = (".git", ".venv", "build", "dist", "__pycache__", ".*_cache")
+PROPERTIES = (
+    "tests/properties/test_untaken.py",
+    "tests/properties/test_random_programs.py",
+)
 RANDOM_PROGRAMS = ("--programs=40", "--programs-seed=0", "--programs-as-drawn")
 
 
@@ -167,8 +171,7 @@ def look_for(bug: Bug) -> Found:
         core = None
         if bug.file.is_relative_to(CC / "batching"):
             core = failed_core_test(run_in_copy("tools/core_tests.py"))
-        tests = "tests/properties/test_random_programs.py"
-        done = run_in_copy("-m", "pytest", tests, "-xq", *RANDOM_PROGRAMS)
+        done = run_in_copy("-m", "pytest", *PROPERTIES, "-xq", *RANDOM_PROGRAMS)
         return Found(core, what_failed(done))
     finally:
         path.write_text(right)

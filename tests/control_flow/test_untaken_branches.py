@@ -141,6 +141,40 @@ def test_a_looked_up_row_of_a_capture_has_its_gradient_where_the_branch_is_taken
     assert_gives(found, rows, [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]])
 
 
+def test_a_lookup_in_a_variable_may_stand_behind_a_condition_of_captures():
+    k, w = tf.Variable(0), tf.Variable([1.0, 2.0, 4.0])
+    with rtf.SubGraph("f") as f:
+        n, x = f.input(tf.int32), f.input(tf.float32)
+        lookup = lambda: tf.gather(w, 2 // k)  # noqa: E731
+        last = lambda: x * tf.cond(k > 0, lookup, lambda: w[0])  # noqa: E731
+        f.output(tf.cond(n > 0, lambda: f(n - 1, x + 1.0), last))
+
+    def both():
+        return f.map([0, 1], [1.0, 2.0])
+
+    assert_gives(gradient(both, w), [1.0, 3.0], [4.0, 0.0, 0.0])
+    k.assign(1)
+    assert_gives(gradient(both, w), [4.0, 12.0], [0.0, 0.0, 4.0])
+
+
+def test_an_effect_behind_a_condition_of_captures_is_of_who_makes_it(capfd):
+    k = tf.Variable(1)
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+
+        def told():
+            tf.print("at", n)
+            return n
+
+        told_or_not = lambda: tf.cond(k > 0, told, lambda: -n)  # noqa: E731
+        f.output(tf.cond(n > 2, told_or_not, lambda: n))
+    np.testing.assert_array_equal(f.map([1, 3, 4]), [1, 3, 4])
+    assert sorted(capfd.readouterr().err.splitlines()) == ["at 3", "at 4"]
+    k.assign(0)
+    np.testing.assert_array_equal(f.map([1, 3, 4]), [1, -3, -4])
+    assert not capfd.readouterr().err
+
+
 def test_what_fails_in_a_branch_that_is_taken_says_where():
     k = tf.Variable(0)
     with rtf.SubGraph("f") as f:

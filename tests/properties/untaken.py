@@ -44,11 +44,19 @@ HAZARDS = (
 SAFE = ("x", "0.5 * x", "tf.tanh(x)", "w[1]", "0.25", "x + z", "tf.reduce_sum(w) * x")
 # What calls get. Where they are not made, rows may be infinite.
 ARGUMENTS = ("x * z", "0.5 * x", "x + z", "tf.tanh(x)", "x - w[0]", "z * w[2] + x")
+# The same, of what only works where a call is made: for n > 0.
+RISKY_ARGUMENTS = (
+    "x / tf.cast(n, tf.float32)",
+    "x * tf.cast(6 // n, tf.float32)",
+    "x * tf.math.rsqrt(tf.cast(n, tf.float32))",
+    "x + tf.gather(w, tf.minimum(n - 1, 2))",
+)
 
 
 def draw_program(seed: int) -> str:
     """Returns the text of a body: an expression of what `Names` names."""
-    return _Drawing(random.Random(seed)).expression(3)
+    drawing = _Drawing(random.Random(seed))
+    return drawing.recursion(3) if seed % 3 == 0 else drawing.expression(3)
 
 
 class _Drawing:
@@ -58,7 +66,7 @@ class _Drawing:
 
     def expression(self, depth: int) -> str:
         kinds: list[Callable[[int], str]] = [self._guarded] * 3
-        kinds += [self._sum, self._recursion, self._loop, self._items, self._choice]
+        kinds += [self._sum, self.recursion, self._loop, self._items, self._choice]
         if depth == 0:
             return self._chance.choice(SAFE)
         return self._chance.choice([*kinds, self._shared])(depth - 1)
@@ -75,7 +83,7 @@ class _Drawing:
             hazard = f"{hazard} + {self.expression(depth)}"
         return f"cond({guard}, lambda: {hazard}, lambda: {other})"
 
-    def _recursion(self, depth: int) -> str:
+    def recursion(self, depth: int) -> str:
         if not self._calls_left:
             return self.expression(depth)
         self._calls_left -= 1
@@ -87,7 +95,7 @@ class _Drawing:
     def _argument(self, depth: int) -> str:
         if depth and self._chance.random() < 0.4:
             return self.expression(depth - 1)
-        return self._chance.choice(ARGUMENTS)
+        return self._chance.choice(ARGUMENTS + 2 * RISKY_ARGUMENTS)
 
     def _loop(self, depth: int) -> str:
         turns = self._chance.choice(("n", "k", "2", "n - 1"))

@@ -19,6 +19,8 @@ _READS = frozenset(
         "VariableShape",
     )
 )
+# What these do is in the functions that they name.
+_OF_FUNCTIONS = frozenset(("Case", "If", "StatefulPartitionedCall", "While"))
 # Stateful ops that neither change anything nor see what others change, if nobody
 # else changes it. An assertion only fails, and a push writes a row of its own.
 _ONLY_READS = _READS | {
@@ -29,11 +31,7 @@ _ONLY_READS = _READS | {
     "Assert",
     "CheckNumerics",
     "CheckNumericsV2",
-    # What these do is in the functions that they name.
-    "Case",
-    "If",
-    "StatefulPartitionedCall",
-    "While",
+    *_OF_FUNCTIONS,
 }
 
 _CLOSED_CALLS = frozenset(("RecursiveCall", "RecursiveMap", "RecursiveSharedCall"))
@@ -61,14 +59,17 @@ def contains(op: tf.Operation, types: frozenset[str]) -> bool:
 
 
 def has_effect(op: tf.Operation) -> bool:
-    """Says whether it matters when, or how often, `op` runs."""
-    return tf_compat.is_stateful(op) and op.type not in _READS
+    """Says whether it matters when, or how often, `op` runs.
 
-
-def has_effect_within(op: tf.Operation) -> bool:
-    """The same of what is in the functions that `op` names."""
+    Of an op that names functions, what is in them decides: an If that reads a variable
+    is stateful to TensorFlow, too.
+    """
+    if not tf_compat.is_stateful(op) or op.type in _READS:
+        return False
+    if op.type not in _OF_FUNCTIONS:
+        return True
     return any(
-        has_effect(inner) and not tf_compat.function_names(inner)
+        has_effect(inner) and inner.type not in _OF_FUNCTIONS
         for inner in ops_of_functions(op)
     )
 

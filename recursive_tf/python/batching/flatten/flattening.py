@@ -15,7 +15,7 @@ from recursive_tf.python.batching.flatten.late_rows import take_late_as_rows
 from recursive_tf.python.batching.flatten.maps import Maps
 from recursive_tf.python.batching.refusal import varying
 from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES, SHARED_CALLS
-from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.effects import contains, has_effect
 from recursive_tf.python.program.graph_copy import CONDITIONALS, LOOPS, branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -145,7 +145,8 @@ class _Flattening:
     def _concerns_rows(self, op: tf.Operation) -> bool:
         """Says whether activations may differ in what a conditional does for them."""
         inputs = self._program.inputs_of(op)
-        return contains(op, CALLS | PUSHES) or any(map(self._program.is_row, inputs))
+        is_of_each = contains(op, CALLS | PUSHES) or has_effect(op)
+        return is_of_each or any(map(self._program.is_row, inputs))
 
     def _add_branches(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         graphs = branch_graphs(op)

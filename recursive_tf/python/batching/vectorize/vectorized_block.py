@@ -28,7 +28,7 @@ from recursive_tf.python.batching.vectorize.own_gradient_guards import (
 )
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.batching.vectorize.rule_results import RuleResults
-from recursive_tf.python.program.effects import has_effect, has_effect_within
+from recursive_tf.python.program.effects import has_effect
 from recursive_tf.python.program.graph_copy import LOOPS
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -277,7 +277,8 @@ class VectorizedBlock:
         if lists or (op.outputs and self._program.lists.is_list(op.outputs[0])):
             return self._lists_of(op, inputs, makes_list=not lists)
         # A rule may have found that an op of rows is the same for all of them.
-        if not any(i.is_row for i in inputs) and not self._is_of_each_row(op):
+        is_of_each_row = any(i.is_row for i in inputs) or has_effect(op)
+        if not (is_of_each_row or self._has_loops_own_gradient(op)):
             added = self._prologue.add(op, [i.tensor for i in inputs])
             return [Operand(tensor, is_row=False) for tensor in added]
         rule = self._rule_of(op)
@@ -304,11 +305,9 @@ class VectorizedBlock:
         """Returns a context in which ops are named after `op`, for profiles."""
         return tf_compat.named(f"{self._scope}/{op.name}")
 
-    def _is_of_each_row(self, op: tf.Operation) -> bool:
-        """Says whether rows may differ in an op although they give it the same."""
-        if op.type in LOOPS:  # What is in them decides.
-            return self._program.own_gradients.differ(op) or has_effect_within(op)
-        return has_effect(op)
+    def _has_loops_own_gradient(self, op: tf.Operation) -> bool:
+        """Says whether rows may differ in a gradient that stands in a loop."""
+        return op.type in LOOPS and self._program.own_gradients.differ(op)
 
     def _bind(
         self,

@@ -39,7 +39,7 @@ def conditional(
         raise CannotBatchError(
             op,
             "which branch is taken is not known before the program runs, and it is in "
-            "a loop or has an effect. Use tf.where, or the dataflow executor.",
+            "a loop. Use tf.where, or the dataflow executor.",
         )
     branches = branch_graphs(op)
     if "Case" not in op.type:
