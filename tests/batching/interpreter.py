@@ -161,7 +161,7 @@ class Interpreter:
     def graph_of(self, inputs, outputs):
         """Returns a graph from `inputs` to `outputs`, which has its captures."""
         graph = tf_compat.FuncGraph(tf_compat.unique_name("block"))
-        copy = GraphCopy(self._program.graphs[0], graph, {})
+        copy = GraphCopy(self._program.graphs[0], graph)
         for tensor in inputs:
             copy.bind_input(tensor)
         with graph.as_default():

@@ -13,10 +13,11 @@ from recursive_tf.python.batching.compilation import (
     compiled_once,
 )
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
-from recursive_tf.python.gradient.cotangents import as_dense, is_zero
+from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.gradient.ports import tied
 from recursive_tf.python.gradient.prologue_gradients import PrologueGradients
 from recursive_tf.python.gradient.recomputed import gradient_by_recomputing
+from recursive_tf.python.program.dense import dense_or_zeros
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.root_calls.root_op import (
     Carried,
@@ -101,7 +102,7 @@ def _rows_of_prologue(compilation: Compilation) -> list[int]:
 def _given(op: tf.Operation, gradients: Sequence[Any]) -> dict[int, tf.Tensor]:
     """Returns the gradients of outputs and tables that are not zero, by their index."""
     return {
-        i: as_dense(gradient, output)
+        i: dense_or_zeros(gradient, output)
         for i, (gradient, output) in enumerate(
             zip(gradients[:-1], op.outputs[:-1], strict=True)
         )

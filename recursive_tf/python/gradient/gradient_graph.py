@@ -156,12 +156,11 @@ class GradientGraph(FuncGraph):
         else:
             with outer.as_default():
                 final = FuncGraph(self.name)
-        copy = GraphCopy(self, final, {})
-        copy.skips = lambda op: op not in needed
+        copy = GraphCopy(self, final)
         self._bind_inputs(copy)
         if handle is not None:
             self._bind_kept(copy, kept, handle)
-        copy.run()
+        copy.run(only=needed)
         self.region.keep([value for value, _ in kept])
         return final
 

@@ -13,6 +13,7 @@ from recursive_tf.python.gradient.gradient_graph import (
     enclosing_gradient,
 )
 from recursive_tf.python.gradient.region import Region
+from recursive_tf.python.program.dense import dense_or_zeros
 from recursive_tf.python.program.functional_ops import add_conditional
 from recursive_tf.python.program.trainable import is_trainable
 
@@ -71,7 +72,7 @@ def _of_results(op: tf.Operation, gradients: tuple[Any, ...]) -> list[tf.Tensor]
     """Returns the gradients of a call's floating-point results, without the handle."""
     outputs = list(op.outputs)[:-1]
     return [
-        _dense(dy, y)
+        dense_or_zeros(dy, y)
         for y, dy in zip(outputs, gradients, strict=False)
         if is_trainable(y.dtype)
     ]
@@ -115,7 +116,7 @@ def _branch_outputs(
 ) -> list[tuple[tf.Tensor, tf.Tensor]]:
     pairs = zip(region.graph.outputs, gradients, strict=False)
     return [
-        (y, _dense(dy, y))
+        (y, dense_or_zeros(dy, y))
         for y, dy in pairs
         if dy is not None and y is not region.handle
     ]
@@ -196,7 +197,7 @@ def gradient_of_python_function(op: tf.Operation, *gradients: Any) -> list[Any]:
         zero = tf.UnconnectedGradients.ZERO
         return list(tape.gradient(ys, sources, list(dys), unconnected_gradients=zero))
 
-    dys = [_dense(gradients[i], outputs[i]) for i in given]
+    dys = [dense_or_zeros(gradients[i], outputs[i]) for i in given]
     types = [inputs[i].dtype for i in wanted]
     found = dict(
         zip(wanted, tf.py_function(differentiate, inputs + dys, types), strict=True)
@@ -212,7 +213,3 @@ def _transpose(matrix: tf.Tensor) -> tf.Tensor:
     if 1 in (rows, columns) and None not in (rows, columns):
         return tf.reshape(matrix, [columns, rows])
     return tf.transpose(matrix)
-
-
-def _dense(gradient: Any, like: tf.Tensor) -> tf.Tensor:
-    return tf.zeros_like(like) if gradient is None else tf.convert_to_tensor(gradient)

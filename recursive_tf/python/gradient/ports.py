@@ -13,25 +13,9 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.cotangents import is_zero
+from recursive_tf.python.program.dense import dense, shape_like
 from recursive_tf.python.root_calls.dense_gradients import wants_dense_gradients
 from recursive_tf.python.root_calls.root_op import BATCHED, Carried
-
-
-def _dense(gradient: Any, tensor: tf.Tensor) -> tf.Tensor | None:
-    if not isinstance(gradient, tf.IndexedSlices):
-        return gradient
-    dense = tf.convert_to_tensor(gradient)
-    _shape_like(dense, tensor)
-    return dense
-
-
-def _shape_like(gradient: tf.Tensor, tensor: tf.Tensor) -> None:
-    """Tells the shape of the gradient of a tensor, or of a variable by its handle."""
-    spec = tensor
-    if tensor.dtype == tf.resource:
-        spec = tf_compat.spec_of_variable(tensor)
-    if spec is not None:
-        gradient.set_shape(spec.shape)
 
 
 def tied(
@@ -52,7 +36,7 @@ def tied(
     """
     if wants_dense_gradients(op.graph):
         gradients = [
-            _dense(gradient, tensor)
+            None if gradient is None else dense(gradient, tensor)
             for gradient, tensor in zip(gradients, op.inputs, strict=False)
         ]
     found = {
@@ -67,7 +51,7 @@ def tied(
     of_inputs = dict(zip(found, ports, strict=True))
     if wants_dense_gradients(op.graph):
         for i, port in of_inputs.items():
-            _shape_like(port, op.inputs[i])
+            shape_like(port, op.inputs[i])
     result = list(gradients)
     for together in _by_source(found):
         ties = _tie([found[i] for i in together], [of_inputs[i] for i in together])

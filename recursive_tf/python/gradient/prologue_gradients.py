@@ -1,17 +1,16 @@
 """Gradients of the prologue's values, and through them of the captures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.differentiate.reverse_mode import stops
-from recursive_tf.python.batching.graphs.rebuild import needed_ops
 from recursive_tf.python.batching.vectorize.late_parts import LatePart, late_parts
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.gradient.sinks import add_up, shape_of
-from recursive_tf.python.program.graph_copy import GraphCopy
+from recursive_tf.python.program.graph_copy import GraphCopy, Outside
 from recursive_tf.python.program.trainable import is_trainable
 
 # A gradient: one tensor, or values and indices of slices.
@@ -154,24 +153,14 @@ class PrologueGradients:
     def _copy(self, xs: Sequence[tf.Tensor], wanted: Sequence[tf.Tensor]) -> GraphCopy:
         """Computes values of the prologue from `xs`, and these from captures."""
         source, graph = self._prologue.graph, tf_compat.default_graph()
-        before = GraphCopy(source, graph, {})
-        self._copy_needed(before, xs)
-        copy = GraphCopy(source, graph, {})
+        outside = _Captures({i: self._captures[k] for i, k in self._inputs.items()})
+        before = GraphCopy(source, graph, outside=outside)
+        before.copy_needed(xs)
+        copy = GraphCopy(source, graph, outside=outside)
         for x in xs:
-            _bind(copy, x, before.resolve(x))
-        self._copy_needed(copy, wanted)
+            copy.bind(x, _end_of_gradients(before.resolve(x)))
+        copy.copy_needed(wanted)
         return copy
-
-    def _copy_needed(self, copy: GraphCopy, wanted: Sequence[tf.Tensor]) -> None:
-        def is_given(tensor: tf.Tensor) -> bool:
-            return id(tensor) in copy.values or id(tensor) in self._inputs
-
-        needed = set(needed_ops(wanted, is_given))
-        for tensor in [*(t for op in needed for t in op.inputs), *wanted]:
-            if id(tensor) not in copy.values and id(tensor) in self._inputs:
-                _bind(copy, tensor, self._captures[self._inputs[id(tensor)]])
-        copy.skips = lambda op: op not in needed
-        copy.copy_ops()
 
 
 def is_trainable_or_handle(tensor: tf.Tensor) -> bool:
@@ -179,11 +168,26 @@ def is_trainable_or_handle(tensor: tf.Tensor) -> bool:
     return is_trainable(tensor.dtype) or tensor.dtype == tf.resource
 
 
-def _bind(copy: GraphCopy, tensor: tf.Tensor, value: tf.Tensor) -> None:
-    """Makes a value of its own stand for a tensor, so that gradients end there."""
-    bound = tf.identity(value)
-    tf_compat.copy_handle_data(value, bound)
-    copy.bind(tensor, bound)
+class _Captures(Outside):
+    """What the inputs of the prologue are, by their ids."""
+
+    def __init__(self, captures: Mapping[int, tf.Tensor]) -> None:
+        self._captures = captures
+
+    def is_leaf(self, tensor: tf.Tensor) -> bool:
+        """Says whether a tensor is an input."""
+        return id(tensor) in self._captures
+
+    def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns the capture, where gradients end."""
+        return _end_of_gradients(self._captures[id(tensor)])
+
+
+def _end_of_gradients(value: tf.Tensor) -> tf.Tensor:
+    """Returns a tensor of its own, by which there is a gradient of what uses it."""
+    found = tf.identity(value)
+    tf_compat.copy_handle_data(value, found)
+    return found
 
 
 def _dense_gradient(parts: Parts, like: tf.Tensor) -> tf.Tensor:

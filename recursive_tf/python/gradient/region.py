@@ -23,7 +23,7 @@ from recursive_tf.python.program.graph_copy import (
     FUNCTION_CALLS,
     LOOPS,
     GraphCopy,
-    Substitution,
+    Rewrite,
     branch_graphs,
     inline_call,
 )
@@ -45,12 +45,14 @@ def _copy_python_function(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 # TensorFlow differentiates loops. What is in them is copied all the same, because it
 # changes their graphs, and knows too little of those that it makes of functions. Calls
 # of functions are inlined: a copied one would have lost its gradient.
-_SUBSTITUTIONS_IN_LOOPS: dict[str, Substitution] = {
-    **dict.fromkeys(CONDITIONALS, copy_conditional),
-    **dict.fromkeys(LOOPS, copy_loop),
-    **dict.fromkeys(FUNCTION_CALLS, inline_call),
-    "EagerPyFunc": _copy_python_function,
-}
+_IN_LOOPS = Rewrite(
+    {
+        **dict.fromkeys(CONDITIONALS, copy_conditional),
+        **dict.fromkeys(LOOPS, copy_loop),
+        **dict.fromkeys(FUNCTION_CALLS, inline_call),
+        "EagerPyFunc": _copy_python_function,
+    }
+)
 
 
 class Region:
@@ -125,15 +127,17 @@ class TrainingForm:
         self._may_push = may_push
         self._num_regions = 0
         self._regions: dict[int, Region] = {}
-        self._substitutions = {
-            **dict.fromkeys(CONDITIONALS, self._copy_conditional),
-            **dict.fromkeys(LOOPS, self._copy_loop),
-            **dict.fromkeys(CALLS, self._copy_call),
-            **dict.fromkeys(FUNCTION_CALLS, inline_call),
-            "EagerPyFunc": _copy_python_function,
-            "RecursivePush": self._copy_push,
-            "MatMul": self._copy_product,
-        }
+        self._rewrite = Rewrite(
+            {
+                **dict.fromkeys(CONDITIONALS, self._copy_conditional),
+                **dict.fromkeys(LOOPS, self._copy_loop),
+                **dict.fromkeys(CALLS, self._copy_call),
+                **dict.fromkeys(FUNCTION_CALLS, inline_call),
+                "EagerPyFunc": _copy_python_function,
+                "RecursivePush": self._copy_push,
+                "MatMul": self._copy_product,
+            }
+        )
 
     def region_of(self, procedure: FuncGraph, capture_indices: list[int]) -> Region:
         """Returns a closed procedure's body in training form.
@@ -143,7 +147,7 @@ class TrainingForm:
             capture_indices: Which captures of the program these are.
         """
         target = FuncGraph(tf_compat.unique_name("kept"))
-        copy = GraphCopy(procedure, target, self._substitutions)
+        copy = GraphCopy(procedure, target, self._rewrite)
         for source in procedure.inputs:
             copy.bind_input(source)
         region = self._new_region(copy, target.inputs[0])
@@ -208,7 +212,7 @@ class TrainingForm:
                 "and a push in a loop has no gradient yet. Push outside of the loop, "
                 "write the loop as a recursion, or use the batched executor."
             )
-        return copy_loop(copy, op, _SUBSTITUTIONS_IN_LOOPS)
+        return copy_loop(copy, op, _IN_LOOPS)
 
     def _copy_call(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         new = copy.copy_as_is(op)

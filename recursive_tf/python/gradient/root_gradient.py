@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
-from recursive_tf.python.gradient.cotangents import as_dense
 from recursive_tf.python.gradient.ports import tied
 from recursive_tf.python.gradient.program_gradient import ProgramGradient
 from recursive_tf.python.gradient.sinks import (
@@ -16,6 +15,7 @@ from recursive_tf.python.gradient.sinks import (
     gradient_of_slot,
     shape_of,
 )
+from recursive_tf.python.program.dense import dense_or_zeros
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.root_calls.root_op import (
     Carried,
@@ -47,15 +47,17 @@ def gradient_of_invoke(op: tf.Operation, *gradients: Any) -> list[Any]:
     inputs = list(op.inputs)
     args = inputs[:num_args]
     captures = inputs[num_args : num_args + num_captures]
-    dense = [as_dense(g, t) for g, t in zip(gradients, op.outputs, strict=True)]
-    results = _add_backward_op(op, program, captures, dense)
+    of_values = zip(gradients[:-1], op.outputs[:-1], strict=True)
+    # The last names the activation, and stands for itself.
+    given_all = [*(dense_or_zeros(g, t) for g, t in of_values), op.outputs[-1]]
+    results = _add_backward_op(op, program, captures, given_all)
     by_input = iter(results.input_gradients)
     by_args = [next(by_input) if is_trainable(a.dtype) else None for a in args]
     by_captures = _capture_gradients(program, captures, list(results.sinks))
     for tensor, gradient in zip(args, by_args, strict=True):
         if gradient is not None:
             gradient.set_shape(tensor.shape)
-    given = {i: dy for i, dy in enumerate(dense) if is_trainable(dy.dtype)}
+    given = {i: dy for i, dy in enumerate(given_all) if is_trainable(dy.dtype)}
     found = tied(op, carried, given, results, by_args + by_captures)
     return found + [None] * (len(inputs) - len(found))
 

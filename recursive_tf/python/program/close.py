@@ -17,7 +17,7 @@ from recursive_tf.python.program.closed_program import Procedure, Program, Push
 from recursive_tf.python.program.definition import Definition
 from recursive_tf.python.program.draws import changes_something, draws_something
 from recursive_tf.python.program.effects import contains, ops_within
-from recursive_tf.python.program.graph_copy import GraphCopy
+from recursive_tf.python.program.graph_copy import GraphCopy, Outside
 from recursive_tf.python.program.path_keys import KEY
 from recursive_tf.python.program.substitutions import CALLS, Closing
 from recursive_tf.python.tracing.function_graph import BodyGraph, enclosing_body
@@ -118,39 +118,58 @@ def _owner(tensor: tf.Tensor) -> BodyGraph | None:
     return enclosing_body(tensor.graph)
 
 
+class _Captures(Outside):
+    """What a body captures: arguments of its closed graph, made when they are used."""
+
+    def __init__(
+        self, definition: Definition, target: ClosedGraph, closing: Closing
+    ) -> None:
+        self._definition, self._target, self._closing = definition, target, closing
+        self._outer = {id(inner): t for t, inner in definition.body.captures}
+        self._inner = {id(t): inner for t, inner in definition.body.captures}
+        self._is_sealed = False
+
+    def seal(self) -> None:
+        """Adds no more: a gradient may look for what is there."""
+        self._is_sealed = True
+
+    def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns an argument of the closed graph."""
+        if self._is_sealed:
+            return super().add_leaf(tensor)
+        external = self._outer[id(tensor)]
+        found: tf.Tensor | None = self._target.hidden.get(id(external))
+        if found is not None:
+            return found
+        _check_within_reach(self._definition, external)
+        index = self._closing.index_of(OuterTensor(external))
+        return self._target.capture_argument(index, external)
+
+    def external_of(self, tensor: tf.Tensor) -> tf.Tensor | None:
+        """Returns what the body captured."""
+        return self._outer.get(id(tensor))
+
+    def inside(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns what stands for it in the body."""
+        return self._inner.get(id(tensor), tensor)
+
+
 def _close_one(
     definition: Definition, hidden: list[tf.Tensor], closing: Closing
 ) -> ClosedGraph:
     """Returns the closed graph of one SubGraph."""
     target = ClosedGraph(tf_compat.unique_name(definition.name))
-    copy = GraphCopy(definition.body, target, closing.by_op_type)
-    copy.keeps_order = closing.keeps_order
-    copy.orders = closing.orders
+    captures = _Captures(definition, target, closing)
+    copy = GraphCopy(definition.body, target, closing.rewrite, outside=captures)
     captured = {id(inner) for _, inner in definition.body.captures}
     for tensor in definition.body.inputs:
         if id(tensor) not in captured:
             copy.bind(tensor, target.add_input(tensor))
     if closing.takes_key(definition):
         target.add_key(KEY)
-    lifted = {id(t): target.add_input(t) for t in hidden}
-    target.hidden = lifted
-    outer = {id(inner): t for t, inner in definition.body.captures}
-    copy.inside = {id(t): inner for t, inner in definition.body.captures}
-
-    def resolve_capture(tensor: tf.Tensor) -> tf.Tensor:
-        external = outer[id(tensor)]
-        found = lifted.get(id(external))
-        if found is None:
-            _check_within_reach(definition, external)
-            index = closing.index_of(OuterTensor(external))
-            found = target.capture_argument(index, external)
-        copy.bind(tensor, found)
-        return found
-
-    copy.fallback = resolve_capture
-    copy.external_of = lambda tensor: outer.get(id(tensor))
+    target.hidden = {id(t): target.add_input(t) for t in hidden}
     copy.run()
-    copy.fallback = None  # A gradient may look for what is there, and no more.
+    captures.seal()
     target.seal()
     _check_closed(definition, target)
     return target

@@ -88,7 +88,7 @@ def seed_of(copy: GraphCopy, op: tf.Operation) -> Capture:
     if op.type in _STATEFUL:
         return DrawnSeed(tf_compat.op_seed_of(op))
     outermost, handle = copy.origin(op.inputs[0])
-    external = outermost.external_of(handle)
+    external = outermost.outside.external_of(handle)
     assert external is not None, "the state of a generator is made in a body"
     if op.type == "RngReadAndSkip":
         return GeneratorSeed(external, _PHILOX)

@@ -1,13 +1,14 @@
 """Adds conditionals and loops whose branches are function graphs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.graph_copy import (
     GraphCopy,
-    Substitution,
+    Rewrite,
+    Turn,
     branch_graphs,
     match_inputs,
 )
@@ -80,7 +81,7 @@ def copy_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
 def copy_loop(
     copy: GraphCopy,
     op: tf.Operation,
-    substitutions: Mapping[str, Substitution] | None = None,
+    rewrite: Rewrite | None = None,
     *,
     inputs: Sequence[tf.Tensor] | None = None,
     counted: bool = False,
@@ -93,7 +94,7 @@ def copy_loop(
     Args:
         copy: Of the graph around.
         op: The While.
-        substitutions: Of ops in the condition and the body; those of `copy` if None.
+        rewrite: What changes in the condition and the body; as in `copy` if None.
         inputs: Of the copy, maybe of other types; the copies of its inputs if None.
         counted: Whether the copies know which turn it is.
     """
@@ -103,18 +104,17 @@ def copy_loop(
         old.shape if new.dtype == old.dtype else new.shape
         for old, new in zip(op.outputs, inputs, strict=True)
     ]
-    parts = [
-        begin_loop_part(copy, graph, inputs, substitutions) for graph in loop_graphs(op)
-    ]
+    parts = [begin_loop_part(copy, graph, inputs, rewrite) for graph in loop_graphs(op)]
     if counted:
         inputs = [*inputs, _count_turns(copy, parts)]
         shapes.append(tf.TensorShape([]))
     for part in parts:
         part.run()
     body = parts[-1].target
-    if parts[-1].turn is not None:
+    turn = parts[-1].turn
+    if turn is not None:
         with body.as_default():
-            body.outputs.append(parts[-1].turn + tf.constant(1, _TURN.dtype))
+            body.outputs.append(turn.number + tf.constant(1, _TURN.dtype))
     graphs = [part.target for part in parts]
     new = add_loop(copy, op, start=inputs, shapes=shapes, graphs=graphs)
     return list(new.outputs)[: len(op.outputs)]
@@ -123,8 +123,8 @@ def copy_loop(
 def _count_turns(copy: GraphCopy, parts: Sequence[GraphCopy]) -> tf.Tensor:
     """Makes the parts of a loop take the number of the turn; returns the first."""
     for part in parts:
-        part.turn = tf_compat.placeholder_like(part.target, _TURN)
-        part.target.inputs.append(part.turn)
+        part.turn = Turn(tf_compat.placeholder_like(part.target, _TURN))
+        part.target.inputs.append(part.turn.number)
     with copy.target.as_default():
         return tf.constant(0, _TURN.dtype)
 
@@ -180,7 +180,7 @@ def begin_loop_part(
     copy: GraphCopy,
     source: FuncGraph,
     inputs: Sequence[tf.Tensor],
-    substitutions: Mapping[str, Substitution] | None = None,
+    rewrite: Rewrite | None = None,
 ) -> GraphCopy:
     """Returns a copy, not run yet, of the condition or the body of a loop.
 
@@ -188,12 +188,11 @@ def begin_loop_part(
         copy: Of the graph around.
         source: What the While names.
         inputs: Of the copy of the While, maybe of other types.
-        substitutions: Of ops in it; those of `copy` if None.
+        rewrite: What changes in it; as in `copy` if None.
     """
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
-    part = copy.part(source, target, substitutions)
-    part.repeated = True
+    part = copy.part(source, target, rewrite, repeated=True)
     for placeholder, given in zip(source.inputs, inputs, strict=True):
         has_type = given.dtype == placeholder.dtype
         value = tf_compat.placeholder_like(target, placeholder if has_type else given)

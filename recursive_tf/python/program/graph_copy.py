@@ -6,12 +6,14 @@ something of an enclosing graph is created with that tensor as an input, and the
 branch captures it as it would have while it was traced.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.tf_compat import FuncGraph
 
 CONDITIONALS = frozenset(("If", "StatelessIf", "Case", "StatelessCase"))
@@ -23,55 +25,108 @@ FUNCTION_CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
 Substitution = Callable[["GraphCopy", tf.Operation], Sequence[tf.Tensor] | None]
 
 
+@dataclasses.dataclass(frozen=True)
+class Rewrite:
+    """What changes where a graph is copied, in its branches too; by default nothing.
+
+    Attributes:
+        substitutions: What takes the place of ops, by their type.
+        otherwise: The same for ops of all other types.
+        keeps_order: Says whether an op that had to wait for another still has to; takes
+            the two in their order.
+        orders: Called with each new graph after its ops are there.
+    """
+
+    substitutions: Mapping[str, Substitution] = dataclasses.field(default_factory=dict)
+    otherwise: Substitution = lambda _copy, _op: None
+    keeps_order: Callable[[tf.Operation, tf.Operation], bool] = lambda *_: True
+    orders: Callable[[FuncGraph], None] = lambda _graph: None
+
+    def of(self, op: tf.Operation) -> Substitution:
+        """Returns what takes the place of an op."""
+        return self.substitutions.get(op.type, self.otherwise)
+
+
+class Outside:
+    """What the outermost graph of a copy takes from elsewhere; by default nothing."""
+
+    def is_leaf(self, tensor: tf.Tensor) -> bool:
+        """Says whether a tensor is added without what it is computed from."""
+        del tensor
+        return False
+
+    def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Adds what stands for a tensor of the source that no copied op computes.
+
+        Raises:
+            KeyError: If nothing does.
+        """
+        raise KeyError(f"{tensor} has no copy.")
+
+    def external_of(self, tensor: tf.Tensor) -> tf.Tensor | None:
+        """Returns what a tensor of the source is outside of it, if it is a capture."""
+        del tensor
+        return None
+
+    def inside(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns the capture for a tensor of the outside, or the tensor itself."""
+        return tensor
+
+
+@dataclasses.dataclass
+class Turn:
+    """Which turn of a counted loop a part of it is in.
+
+    Attributes:
+        number: uint64 `[]`.
+        key: What random numbers of the turn follow from, once something drew.
+    """
+
+    number: tf.Tensor
+    key: tf.Tensor | None = None
+
+
 class GraphCopy:
     """A copy of `source` in `target`.
 
     Attributes:
+        rewrite: What changes on the way.
+        outside: What the outermost graph takes from elsewhere.
         parent: The copy of the graph around `source`, or None.
         repeated: One run of the outermost graph may run this part several times.
-        turn: Of a part of a loop that is counted: the number, uint64, of the turn.
-        key_of_turn: The key of that for random numbers, once something drew.
+        turn: Of a part of a loop that is counted.
+        values: The copies of tensors, by their ids.
+        sources: What has a copy, in the order in which that was found.
     """
 
     def __init__(
         self,
         source: FuncGraph,
         target: FuncGraph,
-        substitutions: Mapping[str, Substitution],
+        rewrite: Rewrite = Rewrite(),
+        *,
+        outside: Outside | None = None,
         parent: "GraphCopy | None" = None,
+        repeated: bool = False,
     ) -> None:
         self.source = source
         self.target = target
-        self.substitutions = substitutions
+        self.rewrite = rewrite
         self.parent = parent
-        self.repeated: bool = parent is not None and parent.repeated
-        self.turn: tf.Tensor | None = None
-        self.key_of_turn: tf.Tensor | None = None
+        self.outside = Outside() if outside is None else outside
+        self.repeated: bool = repeated or (parent is not None and parent.repeated)
+        self.turn: Turn | None = None
         self.values: dict[int, tf.Tensor] = {}
+        self.sources: list[tf.Tensor] = []
         # An input of a branch stands for a tensor of the graph around it.
         self.links: dict[int, tf.Tensor] = {}
-        # How the outermost graph's captures are copied, and what they stand for.
-        self.fallback: Callable[[tf.Tensor], tf.Tensor] | None = None
-        self.external_of: Callable[[tf.Tensor], tf.Tensor | None] = lambda _: None
-        # What an outer tensor is in the outermost graph, by its id.
-        self.inside: dict[int, tf.Tensor] = {}
-        self.skips: Callable[[tf.Operation], bool] = lambda _: False
-        # The substitution for ops of all other types.
-        self.otherwise: Substitution = lambda _copy, _op: None
-        self.keeps_order: Callable[[tf.Operation, tf.Operation], bool] = (
-            lambda _before, _after: True
-        )
-        # Called with the target after its ops are copied.
-        self.orders: Callable[[FuncGraph], None] = lambda _graph: None
         # By the name of the source op.
         self._ops: dict[str, tf.Operation] = {}
-        # Keeps what `values` names by id.
-        self._alive: list[tf.Tensor] = []
 
     def bind(self, source: tf.Tensor, target: tf.Tensor) -> None:
         """Makes `target` the copy of `source`."""
         self.values[id(source)] = target
-        self._alive.append(source)
+        self.sources.append(source)
 
     def bind_input(self, source: tf.Tensor) -> None:
         """Makes a new input of the target the copy of `source`."""
@@ -88,9 +143,9 @@ class GraphCopy:
         if link is not None:
             assert self.parent is not None
             return self.parent.resolve(link)
-        if self.fallback is not None:
-            return self.fallback(tensor)
-        raise KeyError(f"{tensor} has no copy.")
+        found = self.outside.add_leaf(tensor)
+        self.bind(tensor, found)
+        return found
 
     def find(self, tensor: tf.Tensor) -> tf.Tensor | None:
         """Returns the copy of a tensor of `source`, or of what that is a copy of."""
@@ -105,7 +160,7 @@ class GraphCopy:
 
         That is a tensor of `source`, of a graph around it, or an outer one.
         """
-        tensor = self.inside.get(id(tensor), tensor)
+        tensor = self.outside.inside(tensor)
         try:
             return self.resolve(tensor)
         except KeyError:
@@ -125,19 +180,31 @@ class GraphCopy:
             return self
         return None if self.parent is None else self.parent.enclosing(graph)
 
-    def copy_ops(self) -> None:
-        """Copies all ops, and then what they wait for."""
-        ops = [op for op in self.source.get_operations() if not self.skips(op)]
+    def copy_ops(self, only: Container[tf.Operation] | None = None) -> None:
+        """Copies all ops, or those in `only`, and then what they wait for."""
+        ops = self.source.get_operations()
+        if only is not None:
+            ops = [op for op in ops if op in only]
         with self.target.as_default():
             for op in ops:
                 self._copy_op(op)
         for op in ops:
             self._copy_control_inputs(op)
 
-    def run(self) -> None:
-        """Copies all ops and the outputs."""
-        self.copy_ops()
-        self.orders(self.target)
+    def copy_needed(
+        self, wanted: Sequence[tf.Tensor], effects: Sequence[tf.Operation] = ()
+    ) -> None:
+        """Copies the ops that compute some tensors, and effects with what they need."""
+
+        def is_given(tensor: tf.Tensor) -> bool:
+            return id(tensor) in self.values or self.outside.is_leaf(tensor)
+
+        self.copy_ops(only=set(needed_ops(wanted, is_given, effects)))
+
+    def run(self, only: Container[tf.Operation] | None = None) -> None:
+        """Copies all ops, or those in `only`, and the outputs."""
+        self.copy_ops(only)
+        self.rewrite.orders(self.target)
         self.target.copied_by = self
         self.target.control_outputs.extend(self._copies_of(self.source.control_outputs))
         with self.target.as_default():
@@ -161,9 +228,9 @@ class GraphCopy:
         inner.link(op.inputs if inputs is None else inputs)
         inner.copy_ops()
         self.values.update(inner.values)
-        self._alive.extend(inner._alive)
+        self.sources.extend(inner.sources)
         before = self._copies_of(
-            b for b in op.control_inputs if self.keeps_order(b, op)
+            b for b in op.control_inputs if self.rewrite.keeps_order(b, op)
         )
         for copied in inner._ops.values():
             if before and copied.graph is self.target and tf_compat.is_stateful(copied):
@@ -184,18 +251,16 @@ class GraphCopy:
         self,
         source: FuncGraph,
         target: FuncGraph,
-        substitutions: Mapping[str, Substitution] | None = None,
+        rewrite: Rewrite | None = None,
+        *,
+        repeated: bool = False,
     ) -> "GraphCopy":
         """Returns a copy, not run yet, of a graph within this one.
 
-        By the substitutions of this one, if `substitutions` is None.
+        It changes the same, if `rewrite` is None.
         """
-        substitutions = self.substitutions if substitutions is None else substitutions
-        copy = GraphCopy(source, target, substitutions, parent=self)
-        copy.keeps_order = self.keeps_order
-        copy.orders = self.orders
-        copy.otherwise = self.otherwise
-        return copy
+        rewrite = self.rewrite if rewrite is None else rewrite
+        return GraphCopy(source, target, rewrite, parent=self, repeated=repeated)
 
     def branch(
         self, source: FuncGraph, inputs: Sequence[tf.Tensor], name: str
@@ -247,9 +312,9 @@ class GraphCopy:
     def _copy_op(self, op: tf.Operation) -> None:
         if self._is_input(op):
             return
-        if op.type == "Placeholder" and self.fallback is not None:
+        if op.type == "Placeholder":
             return  # A capture: resolved when something uses it.
-        outputs = self.substitutions.get(op.type, self.otherwise)(self, op)
+        outputs = self.rewrite.of(op)(self, op)
         if outputs is None:
             outputs = self.copy_as_is(op).outputs
         for old, new_output in zip(op.outputs, outputs, strict=False):
@@ -259,7 +324,7 @@ class GraphCopy:
         new = self._ops.get(op.name)
         if new is None or new.graph is not self.target:
             return
-        before = [b for b in op.control_inputs if self.keeps_order(b, op)]
+        before = [b for b in op.control_inputs if self.rewrite.keeps_order(b, op)]
         controls = [c for c in self._copies_of(before) if c is not new]
         if controls:
             tf_compat.add_control_inputs(new, controls)
@@ -278,8 +343,8 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
         with traced.as_default():
             results = gradient(op, *gradients)
         # A gradient that was loaded is a call; that itself has no gradient.
-        substitutions = dict.fromkeys(FUNCTION_CALLS, inline_call)
-        inlined = GraphCopy(traced, target, substitutions)
+        rewrite = Rewrite(dict.fromkeys(FUNCTION_CALLS, inline_call))
+        inlined = GraphCopy(traced, target, rewrite)
         for outer, inner in traced.captures:
             located = copy.locate(outer)
             inlined.bind(inner, target.capture(outer if located is None else located))

@@ -31,7 +31,7 @@ def hoist(
     """
     around, tensor = copy.origin(tensor)
     op = tensor.op
-    external = around.external_of(tensor)
+    external = around.outside.external_of(tensor)
     if external is not None:
         if not isinstance(external, tf_compat.EagerTensor) and enclosing_body(
             external.graph

@@ -58,11 +58,12 @@ def _key_around(copy: GraphCopy) -> tf.Tensor:
         key = closed_graph_around(copy.target).key
         assert key is not None, "a procedure without a key draws"
         return key
-    if copy.turn is None:
+    turn = copy.turn
+    if turn is None:
         return _key_around(copy.parent)
-    if copy.key_of_turn is None:
+    if turn.key is None:
         with copy.parent.target.as_default():
             key_of_loop = next_key(copy.parent)
         with copy.target.as_default():  # A branch in the loop may be what asks.
-            copy.key_of_turn = mixed(key_of_loop, copy.turn)
-    return copy.key_of_turn
+            turn.key = mixed(key_of_loop, turn.number)
+    return turn.key

@@ -1,6 +1,6 @@
 """The one walk through a graph: what can be reached from some ops."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import tensorflow as tf
 
@@ -26,3 +26,23 @@ def reachable(
             found.add(op)
             todo += next_of(op)
     return found
+
+
+def needed_ops(
+    outputs: Sequence[tf.Tensor],
+    is_given: Callable[[tf.Tensor], bool],
+    effects: Sequence[tf.Operation] = (),
+) -> list[tf.Operation]:
+    """Returns the ops that compute `outputs` of what is given, in the graph's order.
+
+    And the `effects`, with what these need.
+    """
+
+    def makers(tensors: Iterable[tf.Tensor]) -> list[tf.Operation]:
+        return [tensor.op for tensor in tensors if not is_given(tensor)]
+
+    needed = reachable([*effects, *makers(outputs)], lambda op: makers(op.inputs))
+    if not needed:
+        return []
+    graph = next(iter(needed)).graph
+    return [op for op in graph.get_operations() if op in needed]

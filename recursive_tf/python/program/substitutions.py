@@ -34,6 +34,7 @@ from recursive_tf.python.program.graph_copy import (
     FUNCTION_CALLS,
     LOOPS,
     GraphCopy,
+    Rewrite,
     Substitution,
     branch_graphs,
 )
@@ -111,7 +112,7 @@ class Closing:
     """The substitutions in the bodies of one program, and what they find out about it.
 
     Attributes:
-        by_op_type: The substitutions.
+        rewrite: The substitutions, and what stays in order.
         captures: What the program takes of the outside.
         pushes: The tables that it pushes to, by name.
     """
@@ -133,7 +134,7 @@ class Closing:
         self._capture_ids: dict[Hashable, int] = {}
         self.captures: list[Capture] = []
         self.pushes: dict[str, PushedTable] = {}
-        self.by_op_type: dict[str, Substitution] = {
+        substitutions: dict[str, Substitution] = {
             CALL: self._close_call,
             MAP: self._close_call,
             SHARED_CALL: self._close_shared_call,
@@ -148,6 +149,9 @@ class Closing:
             "TensorListStack": _stack,
             **dict.fromkeys(FUNCTION_CALLS, _inline),
         }
+        self.rewrite = Rewrite(
+            substitutions, keeps_order=self._keeps_order, orders=self._orders
+        )
 
     def index_of(self, capture: Capture) -> int:
         """Returns the index of what is taken of the outside among all of that."""
@@ -161,7 +165,7 @@ class Closing:
         """Says whether a procedure takes a key for random numbers."""
         return definition.id in self._drawing
 
-    def keeps_order(self, before: tf.Operation, after: tf.Operation) -> bool:
+    def _keeps_order(self, before: tf.Operation, after: tf.Operation) -> bool:
         """Says whether `after` must wait for `before`, which it was told to.
 
         Automatic control dependencies chain all calls. Where nothing has an effect
@@ -170,7 +174,7 @@ class Closing:
         del after
         return not (self._only_reads and contains(before, CALLS))
 
-    def orders(self, graph: tf_compat.FuncGraph) -> None:
+    def _orders(self, graph: tf_compat.FuncGraph) -> None:
         """Orders what is in a closed graph, if the program has effects."""
         if not self._only_reads:
             order_around_calls(graph)
@@ -332,7 +336,7 @@ class Closing:
         if not self._only_reads:
             return None
         outermost, handle = copy.origin(op.inputs[0])
-        external = outermost.external_of(handle)
+        external = outermost.outside.external_of(handle)
         if external is None or id(external) in _hidden_ids(copy):
             return None
         return external

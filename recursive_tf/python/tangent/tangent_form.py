@@ -25,6 +25,7 @@ from recursive_tf.python.program.graph_copy import (
     FUNCTION_CALLS,
     LOOPS,
     GraphCopy,
+    Rewrite,
     Substitution,
     branch_graphs,
     inline_call,
@@ -59,7 +60,7 @@ class TangentForm:
         # By the id of the tensor, in the copy, that changes by it.
         self._tangents: dict[int, Tangent] = {}
         self._alive: list[tf.Tensor] = []
-        self._substitutions: dict[str, Substitution] = {
+        substitutions: dict[str, Substitution] = {
             **dict.fromkeys(_DONE_BEFORE, lambda _copy, _op: ()),
             **dict.fromkeys(CALLS - SHARED_CALLS, self._copy_call),
             **dict.fromkeys(SHARED_CALLS, self._copy_shared_call),
@@ -68,6 +69,7 @@ class TangentForm:
             **dict.fromkeys(FUNCTION_CALLS, inline_call),
             "RecursivePush": self._copy_push,
         }
+        self._rewrite = Rewrite(substitutions, otherwise=self._copy_op)
 
     def procedure_of(
         self,
@@ -84,8 +86,7 @@ class TangentForm:
                 are: the last arguments of the copy.
         """
         target = FuncGraph(tf_compat.unique_name(graph.name))
-        copy = GraphCopy(graph, target, self._substitutions)
-        copy.otherwise = self._copy_op
+        copy = GraphCopy(graph, target, self._rewrite)
         first = len(graph.inputs) - len(capture_indices)
         copy.bind_input(graph.inputs[0])
         for argument in graph.inputs[1:first]:

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.program.graph_copy import GraphCopy
+from recursive_tf.python.program.dense import dense
+from recursive_tf.python.program.graph_copy import GraphCopy, Rewrite
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.tangent.no_tangent import NoTangent, Tangent
 from recursive_tf.python.tf_compat import FuncGraph
 
 # What these give depends on shapes alone.
 _OF_SHAPES = frozenset(("OnesLike", "Rank", "Shape", "ShapeN", "Size", "ZerosLike"))
+_IN_ANY_ORDER = Rewrite(keeps_order=lambda *_: False)
 _UNKNOWN = "it has none in TensorFlow. Use another op, or tf.stop_gradient around it."
 _NOT_LINEAR = (
     "its custom gradient is not linear in the gradient that it is given, so that "
@@ -58,7 +60,7 @@ class _Scratch:
         self._tangents = tangents
         self._target = tf_compat.default_graph()
         self._graph = FuncGraph(tf_compat.unique_name("tangent"))
-        self._copy = GraphCopy(self._graph, self._target, {})
+        self._copy = GraphCopy(self._graph, self._target, _IN_ANY_ORDER)
         self._inputs = [self._place(tensor) for tensor in op.inputs]
         self._new = tf_compat.create_op(self._graph, op, self._inputs)
         for inside, outside in zip(self._new.outputs, op.outputs, strict=True):
@@ -112,7 +114,11 @@ class _Scratch:
             return none
         us = [u for u in self._cotangents if u is not None]
         found = iter(tf_compat.gradients_between(ys, us, dys, self._graph))
-        return [None if u is None else _dense(next(found), u) for u in self._cotangents]
+        gradients = (None if u is None else next(found) for u in self._cotangents)
+        return [
+            None if g is None else dense(g, u)
+            for g, u in zip(gradients, self._cotangents, strict=True)
+        ]
 
     def _copy_needed(self, results: list[tf.Tensor]) -> None:
         """Copies what the results depend on. Of cotangents that may be shapes alone."""
@@ -120,9 +126,7 @@ class _Scratch:
         for u, output in zip(self._cotangents, self._op.outputs, strict=True):
             if u is not None:
                 self._copy.bind(u, output)
-        self._copy.skips = lambda op: op not in needed
-        self._copy.keeps_order = lambda _before, _after: False
-        self._copy.copy_ops()
+        self._copy.copy_ops(only=needed)
         for op in needed:
             tf_compat.set_origin(self._copy.copied(op.name), self._op)
 
@@ -154,14 +158,3 @@ def _constant(tensor: tf_compat.EagerTensor) -> tf.Tensor:
             "an argument of the function with the custom gradient."
         )
     return tf.constant(tensor.numpy(), tensor.dtype)
-
-
-def _dense(
-    gradient: tf.Tensor | tf.IndexedSlices | None, u: tf.Tensor
-) -> tf.Tensor | None:
-    if gradient is None:
-        return None
-    dense = tf.convert_to_tensor(gradient)
-    if dense.shape.rank is None or not dense.shape.is_fully_defined():
-        dense.set_shape(u.shape)
-    return dense

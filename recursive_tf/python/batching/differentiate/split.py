@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from recursive_tf.python.batching.differentiate.joint_graph import JointGraph
 from recursive_tf.python.batching.graphs.counts import Counts
-from recursive_tf.python.batching.graphs.rebuild import needed_ops
+from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.program.trainable import is_trainable
 
 _HEAVY = ("BatchMatMul", "Conv", "DepthwiseConv", "Einsum", "MatMul")

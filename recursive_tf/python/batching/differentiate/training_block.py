@@ -12,7 +12,6 @@ from recursive_tf.python.batching.differentiate.joint_graph import differentiate
 from recursive_tf.python.batching.differentiate.part import Part
 from recursive_tf.python.batching.differentiate.split import is_leaf, split
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
-from recursive_tf.python.batching.graphs.rebuild import needed_ops
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.vectorize.any_number import for_any_number, structure
 from recursive_tf.python.batching.vectorize.operand import Operand
@@ -23,6 +22,7 @@ from recursive_tf.python.batching.vectorize.vectorized_block import (
     VectorizedBlock,
 )
 from recursive_tf.python.program.effects import ops_of_functions
+from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.tf_compat import FuncGraph
 
 

@@ -20,6 +20,7 @@ from recursive_tf.python.program.graph_copy import (
     CONDITIONALS,
     LOOPS,
     GraphCopy,
+    Rewrite,
     Substitution,
     branch_graphs,
 )
@@ -45,12 +46,14 @@ class DenseLists:
     ) -> None:
         self._waits = waiting_loops
         self._sources: dict[tf.Operation, tf.Operation] = {}
-        self._substitutions: dict[str, Substitution] = {
-            **dict.fromkeys(CONDITIONALS, copy_conditional),
-            **dict.fromkeys(LOOPS, self._copy_loop),
-            **{op_type: _substitution(op_type) for op_type in _list_ops(graphs)},
-            "Identity": _pass_on,
-        }
+        self._rewrite = Rewrite(
+            {
+                **dict.fromkeys(CONDITIONALS, copy_conditional),
+                **dict.fromkeys(LOOPS, self._copy_loop),
+                **{op_type: _substitution(op_type) for op_type in _list_ops(graphs)},
+                "Identity": _pass_on,
+            }
+        )
         self.graphs = [self._copied(graph) for graph in graphs]
         copied = set(self._sources.values())
         self.waiting_loops = {loop for loop in waiting_loops if loop not in copied}
@@ -65,9 +68,8 @@ class DenseLists:
     def _copied(self, graph: FuncGraph) -> FuncGraph:
         if not _list_ops([graph]):
             return graph
-        copy = GraphCopy(
-            graph, FuncGraph(tf_compat.unique_name("dense")), self._substitutions
-        )
+        target = FuncGraph(tf_compat.unique_name("dense"))
+        copy = GraphCopy(graph, target, self._rewrite)
         for source in graph.inputs:
             copy.bind_input(source)
         copy.run()

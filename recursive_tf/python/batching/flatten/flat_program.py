@@ -146,8 +146,11 @@ class FlatProgram:
         return tensor.op in self._order
 
     def order_of(self, op: tf.Operation) -> int:
-        """Returns where `op` stands in the program; an op comes after its inputs."""
-        return self._order[op]
+        """Returns where `op` stands in the program; an op comes after its inputs.
+
+        Constants that were made have no place, and come first.
+        """
+        return self._order[op] if op.inputs else self._order.get(op, -1)
 
     def is_row(self, tensor: tf.Tensor) -> bool:
         """Says whether a resolved tensor may differ from activation to activation."""

@@ -35,8 +35,7 @@ class Emitter(Rebuild):
     def __init__(self, name: str, primes: Sequence[int]) -> None:
         super().__init__(name)
         self._counts = Counts(primes)
-        # By prime: what has so many rows in the new graph, and that number.
-        self._counted: dict[int, tf.Tensor] = {}
+        # By prime: what that is in the new graph.
         self._numbers: dict[int, tf.Tensor] = {}
 
     def add_input(self, tensor: tf.Tensor) -> tf.Tensor:
@@ -49,12 +48,6 @@ class Emitter(Rebuild):
         tf_compat.copy_handle_data(tensor, copy)
         self.graph.inputs.append(copy)
         return copy
-
-    def _bind(self, old: tf.Tensor, new: tf.Tensor) -> None:
-        super()._bind(old, new)
-        is_value = old.dtype != tf.resource and old.shape.rank
-        if is_value and old.shape[0] in self._counts.primes:
-            self._counted.setdefault(old.shape[0], new)
 
     def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
         """Adds an op, which must mean the same for one row as for many."""
@@ -113,8 +106,14 @@ class Emitter(Rebuild):
         prime = self._counts.prime_in(number)
         assert prime is not None
         if prime not in self._numbers:
-            if prime not in self._counted:
+            counted = [t for t in self._copy.sources if _has_rows(t, prime)]
+            if not counted:
                 raise CannotBatchError(like.op, "it takes no rows.")
-            self._numbers[prime] = tf.shape(self._counted[prime])[0]
+            self._numbers[prime] = tf.shape(self.copy_of(counted[0]))[0]
         count = tf.cast(self._numbers[prime], like.dtype)
         return count if number == prime else count * (number // prime)
+
+
+def _has_rows(tensor: tf.Tensor, count: int) -> bool:
+    is_value = tensor.dtype != tf.resource and tensor.shape.rank
+    return bool(is_value and tensor.shape[0] == count)

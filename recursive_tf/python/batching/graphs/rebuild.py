@@ -1,16 +1,16 @@
 """Builds again, in a new graph, what some tensors of a graph need."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.effects import has_effect
-from recursive_tf.python.program.reachable import reachable
+from recursive_tf.python.program.graph_copy import GraphCopy, Outside, Rewrite
 from recursive_tf.python.tf_compat import FuncGraph
 
 
-class Rebuild:
+class Rebuild(Outside):
     """A new graph that computes the same; subclasses say what changes on the way.
 
     Attributes:
@@ -20,8 +20,8 @@ class Rebuild:
 
     def __init__(self, name: str) -> None:
         self.graph = FuncGraph(tf_compat.unique_name(name))
-        self._copies: dict[int, tf.Tensor] = {}
         self.effects: list[tf.Operation] = []
+        self._copy = GraphCopy(self.graph, self.graph)
 
     def run(
         self,
@@ -33,17 +33,24 @@ class Rebuild:
 
         It has `effects` too, e.g. assertions, which happen in their order.
         """
+
+        def add(copy: GraphCopy, op: tf.Operation) -> Sequence[tf.Tensor]:
+            del copy
+            # Names stay, so that a profile shows those of the user's code.
+            with tf_compat.scope_of(op):
+                added = self.add(op)
+            if op in effects:
+                self._add_effect()
+            return added
+
+        ops = [*effects, *(tensor.op for tensor in outputs)]
+        source = ops[0].graph if ops else self.graph
+        rewrite = Rewrite(otherwise=add, keeps_order=lambda *_: False)
+        self._copy = GraphCopy(source, self.graph, rewrite, outside=self)
         for tensor in inputs:
-            self._bind(tensor, self.add_input(tensor))
+            self._copy.bind(tensor, self.add_input(tensor))
+        self._copy.copy_needed(outputs, effects)
         with self.graph.as_default():
-            for op in needed_ops(outputs, self._is_given, effects):
-                # Names stay, so that a profile shows those of the user's code.
-                with tf_compat.scope_of(op):
-                    added = self.add(op)
-                if op in effects:
-                    self._add_effect()
-                for old, new in zip(op.outputs, added, strict=True):
-                    self._bind(old, new)
             self.graph.outputs = [self.copy_of(tensor) for tensor in outputs]
         return self.graph
 
@@ -55,15 +62,7 @@ class Rebuild:
 
     def copy_of(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns what a tensor that some output needs is in the new graph."""
-        if id(tensor) not in self._copies:
-            self._bind(tensor, self.add_leaf(tensor))
-        return self._copies[id(tensor)]
-
-    def _bind(self, old: tf.Tensor, new: tf.Tensor) -> None:
-        self._copies[id(old)] = new
-
-    def _is_given(self, tensor: tf.Tensor) -> bool:
-        return id(tensor) in self._copies or self.is_leaf(tensor)
+        return self._copy.resolve(tensor)
 
     # --- What subclasses may do in another way
 
@@ -101,23 +100,3 @@ class Rebuild:
 def effects_in(graph: FuncGraph) -> list[tf.Operation]:
     """Returns the ops of a graph that are there also if nobody reads what they give."""
     return [op for op in graph.get_operations() if has_effect(op)]
-
-
-def needed_ops(
-    outputs: Sequence[tf.Tensor],
-    is_given: Callable[[tf.Tensor], bool],
-    effects: Sequence[tf.Operation] = (),
-) -> list[tf.Operation]:
-    """Returns the ops that compute `outputs` of what is given, in the graph's order.
-
-    And the `effects`, with what these need.
-    """
-
-    def makers(tensors: Iterable[tf.Tensor]) -> list[tf.Operation]:
-        return [tensor.op for tensor in tensors if not is_given(tensor)]
-
-    needed = reachable([*effects, *makers(outputs)], lambda op: makers(op.inputs))
-    if not needed:
-        return []
-    graph = next(iter(needed)).graph
-    return [op for op in graph.get_operations() if op in needed]

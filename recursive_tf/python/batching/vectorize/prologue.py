@@ -3,11 +3,14 @@
 That is before all else, if it is total and smooth; otherwise late: see late_parts.py.
 """
 
+from collections.abc import Iterable
+
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.flatten.total import Lateness
+from recursive_tf.python.program.reachable import reachable
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -35,15 +38,14 @@ class Prologue:
     def copy(self, tensor: tf.Tensor) -> tf.Tensor:
         """Returns what `tensor`, of a closed procedure, is in the prologue."""
         wanted = self._program.resolve(tensor)
-        todo = [wanted]
-        # A stack, not a recursion: chains of ops may be longer than Python's.
-        while todo:
-            missing = self._missing_for(todo[-1])
-            if missing:
-                todo += missing
-            else:
-                self._add(todo.pop())
-        return self._copies[id(wanted)]
+        needed = reachable(
+            self._makers([wanted]), lambda op: self._makers(self._used_by(op))
+        )
+        for op in sorted(needed, key=self._program.order_of):
+            inputs = [self._copy_of(t) for t in self._used_by(op)]
+            for old, new in zip(op.outputs, self.add(op, inputs), strict=True):
+                self._copies[id(old)] = new
+        return self._copy_of(wanted)
 
     def add(self, op: tf.Operation, inputs: list[tf.Tensor]) -> list[tf.Tensor]:
         """Adds an op like `op`, and returns its outputs."""
@@ -51,24 +53,19 @@ class Prologue:
         tf_compat.set_origin(new, op)
         return list(new.outputs)
 
-    def _missing_for(self, tensor: tf.Tensor) -> list[tf.Tensor]:
-        """Returns what has to be copied before `tensor`."""
-        if id(tensor) in self._copies or id(tensor) in self._program.captures:
-            return []
-        inputs = self._program.inputs_of(tensor.op)
-        return [t for t in inputs if id(t) not in self._copies]
+    def _used_by(self, op: tf.Operation) -> list[tf.Tensor]:
+        return self._program.inputs_of(op)[: len(op.inputs)]
 
-    def _add(self, tensor: tf.Tensor) -> None:
-        if id(tensor) in self._copies:
-            return
-        capture = self._program.captures.get(id(tensor))
-        if capture is not None:
+    def _makers(self, tensors: Iterable[tf.Tensor]) -> list[tf.Operation]:
+        """Returns the ops that are still to be added for tensors."""
+        captures = self._program.captures
+        missing = (t for t in tensors if id(t) not in self._copies)
+        return [t.op for t in missing if id(t) not in captures]
+
+    def _copy_of(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns what is there, or a new input for a capture."""
+        if id(tensor) not in self._copies:
             self._copies[id(tensor)] = tf_compat.placeholder_like(self.graph, tensor)
             self.graph.inputs.append(self._copies[id(tensor)])
-            self.captures.append(capture)
-            return
-        op = tensor.op
-        used = self._program.inputs_of(op)[: len(op.inputs)]
-        inputs = [self._copies[id(t)] for t in used]
-        for old, new in zip(op.outputs, self.add(op, inputs), strict=True):
-            self._copies[id(old)] = new
+            self.captures.append(self._program.captures[id(tensor)])
+        return self._copies[id(tensor)]

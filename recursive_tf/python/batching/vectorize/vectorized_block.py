@@ -11,7 +11,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.flatten.own_gradients import is_read
 from recursive_tf.python.batching.graphs.counts import number_of_items
-from recursive_tf.python.batching.graphs.rebuild import effects_in, needed_ops
+from recursive_tf.python.batching.graphs.rebuild import effects_in
 from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.refusal import (
@@ -30,6 +30,7 @@ from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.batching.vectorize.rule_results import RuleResults
 from recursive_tf.python.program.effects import has_effect
 from recursive_tf.python.program.graph_copy import LOOPS
+from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.tf_compat import FuncGraph
 
 # Returns what takes the place of an op's outputs: row tensors of the block's graph, or
