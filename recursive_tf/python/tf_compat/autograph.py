@@ -6,11 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorflow.python.autograph.core import ag_ctx as autograph_context
+from tensorflow.python.autograph.core import config as autograph_config
 from tensorflow.python.autograph.core import converter
 from tensorflow.python.autograph.impl import api as autograph_api
 from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
 from tensorflow.python.autograph.pyct import parser
 from tensorflow.python.util import tf_stack
+
+# As AutoGraph does with Keras. No function here has control flow that it would have to
+# convert, and those that a training step calls would take it as long as compiling does.
+autograph_config.CONVERSION_RULES = (
+    autograph_config.DoNotConvert("recursive_tf"),
+    *autograph_config.CONVERSION_RULES,
+)
 
 
 def is_autographs_branch(function: Callable[[], Any]) -> bool:
