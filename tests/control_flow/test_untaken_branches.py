@@ -141,6 +141,17 @@ def test_a_looked_up_row_of_a_capture_has_its_gradient_where_the_branch_is_taken
     assert_gives(found, rows, [[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]])
 
 
+def test_a_branch_of_nothing_but_constants_decides_by_one():
+    number = lambda value: tf.constant(value, tf.float64)  # noqa: E731
+    inner = lambda: tf.cond(  # noqa: E731
+        tf.constant(False), lambda: tf.tanh(number(1.0)), lambda: number(2.0)
+    )
+    with rtf.SubGraph("f") as f:
+        n = f.input(tf.int32)
+        f.output(tf.cond(n > 0, lambda: tf.identity(number(3.0)), inner))
+    np.testing.assert_array_equal(f.map([1, 0, 2]), [3.0, 2.0, 3.0])
+
+
 def test_a_lookup_in_a_variable_may_stand_behind_a_condition_of_captures():
     k, w = tf.Variable(0), tf.Variable([1.0, 2.0, 4.0])
     with rtf.SubGraph("f") as f:

@@ -48,6 +48,12 @@ BODIES = {
         tf.cast(tf.reduce_max(tf.range(n)) // 2, tf.float32) * tf.reduce_sum(x)
     ),
     "product": lambda x, t, n: tf.reduce_prod(x, 0),
+    "copies of what all share": lambda x, t, n: tf.reduce_sum(
+        tf.tile(t[1][None], [tf.shape(tf.range(n))[0], 1]), 0
+    ),
+    "copies of a number": lambda x, t, n: tf.reduce_sum(
+        tf.fill([tf.shape(tf.range(n))[0], 2], 0.5)
+    ),
     "mean": lambda x, t, n: any_of(n, tf.reduce_mean(x, 0)),
     "mean of everything": lambda x, t, n: any_of(n, tf.reduce_mean(x)),
     "variance": lambda x, t, n: any_of(n, tf.math.reduce_variance(x, 0)),

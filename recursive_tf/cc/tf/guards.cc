@@ -35,6 +35,10 @@ Guards::Set Intersection(const Guards::Set& a, const Guards::Set& b) {
   return both;
 }
 
+bool Includes(const Guards::Set& all, const Guards::Set& some) {
+  return std::includes(all.begin(), all.end(), some.begin(), some.end());
+}
+
 }  // namespace
 
 Guards::Guards(const tf::Graph& graph)
@@ -93,8 +97,15 @@ bool Guards::OthersImply(const tf::Node& node, const tf::Edge& edge) const {
   for (const tf::Edge* other : node.in_edges()) {
     if (other != &edge) others.merge(Of(*other));
   }
-  const Set own = Of(edge);
-  return std::includes(others.begin(), others.end(), own.begin(), own.end());
+  return Includes(others, Of(edge));
+}
+
+bool Guards::OthersImply(const tf::Node& node, const tf::Node& source) const {
+  Set others;
+  for (const tf::Edge* other : node.in_edges()) {
+    if (other->src() != &source) others.merge(Of(*other));
+  }
+  return Includes(others, Of(source));
 }
 
 }  // namespace recursive_tf

@@ -55,6 +55,11 @@ class Guards {
   bool OthersImply(const tensorflow::Node& node,
                    const tensorflow::Edge& edge) const;
 
+  // The same of all that `node` takes from `source`: a Switch may take one
+  // constant as its value and as its predicate.
+  bool OthersImply(const tensorflow::Node& node,
+                   const tensorflow::Node& source) const;
+
  private:
   void FindLoops(const tensorflow::Graph& graph);
   void Visit(const tensorflow::Node& node);

@@ -89,7 +89,7 @@ class Simplifier {
       const tf::Node& user = *edge->dst();
       if (!user.IsOp()) continue;
       if (edge->IsControlEdge() || user.IsMerge() || user.IsRetval() ||
-          guards_.InLoop(user) || !guards_.OthersImply(user, *edge)) {
+          guards_.InLoop(user) || !guards_.OthersImply(user, *node)) {
         return false;
       }
     }

@@ -191,15 +191,15 @@ class GraphCopy:
         for op in ops:
             self._copy_control_inputs(op)
 
-    def copy_needed(
+    def needed_for(
         self, wanted: Sequence[tf.Tensor], effects: Sequence[tf.Operation] = ()
-    ) -> None:
-        """Copies the ops that compute some tensors, and effects with what they need."""
+    ) -> set[tf.Operation]:
+        """Returns the ops still to be copied for tensors, and for effects."""
 
         def is_given(tensor: tf.Tensor) -> bool:
             return id(tensor) in self.values or self.outside.is_leaf(tensor)
 
-        self.copy_ops(only=set(needed_ops(wanted, is_given, effects)))
+        return set(needed_ops(wanted, is_given, effects))
 
     def run(self, only: Container[tf.Operation] | None = None) -> None:
         """Copies all ops, or those in `only`, and the outputs."""
