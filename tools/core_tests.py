@@ -3,22 +3,21 @@
 Usage: python tools/core_tests.py [--sanitize=none|address|thread] [--coverage]
            [--filter=BackpropCacheTest.*]
 
-Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/.
+Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/, those of
+tests/cc/tf left out: tools/library_tests.py runs them.
 """
 
 import argparse
-import os
 import pathlib
-import re
-import subprocess
 import sys
-import time
 
 import core_coverage
 import googletest
 from cc_build import ROOT, BuildError, Job, build, compiler, tensorflow_folder
+from gtest_programs import run_all
 
 TESTS = pathlib.Path("tests/cc")
+WITH_TENSORFLOW = TESTS / "tf"
 PROGRAMS = pathlib.Path("build/cc-tests")
 FLAVORS = {
     "none": ("-O1",),
@@ -26,11 +25,6 @@ FLAVORS = {
     "thread": ("-O1", "-fsanitize=thread"),
     "coverage": ("-O0", "--coverage"),
 }
-# What asks for too much memory gets none, as without a sanitizer.
-RUNTIME = dict.fromkeys(("ASAN_OPTIONS", "TSAN_OPTIONS"), "allocator_may_return_null=1")
-# A deadlock must not hang a build machine.
-SECONDS_A_PROGRAM = 300
-SUMMARY = re.compile(r"^\[=+\] (\d+) tests? from .* ran\.", re.MULTILINE)
 
 
 def programs(flavor: str) -> list[Job]:
@@ -41,67 +35,15 @@ def programs(flavor: str) -> list[Job]:
     jobs = []
     for path in sorted((ROOT / TESTS).rglob("*_test.cc")):
         source = path.relative_to(ROOT)
-        name = path.relative_to(ROOT / TESTS).with_suffix("")
+        if source.is_relative_to(WITH_TENSORFLOW):
+            continue
+        name = source.relative_to(TESTS).with_suffix("")
         command = (
             *(compiler(), *flags, "-isystem", str(include), *FLAVORS[flavor]),
             *(str(source), *libraries),
         )
         jobs.append(Job((source,), PROGRAMS / flavor / name, command))
     return jobs
-
-
-def run_program(program: pathlib.Path, gtest_filter: str) -> tuple[bool, int]:
-    """Runs one test program, and prints what failed in it.
-
-    Returns:
-        Whether it passed, and how many tests it ran.
-    """
-    try:
-        done = subprocess.run(
-            [ROOT / program, "--gtest_brief=1", f"--gtest_filter={gtest_filter}"],
-            env={**os.environ, **RUNTIME},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=SECONDS_A_PROGRAM,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        print((error.stdout or b"").decode(errors="replace").rstrip())
-        print(f"{program}: not finished after {SECONDS_A_PROGRAM} s")
-        return False, 0
-    summary = SUMMARY.search(done.stdout)
-    passed = done.returncode == 0 and summary is not None
-    if not passed:
-        print(done.stdout.rstrip())
-        print(f"{program}: exit code {done.returncode}")
-    return passed, int(summary[1]) if summary else 0
-
-
-def run_all(jobs: list[Job], flavor: str, gtest_filter: str) -> bool:
-    """Runs the test programs, and prints a summary in GoogleTest's form."""
-    start = time.monotonic()
-    num_tests, failed = 0, []
-    for job in jobs:
-        passed, num_here = run_program(job.output, gtest_filter)
-        num_tests += num_here
-        if not passed:
-            failed.append(job.output)
-    seconds = time.monotonic() - start
-    print(
-        f"[==========] {num_tests} tests from {len(jobs)} programs ran, "
-        f"sanitizer: {flavor}. ({seconds:.1f} s total)"
-    )
-    for program in failed:
-        print(f"[  FAILED  ] {program}")
-    if not num_tests and not failed:
-        print(f"[  FAILED  ] no test is named {gtest_filter}")
-        return False
-    if not failed:
-        print(f"[  PASSED  ] {num_tests} tests.")
-    return not failed
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

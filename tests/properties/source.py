@@ -64,7 +64,7 @@ def steady(x):
 
 
 def dense(gradient):
-    """Returns a gradient that may be `tf.IndexedSlices`, after a lookup, as a tensor."""
+    """Returns a gradient, after a lookup perhaps `tf.IndexedSlices`, as a tensor."""
     return tf.convert_to_tensor(gradient)
 
 
