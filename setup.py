@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 from cc_build import BuildError  # noqa: E402
-from library_build import OBJECTS, build_library, shared_list  # noqa: E402
+from library_build import OBJECTS, build_library, library_sources  # noqa: E402
 from package_copy import BUILD_INFO, LIBRARY, OPS, place_library  # noqa: E402
 
 
@@ -60,8 +60,6 @@ class PlatformWheel(bdist_wheel):
 
 setup(
     # Says that there is a library to build; how, is said above.
-    ext_modules=[
-        Extension("recursive_tf.ops._recursive_tf", shared_list("LIBRARY_SOURCES"))
-    ],
+    ext_modules=[Extension("recursive_tf.ops._recursive_tf", library_sources())],
     cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PlatformWheel},
 )

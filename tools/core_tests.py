@@ -3,18 +3,20 @@
 Usage: python tools/core_tests.py [--sanitize=none|address|thread] [--coverage]
            [--filter=BackpropCacheTest.*]
 
-Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/, those of
-tests/cc/tf left out: tools/library_tests.py runs them.
+Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/, with the
+core, which is compiled once. tools/library_tests.py runs those of tests/cc/tf.
 """
 
 import argparse
 import pathlib
 import sys
+from collections.abc import Iterable
 
 import core_coverage
 import googletest
 from cc_build import ROOT, BuildError, Job, build, compiler, tensorflow_folder
 from gtest_programs import run_all
+from library_build import shared_list
 
 TESTS = pathlib.Path("tests/cc")
 WITH_TENSORFLOW = TESTS / "tf"
@@ -27,23 +29,51 @@ FLAVORS = {
 }
 
 
-def programs(flavor: str) -> list[Job]:
-    """Returns how to build each test program: one compiler run, link included."""
+def tests() -> list[pathlib.Path]:
+    """Returns the files of tests, relative to ROOT."""
+    paths = sorted((ROOT / TESTS).rglob("*_test.cc"))
+    found = [path.relative_to(ROOT) for path in paths]
+    return [path for path in found if not path.is_relative_to(WITH_TENSORFLOW)]
+
+
+def objects(sources: Iterable[pathlib.Path], flavor: str) -> list[Job]:
+    """Returns how to compile sources of the core, or of its tests."""
     include = tensorflow_folder() / "include"  # For Abseil's annotation macros.
     flags = ("-std=c++17", "-g", "-Wall", "-Wextra", "-Werror", "-I.")
-    libraries = ("-lgtest_main", "-lgtest", "-pthread")
-    jobs = []
-    for path in sorted((ROOT / TESTS).rglob("*_test.cc")):
-        source = path.relative_to(ROOT)
-        if source.is_relative_to(WITH_TENSORFLOW):
-            continue
-        name = source.relative_to(TESTS).with_suffix("")
-        command = (
-            *(compiler(), *flags, "-isystem", str(include), *FLAVORS[flavor]),
-            *(str(source), *libraries),
+    command = (compiler(), *flags, "-isystem", str(include), *FLAVORS[flavor])
+    return [
+        Job(
+            inputs=(source,),
+            output=(PROGRAMS / flavor / source).with_suffix(".o"),
+            command=(*command, "-c", str(source)),
         )
-        jobs.append(Job((source,), PROGRAMS / flavor / name, command))
-    return jobs
+        for source in sources
+    ]
+
+
+def program(test: Job, core: list[Job], flavor: str) -> Job:
+    """Returns how to link a test program, of one file of tests and all of the core."""
+    parts = (test.output, *(job.output for job in core))
+    libraries = ("-lgtest_main", "-lgtest", "-pthread")
+    name = test.inputs[0].relative_to(TESTS).with_suffix("")
+    command = (compiler(), *FLAVORS[flavor], *map(str, parts), *libraries)
+    return Job(parts, PROGRAMS / flavor / name, command)
+
+
+def build_programs(flavor: str) -> list[Job]:
+    """Compiles and links what has changed; returns the jobs of the programs.
+
+    Raises:
+        BuildError: If anything does not compile, or there are no tests.
+    """
+    core = objects(map(pathlib.Path, shared_list("CORE_SOURCES")), flavor)
+    compiled = objects(tests(), flavor)
+    if not compiled:
+        raise BuildError(f"there is no {TESTS}/**/*_test.cc")
+    build(core + compiled)
+    programs = [program(test, core, flavor) for test in compiled]
+    build(programs)
+    return programs
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -66,10 +96,7 @@ def main(arguments: list[str]) -> int:
     flavor = "coverage" if options.coverage else options.sanitize
     try:
         googletest.ensure()
-        jobs = programs(flavor)
-        if not jobs:
-            raise BuildError(f"there is no {TESTS}/**/*_test.cc")
-        build(jobs)
+        jobs = build_programs(flavor)
     except BuildError as error:
         print(f"core tests: {error}", file=sys.stderr)
         return 1

@@ -26,6 +26,11 @@ def shared_list(name: str) -> list[str]:
     return lists[name]
 
 
+def library_sources() -> list[str]:
+    """Returns all that the library is compiled from."""
+    return shared_list("CORE_SOURCES") + shared_list("LIBRARY_SOURCES")
+
+
 class TensorFlow(NamedTuple):
     """What a build has to know of the installed TensorFlow."""
 
@@ -120,7 +125,7 @@ def build_library(objects_folder: pathlib.Path) -> tuple[pathlib.Path, str]:
         The library, and the version of TensorFlow that it was built on.
     """
     tensorflow = ask_tensorflow()
-    jobs = object_jobs(shared_list("LIBRARY_SOURCES"), objects_folder, tensorflow)
+    jobs = object_jobs(library_sources(), objects_folder, tensorflow)
     build(jobs)
     objects = [job.output for job in jobs]
     # No run path: the gate imports TensorFlow, and with it the library that this

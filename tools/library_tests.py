@@ -18,15 +18,15 @@ from library_build import (
     TensorFlow,
     ask_tensorflow,
     further_flags,
+    library_sources,
     object_jobs,
-    shared_list,
 )
 
 TESTS = pathlib.Path("tests/cc/tf")
 FOLDER = pathlib.Path("build/library-tests")
 PROGRAM = FOLDER / "library_tests"
-# What the tests link of the library, by folder.
-TESTED = "recursive_tf/cc/tf/"
+# What the tests do not link of the library: ops and kernels, which know of the rest.
+LEFT_OUT = ("recursive_tf/cc/kernels/", "recursive_tf/ops/")
 # What a process that imports TensorFlow has in memory, beside the framework.
 KERNELS = "libtensorflow_cc.so.2"
 
@@ -41,7 +41,7 @@ def build_program() -> Job:
     if not tests:
         raise BuildError(f"there is no {TESTS}/*_test.cc")
     tensorflow = ask_tensorflow()
-    tested = [x for x in shared_list("LIBRARY_SOURCES") if x.startswith(TESTED)]
+    tested = [x for x in library_sources() if not x.startswith(LEFT_OUT)]
     sources = [str(path.relative_to(ROOT)) for path in tests]
     jobs = object_jobs(tested, OBJECTS, tensorflow)
     jobs += object_jobs(sources, FOLDER, tensorflow)

@@ -59,10 +59,9 @@ BUGS = (
     ),
     Bug(
         "results-to-other-activations",
-        CC / "batching/lock_step.h",
-        "{launch.first_value + k, i});\n      }\n      Progress",
-        "{launch.first_value + k, launch.num_rows() - 1 - i});\n      }\n"
-        "      Progress",
+        CC / "batching/lock_step.cc",
+        "{launch.first_value + k, i});\n    }\n    Progress",
+        "{launch.first_value + k, launch.num_rows() - 1 - i});\n    }\n    Progress",
     ),
     Bug(
         "returned-value-freed-early",

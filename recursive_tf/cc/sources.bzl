@@ -5,7 +5,8 @@ Headers are found by their folders; tests/tools/test_sources.py holds this list
 to the files on disk.
 """
 
-# Compiled into recursive_tf/ops/_recursive_tf.so; all of them see TensorFlow.
+# Compiled into recursive_tf/ops/_recursive_tf.so, with CORE_SOURCES; all of these see
+# TensorFlow.
 LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/backprop_kernels.cc",
     "recursive_tf/cc/kernels/batched_kernels.cc",
@@ -64,7 +65,21 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/traced_ops.cc",
 ]
 
-# Headers only, and none of them sees TensorFlow.
+# None of these sees TensorFlow.
+CORE_SOURCES = [
+    "recursive_tf/cc/batching/block_order.cc",
+    "recursive_tf/cc/batching/calls.cc",
+    "recursive_tf/cc/batching/frames.cc",
+    "recursive_tf/cc/batching/gradient_plan_decoder.cc",
+    "recursive_tf/cc/batching/launch_bound.cc",
+    "recursive_tf/cc/batching/list_checker.cc",
+    "recursive_tf/cc/batching/lock_step.cc",
+    "recursive_tf/cc/batching/plan_decoder.cc",
+    "recursive_tf/cc/batching/plan_types.cc",
+    "recursive_tf/cc/runtime/wait_graph.cc",
+]
+
+# Where they are, and headers beside them.
 CORE_FOLDERS = [
     "recursive_tf/cc/backprop",
     "recursive_tf/cc/base",

@@ -1,26 +1,47 @@
 """Each file of tests of the C++ core is a program, with the flags of its flavor."""
 
+import pathlib
+
 import pytest
 
 import cc_build
 import core_coverage
 import core_tests
+from cc_build import BuildError
 
 
-def test_every_core_test_file_becomes_a_program(tmp_path, monkeypatch):
+@pytest.fixture
+def sources(tmp_path, monkeypatch) -> list[pathlib.Path]:
+    """Files of tests in a project, and others beside them."""
     for module in (cc_build, core_tests):
         monkeypatch.setattr(module, "ROOT", tmp_path)
     names = ("base/mutex_test.cc", "runtime/path_test.cc", "runtime/fakes.h")
     for name in (*names, "tf/needs_tensorflow_test.cc"):
         (tmp_path / "tests/cc" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tests/cc" / name).touch()
-    jobs = core_tests.programs("thread")
-    outputs = [str(job.output) for job in jobs]
-    assert outputs == [
-        "build/cc-tests/thread/base/mutex_test",
-        "build/cc-tests/thread/runtime/path_test",
+    return core_tests.tests()
+
+
+def test_every_file_of_tests_that_need_no_tensorflow_is_found(sources):
+    assert [str(source) for source in sources] == [
+        "tests/cc/base/mutex_test.cc",
+        "tests/cc/runtime/path_test.cc",
     ]
-    assert all("-fsanitize=thread" in job.command for job in jobs)
+
+
+def test_a_file_of_tests_becomes_a_program_with_the_core(sources):
+    core = core_tests.objects([pathlib.Path("recursive_tf/cc/a.cc")], "thread")
+    _, test = core_tests.objects(sources, "thread")
+    job = core_tests.program(test, core, "thread")
+    assert str(job.output) == "build/cc-tests/thread/runtime/path_test"
+    assert job.inputs == (test.output, core[0].output)
+    assert all("-fsanitize=thread" in part.command for part in (*core, test, job))
+
+
+def test_no_tests_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(core_tests, "ROOT", tmp_path)
+    with pytest.raises(BuildError, match="there is no tests/cc"):
+        core_tests.build_programs("none")
 
 
 def test_coverage_is_no_sanitizer():

@@ -30,11 +30,6 @@ def test_the_program_finds_tensorflow_where_it_is_installed():
     assert {"a.o", "-l:libtensorflow_cc.so.2"} < set(job.command)
 
 
-def test_the_library_has_what_is_tested():
-    sources = library_build.shared_list("LIBRARY_SOURCES")
-    assert any(source.startswith(library_tests.TESTED) for source in sources)
-
-
 def test_no_tests_are_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(library_tests, "ROOT", tmp_path)
     with pytest.raises(BuildError, match="there is no tests/cc/tf"):

@@ -47,7 +47,10 @@ def bazel_targets(**other_lists: list[str]) -> list[dict[str, Any]]:
 
 
 def test_the_list_holds_every_source_of_the_library_in_order():
-    assert lists()["LIBRARY_SOURCES"] == files("recursive_tf/**/*.cc")
+    listed = lists()["CORE_SOURCES"] + lists()["LIBRARY_SOURCES"]
+    assert sorted(listed) == files("recursive_tf/**/*.cc")
+    assert lists()["CORE_SOURCES"] == sorted(lists()["CORE_SOURCES"])
+    assert lists()["LIBRARY_SOURCES"] == sorted(lists()["LIBRARY_SOURCES"])
 
 
 def test_every_folder_of_the_core_is_listed():
@@ -58,9 +61,9 @@ def test_every_folder_of_the_core_is_listed():
     assert folders <= known
 
 
-def test_the_core_has_headers_only():
-    for folder in lists()["CORE_FOLDERS"]:
-        assert files(f"{folder}/*.cc") == []
+def test_sources_of_the_core_are_those_in_its_folders():
+    patterns = [f"{folder}/*.cc" for folder in lists()["CORE_FOLDERS"]]
+    assert lists()["CORE_SOURCES"] == files(*patterns)
 
 
 def test_bazel_builds_every_file_that_is_there():
@@ -85,13 +88,15 @@ def test_bazel_takes_the_library_the_core_and_the_warnings_from_the_lists():
     core, *tests, library_test, library = bazel_targets(
         LIBRARY_SOURCES=listed,
         CORE_FOLDERS=["recursive_tf/cc/base"],
+        CORE_SOURCES=["recursive_tf/cc/base/listed.cc"],
         WARNINGS=["-Wlisted"],
     )
     assert [path for path in library["srcs"] if path.endswith(".cc")] == listed
     assert listed[1] in library_test["srcs"]
     assert listed[0] not in library_test["srcs"]
     assert core["hdrs"] == files("recursive_tf/cc/base/*.h")
-    targets = (*tests, library_test, library)
+    assert core["srcs"] == ["recursive_tf/cc/base/listed.cc"]
+    targets = (core, *tests, library_test, library)
     assert all("-Wlisted" in target["copts"] for target in targets)
 
 

@@ -1,14 +1,12 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_CALLS_H_
 #define RECURSIVE_TF_CC_BATCHING_CALLS_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/frames.h"
 #include "recursive_tf/cc/batching/host.h"
@@ -16,7 +14,6 @@
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
-#include "recursive_tf/cc/runtime/memo_key.h"
 
 namespace recursive_tf {
 
@@ -56,41 +53,13 @@ class Calls {
 
   // Invokes the first procedure once for each row of the root call, whose
   // arguments are the values from `first_argument` on.
-  void Start(int32_t num_rows, int32_t first_argument) {
-    results_.resize(num_rows);
-    for (int32_t row = 0; row < num_rows; ++row) {
-      const int32_t id = Enter(0, kNoActivation, 0, row);
-      if (id == kNoActivation) return;
-      for (int32_t i = 0; i < plan_.procedures.front().num_arguments; ++i) {
-        activations_.Put(id, i, {first_argument + i, row});
-      }
-    }
-  }
+  void Start(int32_t num_rows, int32_t first_argument);
 
   // Says how many bytes the values of all activations hold by now.
   void set_num_bytes(int64_t num_bytes) { num_bytes_ = num_bytes; }
 
   // Does what comes after the block of the stage that an activation is in.
-  void Continue(int32_t id) {
-    const int32_t stage_index = activations_[id].stage;
-    const Stage& stage = activations_.StageOf(id);
-    if (!PushRows(stage, id)) return;
-    if (stage.calls.size() == 1) {
-      const CallSite& call = stage.calls.front();
-      const Branch& branch = call.branches[BranchOf(call, id)];
-      if (call.key.has_value()) return Share(call, *call.key, id);
-      if (frames_.RunsInPlace(branch.procedure)) {
-        Decide(call, id, id);
-        return GoTo(branch, id);
-      }
-    }
-    int32_t num_made = 0;
-    for (const CallSite& call : stage.calls) num_made += Make(call, id);
-    if (is_refused()) return;
-    activations_.EndReads(id, stage_index);
-    activations_[id].num_pending = num_made;
-    if (num_made == 0) EndStage(id);
-  }
+  void Continue(int32_t id);
 
   // Takes every activation that may go on to its next block, which is handed
   // over: `wait(id, block)`.
@@ -105,13 +74,7 @@ class Calls {
 
   // Returns where each result of the root call is, row by row.
   // REQUIRES: all is done.
-  std::vector<Rows> Results() const {
-    std::vector<Rows> columns(plan_.procedures.front().outputs.size());
-    for (const std::vector<ValueRow>& row : results_) {
-      for (size_t i = 0; i < columns.size(); ++i) columns[i].Add(row[i]);
-    }
-    return columns;
-  }
+  std::vector<Rows> Results() const;
 
   // Returns whether a call or a push was refused, or the run was cancelled,
   // which ends it.
@@ -131,10 +94,7 @@ class Calls {
 
   // Returns a front that waits for itself, and for which key, if activations
   // are left. REQUIRES: none of them waits for a block, and none was refused.
-  std::optional<SharedRows::Wait> FindCycle() const {
-    if (activations_.table().num_alive() == 0) return std::nullopt;
-    return recursive_tf::FindCycle(shared_.Waits(), activations_.table());
-  }
+  std::optional<SharedRows::Wait> FindCycle() const;
 
  private:
   // Between two launches there are rarely more than a few.
@@ -142,42 +102,8 @@ class Calls {
 
   // Makes an activation, which Settle sets off. Returns its id, or none if a
   // limit is reached.
-  int32_t Enter(int32_t procedure, int32_t parent, int32_t site, int32_t row) {
-    const bool is_branch = plan_.procedures[procedure].is_branch;
-    const int32_t depth =
-        (parent == kNoActivation ? 0 : activations_[parent].call_depth) +
-        (is_branch ? 0 : 1);
-    const ActivationTree::Verdict verdict =
-        is_branch ? ActivationTree::Verdict::kEntered : Judge(depth);
-    if (verdict != ActivationTree::Verdict::kEntered) {
-      refused_call_ = Refusal{verdict, parent, site, procedure, row};
-      return kNoActivation;
-    }
-    if (!is_branch) ++num_invocations_;
-    const int32_t id = activations_.table().Add(procedure);
-    BatchedActivation& activation = activations_[id];
-    activation.parent = parent;
-    activation.site = site;
-    activation.row = row;
-    activation.call_depth = depth;
-    if (parent != kNoActivation) {
-      activation.progress = activations_[parent].progress;
-      activation.decided_by = activations_[parent].decided_by;
-    }
-    entered_.push_back(id);
-    return id;
-  }
-
-  ActivationTree::Verdict Judge(int32_t depth) const {
-    if (limits_.IsTooDeep(depth)) return ActivationTree::Verdict::kTooDeep;
-    if (limits_.IsTooLarge(num_bytes_ + activations_.table().num_bytes())) {
-      return ActivationTree::Verdict::kTooLarge;
-    }
-    if (limits_.IsReached(num_invocations_)) {
-      return ActivationTree::Verdict::kTooMany;
-    }
-    return ActivationTree::Verdict::kEntered;
-  }
+  int32_t Enter(int32_t procedure, int32_t parent, int32_t site, int32_t row);
+  ActivationTree::Verdict Judge(int32_t depth) const;
 
   // Settles those that entered a procedure or a stage, in the order in which
   // they did, round after round: what one of them enters is in the next.
@@ -211,226 +137,48 @@ class Calls {
   }
 
   // Returns whether the host took all that a stage pushes.
-  bool PushRows(const Stage& stage, int32_t id) {
-    for (const PlannedPush& push : stage.pushes) {
-      if (!host_->Push(push.table, activations_.Find(id, push.index),
-                       activations_.Find(id, push.value))) {
-        refused_push_ = id;
-        return false;
-      }
-    }
-    return true;
-  }
+  bool PushRows(const Stage& stage, int32_t id);
 
   // Takes an activation to a branch that runs in place.
-  void GoTo(const Branch& branch, int32_t id) {
-    BatchedActivation& activation = activations_[id];
-    const int32_t num_slots = plan_.procedures[activation.procedure].num_slots;
-    for (size_t i = 0; i < branch.arguments.size(); ++i) {
-      activations_.PutAt(id, num_slots, branch.procedure,
-                         static_cast<int32_t>(i),
-                         activations_.Find(id, branch.arguments[i]));
-    }
-    activations_.EndReads(id, activation.stage);
-    activation.procedure = branch.procedure;
-    activation.stage = 0;
-    activation.first_slot += num_slots;
-    entered_.push_back(id);
-  }
+  void GoTo(const Branch& branch, int32_t id);
 
   // Takes a front to what it shares, if nobody asked for that before; or gives
   // it what came of that, now or when it has ended.
-  void Share(const CallSite& call, Source number, int32_t id) {
-    const Branch& body = call.branches.front();
-    const MemoKey key{body.procedure,
-                      host_->ReadKey(activations_.Find(id, number))};
-    const SharedRow* shared = nullptr;
-    const SharedRows::Verdict verdict = shared_.Ask(key, id, &shared);
-    if (verdict == SharedRows::Verdict::kIsNew) return GoTo(body, id);
-    activations_.EndReads(id, activations_[id].stage);
-    if (verdict == SharedRows::Verdict::kWillEnd) return;
-    TakeShared(*shared, call.first_result, id);
-    EndStage(id);
-  }
-
-  void TakeShared(const SharedRow& shared, int32_t first_result, int32_t id) {
-    for (size_t i = 0; i < shared.results.size(); ++i) {
-      activations_.Put(id, first_result + static_cast<int32_t>(i),
-                       shared.results[i]);
-    }
-    Progress& progress = activations_[id].progress;
-    progress = std::max(progress, shared.progress);
-  }
+  void Share(const CallSite& call, Source number, int32_t id);
+  void TakeShared(const SharedRow& shared, int32_t first_result, int32_t id);
 
   // Gives what a front shares, which ran in place, to all that wait for it.
-  void EndShared(int32_t id, const Frames::Home& home, size_t num_results) {
-    std::vector<ValueRow> results;
-    for (size_t i = 0; i < num_results; ++i) {
-      const auto slot = home.first_result + static_cast<int32_t>(i);
-      results.push_back(activations_.Find(id, Source::Slot(slot)));
-      // For those that will ask, as long as the run lasts.
-      if (activations_.IsRead(id, slot)) activations_.Keep(results.back());
-    }
-    std::vector<int32_t> waiters;
-    const SharedRow& shared = shared_.End(id, std::move(results),
-                                          activations_[id].progress, &waiters);
-    for (const int32_t waiter : waiters) {
-      TakeShared(shared, home.first_result, waiter);
-    }
-    resumed_.insert(resumed_.end(), waiters.begin(), waiters.end());
-  }
+  void EndShared(int32_t id, const Frames::Home& home, size_t num_results);
 
   // Takes an activation from a branch that ran in place back to where it was.
-  void GoBack(int32_t id) {
-    const int32_t procedure = activations_[id].procedure;
-    const Frames::Home& home = frames_.HomeOf(procedure);
-    const std::vector<Source>& outputs = plan_.procedures[procedure].outputs;
-    GoOut(id, outputs, home.procedure, home.first_result);
-    activations_[id].stage = home.stage;
-    if (home.is_shared) EndShared(id, home, outputs.size());
-  }
+  void GoBack(int32_t id);
 
   // Takes an activation from the turn of a loop that ran in place to the next.
-  void GoOn(const Branch& loop, int32_t id) {
-    GoOut(id, loop.arguments, loop.procedure, /*first_slot=*/0);
-    activations_[id].stage = 0;
-    entered_.push_back(id);
-  }
+  void GoOn(const Branch& loop, int32_t id);
 
   // Takes an activation from the end of a branch that ran in place to the
   // procedure around it, whose slots from `first_slot` on get `sources`.
   void GoOut(int32_t id, const std::vector<Source>& sources, int32_t around,
-             int32_t first_slot) {
-    BatchedActivation& activation = activations_[id];
-    const std::vector<Stage>& stages =
-        plan_.procedures[activation.procedure].stages;
-    const int32_t num_slots = plan_.procedures[around].num_slots;
-    for (size_t i = 0; i < sources.size(); ++i) {
-      activations_.PutAt(id, -num_slots, around,
-                         first_slot + static_cast<int32_t>(i),
-                         activations_.Find(id, sources[i]));
-    }
-    activations_.EndReads(id, static_cast<int32_t>(stages.size()));
-    activation.procedure = around;
-    activation.first_slot -= num_slots;
-  }
+             int32_t first_slot);
 
   // Makes a call, or those of a map. Returns how many are to return, unless one
   // is refused.
-  int32_t Make(const CallSite& call, int32_t caller) {
-    if (is_refused()) return 0;
-    const Branch& branch = call.branches[BranchOf(call, caller)];
-    if (call.num_mapped > 0) return MakeForItems(call, branch, caller);
-    const int32_t id = Enter(branch.procedure, caller, call.site, /*row=*/0);
-    if (id == kNoActivation) return 0;
-    Decide(call, caller, id);
-    activations_[id].first_result = call.first_result;
-    for (size_t i = 0; i < branch.arguments.size(); ++i) {
-      activations_.Put(id, static_cast<int32_t>(i),
-                       activations_.Find(caller, branch.arguments[i]));
-    }
-    return 1;
-  }
-
+  int32_t Make(const CallSite& call, int32_t caller);
   int32_t MakeForItems(const CallSite& call, const Branch& branch,
-                       int32_t caller) {
-    const ValueRow items = activations_.Find(caller, branch.arguments.front());
-    const auto count = static_cast<int32_t>(activations_.Items(items).size());
-    const size_t num_results =
-        plan_.procedures[branch.procedure].outputs.size();
-    for (size_t i = 0; i < num_results; ++i) {
-      activations_.PutEmptyList(
-          caller, call.first_result + static_cast<int32_t>(i), count);
-    }
-    for (int32_t row = 0; row < count; ++row) {
-      const int32_t id = Enter(branch.procedure, caller, call.site, row);
-      if (id == kNoActivation) return row;
-      activations_[id].first_result = call.first_result;
-      for (size_t i = 0; i < branch.arguments.size(); ++i) {
-        const ValueRow argument =
-            activations_.Find(caller, branch.arguments[i]);
-        const bool is_mapped = static_cast<int32_t>(i) < call.num_mapped;
-        activations_.Put(
-            id, static_cast<int32_t>(i),
-            is_mapped ? activations_.Items(argument)[row] : argument);
-      }
-    }
-    return count;
-  }
-
-  size_t BranchOf(const CallSite& call, int32_t caller) {
-    if (!call.selector.has_value()) return 0;
-    const int32_t chosen =
-        host_->ReadSelector(activations_.Find(caller, *call.selector));
-    const size_t last = call.branches.size() - 1;
-    return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
-  }
+                       int32_t caller);
+  size_t BranchOf(const CallSite& call, int32_t caller);
 
   // Says that a call's selector sent an activation to where it is. What was
   // known before that stays: a value is launched after all that its activation
   // had to wait for.
-  void Decide(const CallSite& call, int32_t caller, int32_t id) {
-    if (!call.selector.has_value()) return;
-    const ValueRow row = activations_.Find(caller, *call.selector);
-    ValueRow& decided_by = activations_[id].decided_by;
-    if (row.value > decided_by.value) decided_by = row;
-  }
+  void Decide(const CallSite& call, int32_t caller, int32_t id);
 
   // Goes to the next stage, if there is one, or back to the caller, and on from
   // there.
-  void EndStage(int32_t id) {
-    while (true) {
-      BatchedActivation& activation = activations_[id];
-      const PlannedProcedure& procedure =
-          plan_.procedures[activation.procedure];
-      if (++activation.stage < static_cast<int32_t>(procedure.stages.size())) {
-        const Stage& stage = procedure.stages[activation.stage];
-        if (stage.block != kNoBlock || !stage.calls.empty()) {
-          entered_.push_back(id);
-          return;
-        }
-        if (!PushRows(stage, id)) return;
-        activations_.EndReads(id, activation.stage);
-        continue;
-      }
-      if (procedure.goes_on.has_value()) return GoOn(*procedure.goes_on, id);
-      if (frames_.RunsInPlace(activation.procedure)) {
-        GoBack(id);
-        continue;
-      }
-      const int32_t caller = Leave(id);
-      if (caller == kNoActivation) return;
-      if (--activations_[caller].num_pending > 0) return;
-      id = caller;
-    }
-  }
+  void EndStage(int32_t id);
 
   // Ends an activation: gives its results to the caller, which is returned.
-  int32_t Leave(int32_t id) {
-    const BatchedActivation& activation = activations_[id];
-    const int32_t caller = activation.parent;
-    const PlannedProcedure& procedure = plan_.procedures[activation.procedure];
-    if (activation.parent == kNoActivation) {
-      for (const Source& output : procedure.outputs) {
-        const ValueRow row = activations_.Find(id, output);
-        activations_.Keep(row);
-        results_[activation.row].push_back(row);
-      }
-    } else {
-      for (size_t i = 0; i < procedure.outputs.size(); ++i) {
-        activations_.PutResult(
-            activation.parent,
-            activation.first_result + static_cast<int32_t>(i), activation.row,
-            activations_.Find(id, procedure.outputs[i]));
-      }
-      Progress& progress = activations_[activation.parent].progress;
-      progress = std::max(progress, activation.progress);
-    }
-    activations_.EndReads(id, static_cast<int32_t>(procedure.stages.size()));
-    activations_.table().Remove(id);
-    if (!procedure.is_branch) --num_invocations_;
-    return caller;
-  }
+  int32_t Leave(int32_t id);
 
   const Plan& plan_;
   Host* const host_;

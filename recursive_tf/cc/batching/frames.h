@@ -1,8 +1,6 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_FRAMES_H_
 #define RECURSIVE_TF_CC_BATCHING_FRAMES_H_
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,25 +25,7 @@ class Frames {
     bool is_shared = false;
   };
 
-  explicit Frames(const Plan& plan) : homes_(plan.procedures.size()) {
-    FindHomes(plan);
-    for (const PlannedProcedure& procedure : plan.procedures) {
-      sizes_.push_back(procedure.num_slots);
-    }
-    // A branch may stand in a branch: as many rounds as they nest.
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (size_t branch = 0; branch < homes_.size(); ++branch) {
-        const int32_t around = homes_[branch].procedure;
-        if (around == kNoProcedure) continue;
-        const int32_t least =
-            plan.procedures[around].num_slots + sizes_[branch];
-        if (sizes_[around] >= least) continue;
-        sizes_[around] = least;
-        changed = true;
-      }
-    }
-  }
+  explicit Frames(const Plan& plan);
 
   bool RunsInPlace(int32_t procedure) const {
     return homes_[procedure].procedure != kNoProcedure;
@@ -65,27 +45,7 @@ class Frames {
   }
 
  private:
-  void FindHomes(const Plan& plan) {
-    std::vector<int32_t> num_callers(plan.procedures.size(), 0);
-    for (size_t p = 0; p < plan.procedures.size(); ++p) {
-      const std::vector<Stage>& stages = plan.procedures[p].stages;
-      for (size_t k = 0; k < stages.size(); ++k) {
-        for (const CallSite& call : stages[k].calls) {
-          for (const Branch& branch : call.branches) {
-            ++num_callers[branch.procedure];
-            if (stages[k].calls.size() == 1) {
-              homes_[branch.procedure] = {
-                  static_cast<int32_t>(p), static_cast<int32_t>(k),
-                  call.first_result, call.key.has_value()};
-            }
-          }
-        }
-      }
-    }
-    for (size_t p = 0; p < homes_.size(); ++p) {
-      if (!plan.procedures[p].is_branch || num_callers[p] != 1) homes_[p] = {};
-    }
-  }
+  void FindHomes(const Plan& plan);
 
   // By procedure.
   std::vector<Home> homes_;
