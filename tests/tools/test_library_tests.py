@@ -19,9 +19,9 @@ TENSORFLOW = TensorFlow(
 
 def test_an_object_of_the_library_is_that_of_its_build():
     (job,) = library_build.object_jobs(
-        ["recursive_tf/cc/tf/rows.cc"], library_build.OBJECTS, TENSORFLOW
+        ["recursive_tf/cc/tf/stack_rows.cc"], library_build.OBJECTS, TENSORFLOW
     )
-    assert job.output == pathlib.Path("build/library/recursive_tf/cc/tf/rows.o")
+    assert job.output == pathlib.Path("build/library/recursive_tf/cc/tf/stack_rows.o")
 
 
 def test_the_program_finds_tensorflow_where_it_is_installed():

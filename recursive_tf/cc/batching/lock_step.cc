@@ -28,7 +28,7 @@ void LockStep::Start(int32_t num_rows) {
   const int32_t first = activations_.AddValues(num_arguments);
   calls_.Start(num_rows, first);
   activations_.FindUnread(first, num_arguments);
-  Settle();
+  WaitForBlocks();
 }
 
 bool LockStep::Next(Launch* launch) {
@@ -72,7 +72,7 @@ void LockStep::Complete(const Launch& launch) {
     progress = schedule_.After(progress, launch.block);
     calls_.Continue(id);
   }
-  Settle();
+  WaitForBlocks();
 }
 
 std::vector<int32_t> LockStep::TakeDeadValues() {
@@ -112,8 +112,8 @@ ValueRow LockStep::DecidedBy(int32_t id) const {
   return activations_.table()[id].decided_by;
 }
 
-void LockStep::Settle() {
-  calls_.Settle([this](int32_t id, int32_t block) {
+void LockStep::WaitForBlocks() {
+  calls_.TakeToBlocks([this](int32_t id, int32_t block) {
     schedule_.Add(id, activations_[id].progress, block);
   });
 }

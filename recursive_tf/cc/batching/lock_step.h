@@ -105,7 +105,7 @@ class LockStep {
 
  private:
   // Lets all that may go on wait for their next blocks.
-  void Settle();
+  void WaitForBlocks();
 
   // Adds a row of each activation, or several that are joined, to the last
   // input of a launch.

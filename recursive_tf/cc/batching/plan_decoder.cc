@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "recursive_tf/cc/batching/code_reader.h"
-#include "recursive_tf/cc/batching/frames.h"
+#include "recursive_tf/cc/batching/in_place.h"
 #include "recursive_tf/cc/batching/list_checker.h"
 #include "recursive_tf/cc/batching/plan.h"
 
@@ -107,13 +107,13 @@ void PlanDecoder::Check(const Plan& plan) {
 }
 
 void PlanDecoder::CheckShared(const Plan& plan) {
-  const Frames frames(plan);
+  const InPlace in_place(plan);
   for (const PlannedProcedure& procedure : plan.procedures) {
     for (const Stage& stage : procedure.stages) {
       for (const CallSite& call : stage.calls) {
         if (!call.key.has_value()) continue;
         const int32_t body = call.branches.front().procedure;
-        if (call.branches.size() != 1 || !frames.RunsInPlace(body) ||
+        if (call.branches.size() != 1 || !in_place.RunsInPlace(body) ||
             plan.procedures[body].goes_on.has_value()) {
           reader_.Fail("has a key of what does not run in place");
         }
@@ -123,13 +123,13 @@ void PlanDecoder::CheckShared(const Plan& plan) {
 }
 
 void PlanDecoder::CheckLoops(const Plan& plan) {
-  const Frames frames(plan);
+  const InPlace in_place(plan);
   for (size_t p = 0; p < plan.procedures.size(); ++p) {
     const std::optional<Branch>& loop = plan.procedures[p].goes_on;
     if (!loop.has_value()) continue;
     const auto turn = static_cast<int32_t>(p);
-    if (!frames.RunsInPlace(turn) ||
-        frames.HomeOf(turn).procedure != loop->procedure) {
+    if (!in_place.RunsInPlace(turn) ||
+        in_place.HomeOf(turn).procedure != loop->procedure) {
       reader_.Fail("has a loop that its turn is not in");
     }
   }

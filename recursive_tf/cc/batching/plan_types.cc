@@ -21,7 +21,7 @@ TypeChecker::TypeChecker(const Plan* plan, const ProgramTypes* types,
 
 std::string TypeChecker::Check() {
   if (CountsFit()) {
-    Settle();
+    FindTypes();
     for (size_t p = 0; p < plan_.procedures.size(); ++p) CheckReads(p);
   }
   return error_;
@@ -56,7 +56,7 @@ void TypeChecker::CheckCounts(const Stage& stage) {
          "has a block that takes or gives other values than its function");
 }
 
-void TypeChecker::Settle() {
+void TypeChecker::FindTypes() {
   const Types& arguments = types_.arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     Put(0, static_cast<int32_t>(i), arguments[i]);

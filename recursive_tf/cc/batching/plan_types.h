@@ -58,7 +58,7 @@ class TypeChecker {
   void CheckCounts(const Stage& stage);
 
   // Gives each slot the type of what is put there.
-  void Settle();
+  void FindTypes();
   void Follow(size_t p);
   void Follow(size_t p, const CallSite& call, const Branch& branch);
   void PutArguments(size_t p, const Branch& branch);

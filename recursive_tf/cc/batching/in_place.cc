@@ -1,4 +1,4 @@
-#include "recursive_tf/cc/batching/frames.h"
+#include "recursive_tf/cc/batching/in_place.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace recursive_tf {
 
-Frames::Frames(const Plan& plan) : homes_(plan.procedures.size()) {
+InPlace::InPlace(const Plan& plan) : homes_(plan.procedures.size()) {
   FindHomes(plan);
   for (const PlannedProcedure& procedure : plan.procedures) {
     sizes_.push_back(procedure.num_slots);
@@ -27,7 +27,7 @@ Frames::Frames(const Plan& plan) : homes_(plan.procedures.size()) {
   }
 }
 
-void Frames::FindHomes(const Plan& plan) {
+void InPlace::FindHomes(const Plan& plan) {
   std::vector<int32_t> num_callers(plan.procedures.size(), 0);
   for (size_t p = 0; p < plan.procedures.size(); ++p) {
     const std::vector<Stage>& stages = plan.procedures[p].stages;

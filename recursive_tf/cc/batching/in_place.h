@@ -1,5 +1,5 @@
-#ifndef RECURSIVE_TF_CC_BATCHING_FRAMES_H_
-#define RECURSIVE_TF_CC_BATCHING_FRAMES_H_
+#ifndef RECURSIVE_TF_CC_BATCHING_IN_PLACE_H_
+#define RECURSIVE_TF_CC_BATCHING_IN_PLACE_H_
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@ constexpr int32_t kNoProcedure = -1;
 // behind its own. That is a branch of a conditional that its procedure waits
 // for alone. Beside another call it is an activation of its own, because it
 // must not wait for that.
-class Frames {
+class InPlace {
  public:
   // Where a branch that runs in place returns to.
   struct Home {
@@ -25,7 +25,7 @@ class Frames {
     bool is_shared = false;
   };
 
-  explicit Frames(const Plan& plan);
+  explicit InPlace(const Plan& plan);
 
   bool RunsInPlace(int32_t procedure) const {
     return homes_[procedure].procedure != kNoProcedure;
@@ -54,4 +54,4 @@ class Frames {
 
 }  // namespace recursive_tf
 
-#endif  // RECURSIVE_TF_CC_BATCHING_FRAMES_H_
+#endif  // RECURSIVE_TF_CC_BATCHING_IN_PLACE_H_
