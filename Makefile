@@ -20,7 +20,8 @@ PIP := $(IN_VENV)/python -m pip -qq --disable-pip-version-check
 STEP = @printf '== %s\n'
 
 LIBRARY := recursive_tf/ops/_recursive_tf.so
-LIBRARY_INPUTS := setup.py tools/cc_build.py tools/package_copy.py recursive_tf/cc/sources.bzl \
+LIBRARY_INPUTS := setup.py tools/cc_build.py tools/library_build.py tools/package_copy.py \
+  recursive_tf/cc/sources.bzl \
   $(shell find recursive_tf -name '*.cc' -o -name '*.h')
 CC_FILES = $$(find recursive_tf tests -name '*.cc' -o -name '*.h')
 CC_UNITS = $$(find recursive_tf tests -name '*.cc')
@@ -46,7 +47,7 @@ wheel: $(VENV)/.build ## Build a wheel into dist/
 ##@ Check
 
 .PHONY: test
-test: static core-tests $(VENV)/.dev build ## Every check and every test
+test: static core-tests library-tests $(VENV)/.dev build ## Every check and every test
 	$(STEP) "Python tests"
 	@$(IN_VENV)/python -m pytest --numprocesses=auto
 
@@ -58,7 +59,7 @@ quick: $(VENV)/.dev build ## In a minute: lint, the tests of what changed, one o
 	@$(IN_VENV)/python -m pytest -q --numprocesses=auto --quick tests
 
 .PHONY: check
-check: static core-tests $(VENV)/.dev build ## The same without the slow tests: before every commit
+check: static core-tests library-tests $(VENV)/.dev build ## The same without the slow tests: before every commit
 	$(STEP) "fast Python tests"
 	@$(IN_VENV)/python -m pytest --numprocesses=auto -m "not slow and not stress"
 
@@ -81,6 +82,11 @@ static: $(VENV)/.dev
 core-tests: $(VENV)/.build ## The C++ core's tests alone
 	$(STEP) "C++ core tests"
 	@$(IN_VENV)/python tools/core_tests.py
+
+.PHONY: library-tests
+library-tests: $(VENV)/.build build ## The C++ tests of what knows TensorFlow alone
+	$(STEP) "C++ library tests"
+	@$(IN_VENV)/python tools/library_tests.py
 
 .PHONY: sanitize
 sanitize: $(VENV)/.build ## The C++ core's tests under ASan, UBSan and TSan

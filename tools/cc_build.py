@@ -1,7 +1,7 @@
 """Runs compilers in parallel, and only those whose inputs or flags have changed.
 
-What setup.py and core_tests.py share. Nothing here imports TensorFlow, which
-would take seconds: a build that has nothing to do should take none.
+What builds of the library and of C++ tests share. Nothing here imports TensorFlow,
+which would take seconds: a build that has nothing to do should take none.
 """
 
 import concurrent.futures

@@ -1,4 +1,4 @@
-"""Counts which lines of the core's headers its tests have run, with gcov."""
+"""Counts which lines of the core its tests have run, with gcov."""
 
 import collections
 import json
@@ -9,9 +9,9 @@ from typing import Any
 
 from cc_build import ROOT
 
-HEADERS = "recursive_tf/cc/"
+SOURCES = "recursive_tf/cc/"
 
-# Header -> line -> how often it ran, in all programs together.
+# File -> line -> how often it ran, in all programs together.
 Counts = dict[str, dict[int, int]]
 
 
@@ -22,13 +22,13 @@ def clear(folder: pathlib.Path) -> None:
 
 
 def report(folder: pathlib.Path) -> None:
-    """Prints the share of each header's lines that ran, and the lines that did not."""
+    """Prints the share of each file's lines that ran, and the lines that did not."""
     counts = merge(gcov_files(folder))
-    for header, lines in sorted(counts.items()):
+    for file, lines in sorted(counts.items()):
         missed = sorted(line for line, count in lines.items() if not count)
         share = 100 * (1 - len(missed) / len(lines))
         where = f"  not run: {', '.join(map(str, missed))}" if missed else ""
-        print(f"{share:6.1f}%  {header}{where}")
+        print(f"{share:6.1f}%  {file}{where}")
 
 
 def gcov_files(folder: pathlib.Path) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def gcov_files(folder: pathlib.Path) -> list[dict[str, Any]]:
 
 
 def merge(files: Iterable[dict[str, Any]]) -> Counts:
-    """Returns how often each line of the core's headers ran.
+    """Returns how often each line of the core ran.
 
     A template has one record for each instantiation: a line has run if it ran in
     any of them.
@@ -54,7 +54,7 @@ def merge(files: Iterable[dict[str, Any]]) -> Counts:
     counts: Counts = collections.defaultdict(lambda: collections.defaultdict(int))
     for file in files:
         name = file["file"].removeprefix("./")
-        if name.startswith(HEADERS):
+        if name.startswith(SOURCES):
             for line in file["lines"]:
                 counts[name][line["line_number"]] += line["count"]
     return counts

@@ -3,22 +3,23 @@
 Usage: python tools/core_tests.py [--sanitize=none|address|thread] [--coverage]
            [--filter=BackpropCacheTest.*]
 
-Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/.
+Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/, with the
+core, which is compiled once. tools/library_tests.py runs those of tests/cc/tf.
 """
 
 import argparse
-import os
 import pathlib
-import re
-import subprocess
 import sys
-import time
+from collections.abc import Iterable
 
 import core_coverage
 import googletest
 from cc_build import ROOT, BuildError, Job, build, compiler, tensorflow_folder
+from gtest_programs import run_all
+from library_build import shared_list
 
 TESTS = pathlib.Path("tests/cc")
+WITH_TENSORFLOW = TESTS / "tf"
 PROGRAMS = pathlib.Path("build/cc-tests")
 FLAVORS = {
     "none": ("-O1",),
@@ -26,82 +27,53 @@ FLAVORS = {
     "thread": ("-O1", "-fsanitize=thread"),
     "coverage": ("-O0", "--coverage"),
 }
-# What asks for too much memory gets none, as without a sanitizer.
-RUNTIME = dict.fromkeys(("ASAN_OPTIONS", "TSAN_OPTIONS"), "allocator_may_return_null=1")
-# A deadlock must not hang a build machine.
-SECONDS_A_PROGRAM = 300
-SUMMARY = re.compile(r"^\[=+\] (\d+) tests? from .* ran\.", re.MULTILINE)
 
 
-def programs(flavor: str) -> list[Job]:
-    """Returns how to build each test program: one compiler run, link included."""
+def tests() -> list[pathlib.Path]:
+    """Returns the files of tests, relative to ROOT."""
+    paths = sorted((ROOT / TESTS).rglob("*_test.cc"))
+    found = [path.relative_to(ROOT) for path in paths]
+    return [path for path in found if not path.is_relative_to(WITH_TENSORFLOW)]
+
+
+def objects(sources: Iterable[pathlib.Path], flavor: str) -> list[Job]:
+    """Returns how to compile sources of the core, or of its tests."""
     include = tensorflow_folder() / "include"  # For Abseil's annotation macros.
     flags = ("-std=c++17", "-g", "-Wall", "-Wextra", "-Werror", "-I.")
+    command = (compiler(), *flags, "-isystem", str(include), *FLAVORS[flavor])
+    return [
+        Job(
+            inputs=(source,),
+            output=(PROGRAMS / flavor / source).with_suffix(".o"),
+            command=(*command, "-c", str(source)),
+        )
+        for source in sources
+    ]
+
+
+def program(test: Job, core: list[Job], flavor: str) -> Job:
+    """Returns how to link a test program, of one file of tests and all of the core."""
+    parts = (test.output, *(job.output for job in core))
     libraries = ("-lgtest_main", "-lgtest", "-pthread")
-    jobs = []
-    for path in sorted((ROOT / TESTS).rglob("*_test.cc")):
-        source = path.relative_to(ROOT)
-        name = path.relative_to(ROOT / TESTS).with_suffix("")
-        command = (
-            *(compiler(), *flags, "-isystem", str(include), *FLAVORS[flavor]),
-            *(str(source), *libraries),
-        )
-        jobs.append(Job((source,), PROGRAMS / flavor / name, command))
-    return jobs
+    name = test.inputs[0].relative_to(TESTS).with_suffix("")
+    command = (compiler(), *FLAVORS[flavor], *map(str, parts), *libraries)
+    return Job(parts, PROGRAMS / flavor / name, command)
 
 
-def run_program(program: pathlib.Path, gtest_filter: str) -> tuple[bool, int]:
-    """Runs one test program, and prints what failed in it.
+def build_programs(flavor: str) -> list[Job]:
+    """Compiles and links what has changed; returns the jobs of the programs.
 
-    Returns:
-        Whether it passed, and how many tests it ran.
+    Raises:
+        BuildError: If anything does not compile, or there are no tests.
     """
-    try:
-        done = subprocess.run(
-            [ROOT / program, "--gtest_brief=1", f"--gtest_filter={gtest_filter}"],
-            env={**os.environ, **RUNTIME},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=SECONDS_A_PROGRAM,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        print((error.stdout or b"").decode(errors="replace").rstrip())
-        print(f"{program}: not finished after {SECONDS_A_PROGRAM} s")
-        return False, 0
-    summary = SUMMARY.search(done.stdout)
-    passed = done.returncode == 0 and summary is not None
-    if not passed:
-        print(done.stdout.rstrip())
-        print(f"{program}: exit code {done.returncode}")
-    return passed, int(summary[1]) if summary else 0
-
-
-def run_all(jobs: list[Job], flavor: str, gtest_filter: str) -> bool:
-    """Runs the test programs, and prints a summary in GoogleTest's form."""
-    start = time.monotonic()
-    num_tests, failed = 0, []
-    for job in jobs:
-        passed, num_here = run_program(job.output, gtest_filter)
-        num_tests += num_here
-        if not passed:
-            failed.append(job.output)
-    seconds = time.monotonic() - start
-    print(
-        f"[==========] {num_tests} tests from {len(jobs)} programs ran, "
-        f"sanitizer: {flavor}. ({seconds:.1f} s total)"
-    )
-    for program in failed:
-        print(f"[  FAILED  ] {program}")
-    if not num_tests and not failed:
-        print(f"[  FAILED  ] no test is named {gtest_filter}")
-        return False
-    if not failed:
-        print(f"[  PASSED  ] {num_tests} tests.")
-    return not failed
+    core = objects(map(pathlib.Path, shared_list("CORE_SOURCES")), flavor)
+    compiled = objects(tests(), flavor)
+    if not compiled:
+        raise BuildError(f"there is no {TESTS}/**/*_test.cc")
+    build(core + compiled)
+    programs = [program(test, core, flavor) for test in compiled]
+    build(programs)
+    return programs
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -124,10 +96,7 @@ def main(arguments: list[str]) -> int:
     flavor = "coverage" if options.coverage else options.sanitize
     try:
         googletest.ensure()
-        jobs = programs(flavor)
-        if not jobs:
-            raise BuildError(f"there is no {TESTS}/**/*_test.cc")
-        build(jobs)
+        jobs = build_programs(flavor)
     except BuildError as error:
         print(f"core tests: {error}", file=sys.stderr)
         return 1

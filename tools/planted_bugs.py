@@ -3,9 +3,9 @@
 Usage: python tools/planted_bugs.py [NAME ...]
 
 Each bug is an edit of one line in a copy of the project, under build/planted/copy,
-which is built again. Then the C++ core tests run there, and, whatever they found, the
-random programs. A bug that neither finds is a hole in the tests, and ends this with an
-error. It takes a quarter of an hour; the working tree stays as it is.
+which is built again. Then the C++ tests of its folder run there, and, whatever they
+found, the random programs. A bug that neither finds is a hole in the tests, and ends
+this with an error. It takes a quarter of an hour; the working tree stays as it is.
 """
 
 import os
@@ -26,6 +26,8 @@ PROPERTIES = (
     "tests/properties/test_untaken.py",
     "tests/properties/test_random_programs.py",
 )
+# By the folder of a bug.
+CC_TESTS = {CC / "batching": "tools/core_tests.py", CC / "tf": "tools/library_tests.py"}
 RANDOM_PROGRAMS = ("--programs=40", "--programs-seed=0", "--programs-as-drawn")
 
 
@@ -61,10 +63,9 @@ BUGS = (
     ),
     Bug(
         "results-to-other-activations",
-        CC / "batching/lock_step.h",
-        "{launch.first_value + k, i});\n      }\n      Progress",
-        "{launch.first_value + k, launch.num_rows() - 1 - i});\n      }\n"
-        "      Progress",
+        CC / "batching/lock_step.cc",
+        "{launch.first_value + k, i});\n    }\n    Progress",
+        "{launch.first_value + k, launch.num_rows() - 1 - i});\n    }\n    Progress",
     ),
     Bug(
         "returned-value-freed-early",
@@ -116,7 +117,7 @@ BUGS = (
 class Found(NamedTuple):
     """What the tests said of a bug; the name of the first that failed, or None."""
 
-    core: str | None
+    cc: str | None
     programs: str | None
 
 
@@ -124,7 +125,7 @@ def make_copy() -> None:
     """Copies the project, and what was compiled of it, with the times of its files."""
     shutil.rmtree(COPY, ignore_errors=True)
     shutil.copytree(ROOT, COPY, ignore=shutil.ignore_patterns(*LEFT_OUT))
-    for name in ("library", "cc-tests"):
+    for name in ("library", "cc-tests", "library-tests"):
         compiled = ROOT / "build" / name
         if compiled.exists():
             shutil.copytree(compiled, COPY / "build" / name)
@@ -168,16 +169,15 @@ def look_for(bug: Bug) -> Found:
     path.write_text(planted(bug, right))
     try:
         build()
-        core = None
-        if bug.file.is_relative_to(CC / "batching"):
-            core = failed_core_test(run_in_copy("tools/core_tests.py"))
+        tool = CC_TESTS.get(bug.file.parent)
+        cc = failed_cc_test(run_in_copy(tool)) if tool else None
         done = run_in_copy("-m", "pytest", *PROPERTIES, "-xq", *RANDOM_PROGRAMS)
-        return Found(core, what_failed(done))
+        return Found(cc, what_failed(done))
     finally:
         path.write_text(right)
 
 
-def failed_core_test(done: subprocess.CompletedProcess[str]) -> str | None:
+def failed_cc_test(done: subprocess.CompletedProcess[str]) -> str | None:
     """Returns the name of a C++ test that failed, or how its process ended."""
     if not done.returncode:
         return None
@@ -201,13 +201,13 @@ def main(names: list[str]) -> int:
         return 2
     make_copy()
     num_missed = 0
-    print(f"{'bug':36} {'core tests':44} random programs")
+    print(f"{'bug':36} {'C++ tests':62} random programs")
     for bug in BUGS:
         if names and bug.name not in names:
             continue
         found = look_for(bug)
         num_missed += found == Found(None, None)
-        print(f"{bug.name:36} {found.core or '-':44} {found.programs or '-'}")
+        print(f"{bug.name:36} {found.cc or '-':62} {found.programs or '-'}")
         sys.stdout.flush()
     print(f"{num_missed} missed")
     return 1 if num_missed else 0

@@ -5,7 +5,8 @@ Headers are found by their folders; tests/tools/test_sources.py holds this list
 to the files on disk.
 """
 
-# Compiled into recursive_tf/ops/_recursive_tf.so; all of them see TensorFlow.
+# Compiled into recursive_tf/ops/_recursive_tf.so, with CORE_SOURCES; all of these see
+# TensorFlow.
 LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/backprop_kernels.cc",
     "recursive_tf/cc/kernels/batched_kernels.cc",
@@ -23,8 +24,12 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/xla_kernels.cc",
     "recursive_tf/cc/tf/backward_run.cc",
     "recursive_tf/cc/tf/batched_backward.cc",
+    "recursive_tf/cc/tf/batched_errors.cc",
     "recursive_tf/cc/tf/batched_forward.cc",
+    "recursive_tf/cc/tf/batched_host.cc",
     "recursive_tf/cc/tf/batched_program.cc",
+    "recursive_tf/cc/tf/batched_pushes.cc",
+    "recursive_tf/cc/tf/batched_tape.cc",
     "recursive_tf/cc/tf/bind_batched.cc",
     "recursive_tf/cc/tf/bind_program.cc",
     "recursive_tf/cc/tf/call.cc",
@@ -44,13 +49,14 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/procedures.cc",
     "recursive_tf/cc/tf/program_run.cc",
     "recursive_tf/cc/tf/push_table.cc",
+    "recursive_tf/cc/tf/read_lists.cc",
     "recursive_tf/cc/tf/returned.cc",
     "recursive_tf/cc/tf/row_ops.cc",
     "recursive_tf/cc/tf/row_values.cc",
-    "recursive_tf/cc/tf/rows.cc",
     "recursive_tf/cc/tf/shared_backward.cc",
     "recursive_tf/cc/tf/signature.cc",
     "recursive_tf/cc/tf/simplify_graph.cc",
+    "recursive_tf/cc/tf/stack_rows.cc",
     "recursive_tf/ops/batched_ops.cc",
     "recursive_tf/ops/check_ops.cc",
     "recursive_tf/ops/gradient_ops.cc",
@@ -64,7 +70,21 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/traced_ops.cc",
 ]
 
-# Headers only, and none of them sees TensorFlow.
+# None of these sees TensorFlow.
+CORE_SOURCES = [
+    "recursive_tf/cc/batching/block_order.cc",
+    "recursive_tf/cc/batching/calls.cc",
+    "recursive_tf/cc/batching/gradient_plan_decoder.cc",
+    "recursive_tf/cc/batching/in_place.cc",
+    "recursive_tf/cc/batching/launch_bound.cc",
+    "recursive_tf/cc/batching/list_checker.cc",
+    "recursive_tf/cc/batching/lock_step.cc",
+    "recursive_tf/cc/batching/plan_decoder.cc",
+    "recursive_tf/cc/batching/plan_types.cc",
+    "recursive_tf/cc/runtime/wait_graph.cc",
+]
+
+# Where they are, and headers beside them.
 CORE_FOLDERS = [
     "recursive_tf/cc/backprop",
     "recursive_tf/cc/base",

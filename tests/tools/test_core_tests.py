@@ -1,4 +1,4 @@
-"""The runner of the C++ tests fails when they fail, and says which."""
+"""Each file of tests of the C++ core is a program, with the flags of its flavor."""
 
 import pathlib
 
@@ -7,70 +7,41 @@ import pytest
 import cc_build
 import core_coverage
 import core_tests
-from cc_build import Job
+from cc_build import BuildError
 
 
-def program(folder: pathlib.Path, name: str, script: str) -> Job:
-    """A shell script in place of a compiled test."""
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return Job((), path, ())
-
-
-def passing(folder: pathlib.Path, name: str) -> Job:
-    return program(folder, name, "echo '[==========] 3 tests from 1 test suite ran.'")
-
-
-def test_the_summary_counts_the_tests_of_all_programs(tmp_path, capsys):
-    jobs = [passing(tmp_path, "a_test"), passing(tmp_path, "b_test")]
-    assert core_tests.run_all(jobs, "none", "*")
-    printed = capsys.readouterr().out
-    assert "[==========] 6 tests from 2 programs ran" in printed
-    assert "[  PASSED  ] 6 tests." in printed
-
-
-def test_one_failing_program_fails_all_and_is_shown(tmp_path, capsys):
-    failing = program(tmp_path, "b_test", "echo 'Expected: 1'; exit 1")
-    assert not core_tests.run_all([passing(tmp_path, "a_test"), failing], "none", "*")
-    printed = capsys.readouterr().out
-    assert "Expected: 1" in printed
-    assert f"[  FAILED  ] {tmp_path / 'b_test'}" in printed
-    assert "PASSED" not in printed
-
-
-def test_a_program_that_exits_early_does_not_pass(tmp_path):
-    silent = program(tmp_path, "a_test", "exit 0")
-    assert not core_tests.run_all([silent], "none", "*")
-
-
-def test_a_program_that_hangs_is_stopped(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(core_tests, "SECONDS_A_PROGRAM", 0.2)
-    hanging = program(tmp_path, "a_test", "echo started; exec sleep 60")
-    assert not core_tests.run_all([hanging], "none", "*")
-    assert "not finished" in capsys.readouterr().out
-
-
-def test_a_filter_that_matches_nothing_fails(tmp_path, capsys):
-    empty = "echo '[==========] 0 tests from 0 test suites ran.'"
-    jobs = [program(tmp_path, "a_test", empty)]
-    assert not core_tests.run_all(jobs, "none", "NoSuchTest")
-    assert "no test is named NoSuchTest" in capsys.readouterr().out
-
-
-def test_every_core_test_file_becomes_a_program(tmp_path, monkeypatch):
+@pytest.fixture
+def sources(tmp_path, monkeypatch) -> list[pathlib.Path]:
+    """Files of tests in a project, and others beside them."""
     for module in (cc_build, core_tests):
         monkeypatch.setattr(module, "ROOT", tmp_path)
-    for name in ("base/mutex_test.cc", "runtime/path_test.cc", "runtime/fakes.h"):
+    names = ("base/mutex_test.cc", "runtime/path_test.cc", "runtime/fakes.h")
+    for name in (*names, "tf/needs_tensorflow_test.cc"):
         (tmp_path / "tests/cc" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tests/cc" / name).touch()
-    jobs = core_tests.programs("thread")
-    outputs = [str(job.output) for job in jobs]
-    assert outputs == [
-        "build/cc-tests/thread/base/mutex_test",
-        "build/cc-tests/thread/runtime/path_test",
+    return core_tests.tests()
+
+
+def test_every_file_of_tests_that_need_no_tensorflow_is_found(sources):
+    assert [str(source) for source in sources] == [
+        "tests/cc/base/mutex_test.cc",
+        "tests/cc/runtime/path_test.cc",
     ]
-    assert all("-fsanitize=thread" in job.command for job in jobs)
+
+
+def test_a_file_of_tests_becomes_a_program_with_the_core(sources):
+    core = core_tests.objects([pathlib.Path("recursive_tf/cc/a.cc")], "thread")
+    _, test = core_tests.objects(sources, "thread")
+    job = core_tests.program(test, core, "thread")
+    assert str(job.output) == "build/cc-tests/thread/runtime/path_test"
+    assert job.inputs == (test.output, core[0].output)
+    assert all("-fsanitize=thread" in part.command for part in (*core, test, job))
+
+
+def test_no_tests_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(core_tests, "ROOT", tmp_path)
+    with pytest.raises(BuildError, match="there is no tests/cc"):
+        core_tests.build_programs("none")
 
 
 def test_coverage_is_no_sanitizer():

@@ -14,6 +14,12 @@ def test_a_bug_has_its_place(bug):
     assert planted_bugs.planted(bug, text) != text
 
 
+def test_a_bug_of_c_plus_plus_is_looked_for_by_c_plus_plus_tests():
+    for bug in planted_bugs.BUGS:
+        if bug.file.is_relative_to(planted_bugs.CC):
+            assert (ROOT / planted_bugs.CC_TESTS[bug.file.parent]).exists()
+
+
 def test_there_are_ten():
     assert len({bug.name for bug in planted_bugs.BUGS}) == 10
 

@@ -17,6 +17,11 @@ def files(*patterns: str) -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in paths)
 
 
+def glob(patterns: list[str], exclude: list[str] | None = None) -> list[str]:
+    left_out = files(*(exclude or []))
+    return [path for path in files(*patterns) if path not in left_out]
+
+
 def bazel_targets(**other_lists: list[str]) -> list[dict[str, Any]]:
     """What BUILD declares; it is plain enough to be run as Python.
 
@@ -32,7 +37,7 @@ def bazel_targets(**other_lists: list[str]) -> list[dict[str, Any]]:
         "load": lambda *args: None,
         "package": lambda **attributes: None,
         "exports_files": lambda names: None,
-        "glob": lambda patterns: files(*patterns),
+        "glob": glob,
         **dict.fromkeys(("cc_library", "cc_binary", "cc_test"), rule),
         **lists(),
         **other_lists,
@@ -42,7 +47,10 @@ def bazel_targets(**other_lists: list[str]) -> list[dict[str, Any]]:
 
 
 def test_the_list_holds_every_source_of_the_library_in_order():
-    assert lists()["LIBRARY_SOURCES"] == files("recursive_tf/**/*.cc")
+    listed = lists()["CORE_SOURCES"] + lists()["LIBRARY_SOURCES"]
+    assert sorted(listed) == files("recursive_tf/**/*.cc")
+    assert lists()["CORE_SOURCES"] == sorted(lists()["CORE_SOURCES"])
+    assert lists()["LIBRARY_SOURCES"] == sorted(lists()["LIBRARY_SOURCES"])
 
 
 def test_every_folder_of_the_core_is_listed():
@@ -53,9 +61,9 @@ def test_every_folder_of_the_core_is_listed():
     assert folders <= known
 
 
-def test_the_core_has_headers_only():
-    for folder in lists()["CORE_FOLDERS"]:
-        assert files(f"{folder}/*.cc") == []
+def test_sources_of_the_core_are_those_in_its_folders():
+    patterns = [f"{folder}/*.cc" for folder in lists()["CORE_FOLDERS"]]
+    assert lists()["CORE_SOURCES"] == files(*patterns)
 
 
 def test_bazel_builds_every_file_that_is_there():
@@ -69,19 +77,30 @@ def test_bazel_builds_every_file_that_is_there():
         files(
             "recursive_tf/**/*.cc",
             "recursive_tf/**/*.h",
-            "tests/cc/**/*_test.cc",
+            "tests/cc/**/*.cc",
             "tests/cc/**/*.h",
         )
     )
 
 
 def test_bazel_takes_the_library_the_core_and_the_warnings_from_the_lists():
-    core, *tests, library = bazel_targets(
-        LIBRARY_SOURCES=["listed.cc"],
+    listed = ["recursive_tf/cc/kernels/listed.cc", "recursive_tf/cc/tf/listed.cc"]
+    core, *tests, library_test, library = bazel_targets(
+        LIBRARY_SOURCES=listed,
         CORE_FOLDERS=["recursive_tf/cc/base"],
+        CORE_SOURCES=["recursive_tf/cc/base/listed.cc"],
         WARNINGS=["-Wlisted"],
     )
-    sources = [path for path in library["srcs"] if path.endswith(".cc")]
-    assert sources == ["listed.cc"]
+    assert [path for path in library["srcs"] if path.endswith(".cc")] == listed
+    assert listed[1] in library_test["srcs"]
+    assert listed[0] not in library_test["srcs"]
     assert core["hdrs"] == files("recursive_tf/cc/base/*.h")
-    assert all("-Wlisted" in target["copts"] for target in (*tests, library))
+    assert core["srcs"] == ["recursive_tf/cc/base/listed.cc"]
+    targets = (core, *tests, library_test, library)
+    assert all("-Wlisted" in target["copts"] for target in targets)
+
+
+def test_a_core_test_is_built_without_tensorflow():
+    _, *tests, _, _ = bazel_targets()
+    assert all(target["deps"] == [":core"] for target in tests)
+    assert not [x for target in tests for x in target["srcs"] if "/tf/" in x]

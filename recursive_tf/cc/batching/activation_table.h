@@ -29,7 +29,7 @@ struct Progress {
 // that it takes and that does not run in place. Its values stand in the table's
 // slots.
 struct BatchedActivation {
-  // What it is in: its own, or a branch that runs in place (frames.h).
+  // What it is in: its own, or a branch that runs in place (in_place.h).
   int32_t procedure = 0;
   int32_t parent = kNoActivation;
   // Where the parent made it, and the slot that gets its first result.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "recursive_tf/cc/batching/activation_table.h"
-#include "recursive_tf/cc/batching/frames.h"
+#include "recursive_tf/cc/batching/in_place.h"
 #include "recursive_tf/cc/batching/lists.h"
 #include "recursive_tf/cc/batching/liveness.h"
 #include "recursive_tf/cc/batching/plan.h"
@@ -27,7 +27,7 @@ class Activations {
  public:
   // `plan` must outlive this.
   explicit Activations(const Plan* plan)
-      : plan_(*plan), frames_(*plan), table_(frames_.sizes()) {
+      : plan_(*plan), in_place_(*plan), table_(in_place_.sizes()) {
     for (const PlannedProcedure& procedure : plan->procedures) {
       liveness_.emplace_back(procedure);
     }
@@ -35,7 +35,7 @@ class Activations {
   Activations(const Activations&) = delete;
   Activations& operator=(const Activations&) = delete;
 
-  const Frames& frames() const { return frames_; }
+  const InPlace& in_place() const { return in_place_; }
 
   // --- Which there are. References are valid until the next Add.
 
@@ -175,7 +175,7 @@ class Activations {
   }
 
   const Plan& plan_;
-  const Frames frames_;
+  const InPlace in_place_;
   ActivationTable table_;
   // By procedure.
   std::vector<Liveness> liveness_;

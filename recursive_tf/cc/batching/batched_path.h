@@ -21,7 +21,7 @@ inline std::vector<PathStep> StepsOfPath(const Plan& plan,
     const BatchedActivation& activation = activations[at];
     at = activation.parent;
     const int32_t procedure =
-        activations.frames().Outermost(activation.procedure);
+        activations.in_place().Outermost(activation.procedure);
     if (plan.procedures[procedure].is_branch) continue;
     steps.push_back({procedure, activation.site, activation.row});
   }
@@ -35,7 +35,7 @@ inline int32_t SubGraphOf(const Plan& plan, const Activations& activations,
   while (true) {
     const BatchedActivation& activation = activations[id];
     const int32_t procedure =
-        activations.frames().Outermost(activation.procedure);
+        activations.in_place().Outermost(activation.procedure);
     if (!plan.procedures[procedure].is_branch) return procedure;
     id = activation.parent;
   }

@@ -1,11 +1,8 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_LAUNCH_BOUND_H_
 #define RECURSIVE_TF_CC_BATCHING_LAUNCH_BOUND_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/batching/launch.h"
@@ -24,49 +21,17 @@ class LaunchBound {
       : num_blocks_(num_blocks), longest_(num_blocks, 0) {}
 
   // Adds values that nothing was launched for.
-  void AddValues(int32_t count, int32_t num_rows) {
-    for (int32_t i = 0; i < count; ++i) {
-      chains_.emplace_back(static_cast<size_t>(num_rows) * num_blocks_, 0);
-    }
-  }
+  void AddValues(int32_t count, int32_t num_rows);
 
   // Adds the values of a launch, given what decided of each of its activations
   // that it gets there, if anything did. Spread follows for lists.
   void Add(const Launch& launch, const std::vector<ValueRow>& decided_by,
-           int32_t num_values) {
-    Chains chains(static_cast<size_t>(launch.num_rows()) * num_blocks_, 0);
-    for (size_t i = 0; i < launch.inputs.size(); ++i) {
-      const std::vector<int32_t> owners = OwnersOfItems(launch, i);
-      for (const Rows& rows : launch.inputs[i]) Follow(rows, owners, &chains);
-    }
-    for (int32_t row = 0; row < launch.num_rows(); ++row) {
-      const ValueRow& decision = decided_by[row];
-      if (decision.value != ValueRow::kNoValue) {
-        Follow(decision.value, At(decision.row), row, &chains);
-      }
-      const int32_t length = ++chains[At(row) + launch.block];
-      longest_[launch.block] = std::max(longest_[launch.block], length);
-    }
-    chains_.resize(chains_.size() + num_values, chains);
-  }
+           int32_t num_values);
 
   // Says that a value is the items of lists: so many of each row of its launch.
-  void Spread(int32_t value, const std::vector<int32_t>& counts) {
-    const Chains of_rows = std::move(chains_[value]);
-    Chains& of_items = chains_[value];
-    of_items.clear();
-    for (size_t row = 0; row < counts.size(); ++row) {
-      const auto first =
-          of_rows.begin() + static_cast<int64_t>(At(static_cast<int32_t>(row)));
-      for (int32_t item = 0; item < counts[row]; ++item) {
-        of_items.insert(of_items.end(), first, first + num_blocks_);
-      }
-    }
-  }
+  void Spread(int32_t value, const std::vector<int32_t>& counts);
 
-  int64_t Get() const {
-    return std::accumulate(longest_.begin(), longest_.end(), int64_t{0});
-  }
+  int64_t Get() const;
 
  private:
   // Row by row: how long the longest chain of each block is.
@@ -77,37 +42,11 @@ class LaunchBound {
   }
 
   // Returns whose each item of an input is; none if it has a row for each.
-  static std::vector<int32_t> OwnersOfItems(const Launch& launch,
-                                            size_t input) {
-    std::vector<int32_t> owners;
-    for (const ListInput& list : launch.list_inputs) {
-      if (list.input != static_cast<int32_t>(input)) continue;
-      for (size_t row = 0; row < list.counts.size(); ++row) {
-        owners.insert(owners.end(), list.counts[row],
-                      static_cast<int32_t>(row));
-      }
-    }
-    return owners;
-  }
+  static std::vector<int32_t> OwnersOfItems(const Launch& launch, size_t input);
 
   void Follow(const Rows& rows, const std::vector<int32_t>& owners,
-              Chains* chains) const {
-    int32_t next = 0;
-    for (const RowRun& run : rows.runs()) {
-      for (int32_t i = 0; i < run.num_rows; ++i, ++next) {
-        const int32_t to_row = owners.empty() ? next : owners[next];
-        Follow(run.value, At(run.first_row + i * run.stride), to_row, chains);
-      }
-    }
-  }
-
-  void Follow(int32_t value, size_t from, int32_t to_row,
-              Chains* chains) const {
-    for (int32_t block = 0; block < num_blocks_; ++block) {
-      int32_t& length = (*chains)[At(to_row) + block];
-      length = std::max(length, chains_[value][from + block]);
-    }
-  }
+              Chains* chains) const;
+  void Follow(int32_t value, size_t from, int32_t to_row, Chains* chains) const;
 
   const int32_t num_blocks_;
   // By value.

@@ -1,16 +1,13 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_LOCK_STEP_H_
 #define RECURSIVE_TF_CC_BATCHING_LOCK_STEP_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/activations.h"
-#include "recursive_tf/cc/batching/batched_path.h"
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/calls.h"
 #include "recursive_tf/cc/batching/host.h"
@@ -22,7 +19,6 @@
 #include "recursive_tf/cc/batching/schedule.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
-#include "recursive_tf/cc/runtime/path.h"
 
 namespace recursive_tf {
 
@@ -55,86 +51,30 @@ class LockStep {
 
   // Invokes the first procedure once for each row of the root call. Values from
   // 0 on are the outputs of the prologue, then the arguments of the root call.
-  void Start(int32_t num_rows) {
-    activations_.AddValues(plan_.num_prologue_outputs);
-    for (int32_t i = 0; i < plan_.num_prologue_outputs; ++i) {
-      activations_.Keep({i, 0});
-    }
-    const int32_t num_arguments = plan_.procedures.front().num_arguments;
-    const int32_t first = activations_.AddValues(num_arguments);
-    calls_.Start(num_rows, first);
-    activations_.FindUnread(first, num_arguments);
-    Settle();
-  }
+  void Start(int32_t num_rows);
 
   // Sets `*launch` to what has to run next. Returns false when all is done, or
   // when a call or a push was refused or the run cancelled.
-  bool Next(Launch* launch) {
-    if (calls_.is_refused() || schedule_.empty()) return false;
-    launch->block = schedule_.TakeNext(&launch->activations);
-    const int32_t front = launch->activations.front();
-    const Stage& stage = activations_.StageOf(front);
-    const PlannedProcedure& procedure = activations_.ProcedureOf(front);
-    launch->inputs.clear();
-    launch->list_inputs.clear();
-    launch->list_outputs.clear();
-    for (const StageInput& input : stage.inputs) {
-      launch->inputs.emplace_back();
-      if (const PlannedList* list = procedure.ListAt(input.front())) {
-        AddItems(*list, launch);
-      } else {
-        AddRows(input, launch);
-      }
-    }
-    launch->first_value = activations_.AddValues(stage.num_outputs);
-    for (const PlannedList& list : procedure.lists) {
-      FindCounts(list, stage, launch);
-    }
-    return true;
-  }
+  bool Next(Launch* launch);
 
   // Says how many bytes all values hold by now, for the limit.
   void set_num_bytes(int64_t num_bytes) { calls_.set_num_bytes(num_bytes); }
 
   // Says that the values of `launch` are there. What waited for it goes on.
-  void Complete(const Launch& launch) {
-    const Stage& stage = activations_.StageOf(launch.activations.front());
-    PutLists(launch, stage);
-    FindReadOutputs(launch, stage);
-    activations_.FindUnread(launch.first_value, stage.num_outputs);
-    // One pass: there may be more activations than a cache holds.
-    for (int32_t i = 0; i < launch.num_rows() && !calls_.is_refused(); ++i) {
-      activations_.table().PrefetchParentAfter(launch.activations, i);
-      const int32_t id = launch.activations[i];
-      for (const int32_t k : read_outputs_) {
-        activations_.PutExpected(id, stage.first_output + k,
-                                 {launch.first_value + k, i});
-      }
-      Progress& progress = activations_[id].progress;
-      progress = schedule_.After(progress, launch.block);
-      calls_.Continue(id);
-    }
-    Settle();
-  }
+  void Complete(const Launch& launch);
 
   // Returns the values whose memory may go, each once. Results live on.
-  std::vector<int32_t> TakeDeadValues() {
-    return activations_.TakeDeadValues();
-  }
+  std::vector<int32_t> TakeDeadValues();
 
   // Returns where each result of the root call is, row by row.
   // REQUIRES: all is done.
   std::vector<Rows> Results() const { return calls_.Results(); }
 
   // Returns which call was one too many, if one was.
-  const std::optional<Calls::Refusal>& refused_call() const {
-    return calls_.refused_call();
-  }
+  const std::optional<Calls::Refusal>& refused_call() const;
 
   // Returns whose push the host refused, if it did.
-  const std::optional<int32_t>& refused_push() const {
-    return calls_.refused_push();
-  }
+  const std::optional<int32_t>& refused_push() const;
 
   // Returns whether the host said between two launches that the run is
   // cancelled.
@@ -142,35 +82,22 @@ class LockStep {
 
   // Returns a front that waits for itself, and for which key, if nothing can go
   // on. REQUIRES: there is no next launch, and nothing was refused.
-  std::optional<SharedRows::Wait> FindCycle() const {
-    return calls_.FindCycle();
-  }
+  std::optional<SharedRows::Wait> FindCycle() const;
 
   // Returns the invocation path of an activation in flight, as FormatPath does.
   std::string PathOf(int32_t id, bool mapped,
-                     const std::vector<std::string>& names) const {
-    return FormatPath(StepsOfPath(plan_, activations_, id), mapped, names);
-  }
+                     const std::vector<std::string>& names) const;
 
   // Returns the path that a refused call would have had.
   std::string PathOf(const Calls::Refusal& refused, bool mapped,
-                     const std::vector<std::string>& names) const {
-    std::vector<PathStep> steps =
-        StepsOfPath(plan_, activations_, refused.caller);
-    steps.push_back({refused.procedure, refused.site, refused.row});
-    return FormatPath(steps, mapped, names);
-  }
+                     const std::vector<std::string>& names) const;
 
   // Returns the SubGraph whose body an activation in flight is in.
-  int32_t SubGraphOf(int32_t id) const {
-    return recursive_tf::SubGraphOf(plan_, activations_, id);
-  }
+  int32_t SubGraphOf(int32_t id) const;
 
   // Returns which value decided last that an activation in flight gets where it
   // is; none if nothing had to.
-  ValueRow DecidedBy(int32_t id) const {
-    return activations_.table()[id].decided_by;
-  }
+  ValueRow DecidedBy(int32_t id) const;
 
   const ActivationTable& activations() const { return activations_.table(); }
   const Lists& lists() const { return activations_.lists(); }
@@ -178,84 +105,23 @@ class LockStep {
 
  private:
   // Lets all that may go on wait for their next blocks.
-  void Settle() {
-    calls_.Settle([this](int32_t id, int32_t block) {
-      schedule_.Add(id, activations_[id].progress, block);
-    });
-  }
+  void WaitForBlocks();
 
   // Adds a row of each activation, or several that are joined, to the last
   // input of a launch.
-  void AddRows(const StageInput& input, Launch* launch) {
-    JoinedRows& joined = launch->inputs.back();
-    for (const Source& source : input) {
-      Rows& rows = joined.emplace_back();
-      rows.Reserve(launch->activations.size());
-      for (const int32_t id : launch->activations) {
-        rows.Add(activations_.Find(id, source));
-      }
-    }
-  }
+  void AddRows(const StageInput& input, Launch* launch);
 
   // Adds the items of a list of each activation to the last input of a launch.
-  void AddItems(const PlannedList& list, Launch* launch) {
-    const auto input = static_cast<int32_t>(launch->inputs.size()) - 1;
-    Rows& rows = launch->inputs.back().emplace_back();
-    ListInput& added = launch->list_inputs.emplace_back();
-    added.input = input;
-    added.no_items = list.no_items;
-    for (const int32_t id : launch->activations) {
-      const std::vector<ValueRow>& items =
-          activations_.Items(activations_.Find(id, Source::Slot(list.slot)));
-      for (const ValueRow item : items) rows.Add(item);
-      added.counts.push_back(static_cast<int32_t>(items.size()));
-    }
-  }
+  void AddItems(const PlannedList& list, Launch* launch);
 
   // Says of a list, if the stage's block gives it, where its counts are.
-  void FindCounts(const PlannedList& list, const Stage& stage, Launch* launch) {
-    const auto output_at = [&stage](int32_t slot) {
-      const int32_t output = slot - stage.first_output;
-      return output >= 0 && output < stage.num_outputs ? output : -1;
-    };
-    const int32_t output = output_at(list.slot);
-    if (output < 0) return;
-    ListOutput& added = launch->list_outputs.emplace_back();
-    added.output = output;
-    const int32_t counts = output_at(list.count.slot);
-    for (int32_t i = 0; i < launch->num_rows(); ++i) {
-      added.counts.push_back(
-          counts < 0 ? activations_.Find(launch->activations[i], list.count)
-                     : ValueRow{launch->first_value + counts, i});
-    }
-  }
+  void FindCounts(const PlannedList& list, const Stage& stage, Launch* launch);
 
   // Gives each activation its items of what a launch computed.
-  void PutLists(const Launch& launch, const Stage& stage) {
-    for (const ListOutput& made : launch.list_outputs) {
-      const int32_t slot = stage.first_output + made.output;
-      if (!activations_.IsRead(launch.activations.front(), slot)) continue;
-      int32_t row = 0;
-      for (int32_t i = 0; i < launch.num_rows(); ++i) {
-        const int32_t count = host_->ReadCount(made.counts[i]);
-        activations_.PutRows(launch.activations[i], slot,
-                             {launch.first_value + made.output, row}, count);
-        row += count;
-      }
-    }
-  }
+  void PutLists(const Launch& launch, const Stage& stage);
 
   // Finds which outputs have a row for each activation that anybody reads.
-  void FindReadOutputs(const Launch& launch, const Stage& stage) {
-    read_outputs_.clear();
-    for (int32_t k = 0; k < stage.num_outputs; ++k) {
-      const int32_t slot = stage.first_output + k;
-      if (!activations_.IsRead(launch.activations.front(), slot)) continue;
-      if (launch.IsListOutput(k)) continue;
-      activations_.Expect(launch.first_value + k, launch.num_rows());
-      read_outputs_.push_back(k);
-    }
-  }
+  void FindReadOutputs(const Launch& launch, const Stage& stage);
 
   const Plan& plan_;
   Host* const host_;

@@ -62,6 +62,8 @@ absl::Status ReadTypes(tf::OpKernelConstruction* ctx, RootTypes* types) {
 
 // What the two ops have in common: the blocks, made at the first call and
 // released with the kernel.
+//
+// Thread safety: every method may be called from any thread.
 class BatchedKernel : public tf::OpKernel {
  public:
   explicit BatchedKernel(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {

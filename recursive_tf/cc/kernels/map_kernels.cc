@@ -20,7 +20,7 @@
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
-#include "recursive_tf/cc/tf/rows.h"
+#include "recursive_tf/cc/tf/stack_rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"

@@ -16,6 +16,8 @@ namespace recursive_tf {
 
 // What the two root ops, forward and backward, have in common: the program's
 // procedures, instantiated at the first call and released with the kernel.
+//
+// Thread safety: every method may be called from any thread.
 class RootKernel : public tensorflow::AsyncOpKernel {
  public:
   explicit RootKernel(tensorflow::OpKernelConstruction* ctx);

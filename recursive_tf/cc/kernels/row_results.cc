@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/kernels/root_results.h"
 #include "recursive_tf/cc/tf/call.h"
-#include "recursive_tf/cc/tf/rows.h"
+#include "recursive_tf/cc/tf/stack_rows.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
@@ -25,13 +25,6 @@ absl::Status InputList(tf::OpKernelContext* ctx, const char* name,
   tf::OpInputList list;
   TF_RETURN_IF_ERROR(ctx->input_list(name, &list));
   tensors->assign(list.begin(), list.end());
-  return absl::OkStatus();
-}
-
-absl::Status RowResults::status() const {
-  for (const absl::Status& status : statuses_) {
-    if (!status.ok()) return status;
-  }
   return absl::OkStatus();
 }
 

@@ -1,7 +1,6 @@
 #ifndef RECURSIVE_TF_CC_KERNELS_ROW_RESULTS_H_
 #define RECURSIVE_TF_CC_KERNELS_ROW_RESULTS_H_
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/call.h"
+#include "recursive_tf/cc/tf/call_statuses.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -24,20 +24,19 @@ namespace recursive_tf {
 class RowResults {
  public:
   explicit RowResults(size_t num_rows)
-      : results_(num_rows), statuses_(num_rows), num_pending_(num_rows) {}
+      : results_(num_rows), statuses_(num_rows) {}
 
   // Returns true for the row that ends last.
   [[nodiscard]] bool End(size_t row, const absl::Status& status,
                          std::vector<tensorflow::Tensor> results) {
-    statuses_[row] = status;
     results_[row] = std::move(results);
-    return num_pending_.fetch_sub(1) == 1;
+    return statuses_.End(row, status);
   }
 
   size_t num_rows() const { return results_.size(); }
 
   // Returns the first row's error, if any.
-  absl::Status status() const;
+  absl::Status status() const { return statuses_.First(); }
 
   // Returns an error unless every row has so many results.
   absl::Status CheckCount(int count) const;
@@ -51,8 +50,7 @@ class RowResults {
 
  private:
   std::vector<std::vector<tensorflow::Tensor>> results_;
-  std::vector<absl::Status> statuses_;
-  std::atomic<size_t> num_pending_;
+  CallStatuses statuses_;
 };
 
 // Returns who is told what came of each of `num_rows` calls. When all have

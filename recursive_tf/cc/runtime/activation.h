@@ -16,6 +16,8 @@ constexpr int32_t kSharedSite = -2;
 // The run-time state of one invocation: a node of the tree whose edges lead to
 // the caller (the return location of Jeong et al. 2018, section 4.1.2).
 //
+// Thread safety: after it is made, only its owner changes `previous_kept`.
+//
 // Invariants:
 //   (1) `parent` outlives this activation.
 //   (2) Within one root call no two activations have the same `id`, and none

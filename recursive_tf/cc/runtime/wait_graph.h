@@ -1,10 +1,7 @@
 #ifndef RECURSIVE_TF_CC_RUNTIME_WAIT_GRAPH_H_
 #define RECURSIVE_TF_CC_RUNTIME_WAIT_GRAPH_H_
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace recursive_tf {
@@ -41,98 +38,30 @@ struct WaitVertex {
 class WaitGraph {
  public:
   // Says that `asker`, which is null outside of all vertices, needs a new one.
-  void AddNew(WaitVertex* asker, WaitVertex* needed) {
-    if (asker == nullptr) return;
-    needed->level = asker->level;
-    AddEdge(asker, needed);
-  }
+  void AddNew(WaitVertex* asker, WaitVertex* needed);
 
   // Says that `asker`, or null, needs `needed`. Returns false if that closes a
   // cycle: then it must not wait.
-  [[nodiscard]] bool Add(WaitVertex* asker, WaitVertex* needed) {
-    if (asker == nullptr) return true;
-    if (!needed->has_ended && asker->level >= needed->level &&
-        !MakeOrder(asker, needed)) {
-      return false;
-    }
-    AddEdge(asker, needed);
-    return true;
-  }
+  [[nodiscard]] bool Add(WaitVertex* asker, WaitVertex* needed);
 
   // Says that a vertex needs nothing any more.
-  static void End(WaitVertex* vertex) {
-    for (const WaitVertex* needed : std::exchange(vertex->needs, {})) {
-      vertex->height = std::max(vertex->height, needed->height);
-    }
-    vertex->needed_by = {};
-    vertex->height += 1;
-    vertex->has_ended = true;
-  }
+  static void End(WaitVertex* vertex);
 
  private:
   enum class Found : uint8_t { kCycle, kNoCycle, kNotYet };
 
-  void AddEdge(WaitVertex* asker, WaitVertex* needed) {
-    ++num_edges_;
-    if (most_steps_ * most_steps_ < num_edges_) ++most_steps_;
-    asker->needs.push_back(needed);
-    if (asker->level == needed->level) needed->needed_by.push_back(asker);
-  }
+  void AddEdge(WaitVertex* asker, WaitVertex* needed);
 
   // Makes the levels such that `asker` may need `needed`. Returns false if
   // `needed` needs `asker`.
-  bool MakeOrder(WaitVertex* asker, WaitVertex* needed) {
-    const Found found = SearchBack(asker, needed);
-    if (found == Found::kCycle) return false;
-    if (found == Found::kNoCycle && asker->level == needed->level) return true;
-    if (found == Found::kNoCycle) return Raise(needed, asker->level);
-    asker->search = ++num_searches_;  // What was seen beside it is forgotten.
-    return Raise(needed, asker->level + 1);
-  }
+  bool MakeOrder(WaitVertex* asker, WaitVertex* needed);
 
   // Looks for `needed` among those of the level of `asker` that need that.
-  Found SearchBack(WaitVertex* asker, const WaitVertex* needed) {
-    if (asker == needed) return Found::kCycle;
-    asker->search = ++num_searches_;
-    std::vector<WaitVertex*> todo = {asker};
-    int64_t num_steps = 0;
-    while (!todo.empty()) {
-      const WaitVertex* vertex = todo.back();
-      todo.pop_back();
-      for (WaitVertex* before : vertex->needed_by) {
-        if (before == needed) return Found::kCycle;
-        if (++num_steps > most_steps_) return Found::kNotYet;
-        if (before->search == num_searches_) continue;
-        before->search = num_searches_;
-        todo.push_back(before);
-      }
-    }
-    return Found::kNoCycle;
-  }
+  Found SearchBack(WaitVertex* asker, const WaitVertex* needed);
 
   // Raises the level of `vertex`, and of all that it needs. Returns false if
   // what the last search saw is among that.
-  bool Raise(WaitVertex* vertex, int32_t level) const {
-    vertex->level = level;
-    vertex->needed_by.clear();
-    std::vector<WaitVertex*> todo = {vertex};
-    bool is_new = true;
-    while (!todo.empty()) {
-      WaitVertex* const raised = todo.back();
-      todo.pop_back();
-      for (WaitVertex* needed : raised->needs) {
-        if (needed->has_ended || needed->level > level) continue;
-        if (needed->search == num_searches_) is_new = false;
-        if (needed->level < level) {
-          needed->level = level;
-          needed->needed_by.clear();
-          todo.push_back(needed);
-        }
-        needed->needed_by.push_back(raised);
-      }
-    }
-    return is_new;
-  }
+  bool Raise(WaitVertex* vertex, int32_t level) const;
 
   int64_t num_edges_ = 0;
   // Of a search: the root of `num_edges_`.

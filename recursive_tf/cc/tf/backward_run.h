@@ -11,13 +11,15 @@
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/program_run.h"
-#include "recursive_tf/cc/tf/rows.h"
+#include "recursive_tf/cc/tf/stack_rows.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
 
 // One backward root call while it runs: gradient procedures for the activations
 // that the forward call kept.
+//
+// Thread safety: that of each part.
 struct BackwardRun {
   using Sinks = CaptureGradients<tensorflow::Tensor, absl::Status>;
   using Shared = SharedGradients<Activation, tensorflow::Tensor, absl::Status>;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,20 +15,16 @@
 #include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/rows.h"
-#include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
-#include "recursive_tf/cc/tf/cycle_error.h"
-#include "recursive_tf/cc/tf/failed_row.h"
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
@@ -42,11 +37,14 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
     : spec_(*spec),
       blocks_(*blocks),
       step_(*step),
-      pushes_(*pushes),
-      policy_(MakePolicy(spec->policy)),
-      steps_(&spec->program.plan, &spec->order, policy_.get(), this,
-             spec->limits),
       record_(std::make_shared<BatchedRecord>()),
+      tape_(&spec->program.gradients, record_.get()),
+      pushes_(pushes, spec->keep ? &record_->tape.pushed : nullptr),
+      host_(&values_, &pushes_, step),
+      policy_(MakePolicy(spec->policy)),
+      steps_(&spec->program.plan, &spec->order, policy_.get(), &host_,
+             spec->limits),
+      errors_(&spec->program, &steps_, spec->mapped),
       invariants_(&record_->prologue),
       has_run_(spec->late.outputs.size(), false),
       bytes_per_row_(spec->program.plan.num_blocks),
@@ -54,7 +52,6 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
   record_->program = spec->key;
   record_->fingerprint = spec->program.fingerprint;
   record_->is_kept = spec->keep;
-  pushed_.resize(pushes->size());
   record_->tape.pushed.resize(pushes->size());
   if (ReportBoard::Global().IsWatched(spec->key)) {
     bound_.emplace(spec->program.plan.num_blocks);
@@ -73,7 +70,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
   steps_.Start(num_rows);
-  TF_RETURN_IF_ERROR(Settle());
+  TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());
   record_->tape.results = steps_.Results();
   watch_.Lap(&report_.seconds_schedule);
@@ -88,7 +85,9 @@ absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
   spec_.late.MakeRoom(&record_->prologue);
   if (num_rows > 0) {
     const absl::Status status = RunLate(spec_.late.at_start);
-    if (!status.ok()) return FailedAt(0, spec_.program.names.front(), status);
+    if (!status.ok()) {
+      return errors_.FailedAt(0, spec_.program.names.front(), status);
+    }
   }
   for (int32_t i = 0; i < spec_.program.plan.num_prologue_outputs; ++i) {
     tf::Tensor row;
@@ -122,11 +121,12 @@ absl::Status BatchedForward::RunAll() {
     watch_.Lap(&report_.seconds_schedule);
     TF_RETURN_IF_ERROR(step_.CheckCancelled());
     const absl::Status status = RunWithinLimits(&launch);
-    if (!status.ok()) return FailedLaunch(launch, status);
+    if (!status.ok()) return errors_.FailedLaunch(launch, status);
     steps_.Complete(launch);
-    TF_RETURN_IF_ERROR(Settle());
+    TF_RETURN_IF_ERROR(CatchUp());
   }
-  return Refusal();
+  if (steps_.is_cancelled()) return step_.CheckCancelled();
+  return errors_.Refusal(spec_.limits, host_.push_status());
 }
 
 absl::Status BatchedForward::RunWithinLimits(Launch* launch) {
@@ -165,13 +165,12 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
                                                 &invariants_, &outputs));
   watch_.Lap(&report_.seconds_blocks);
   TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));
-  if (spec_.keep) Keep(launch, kept_inputs, outputs);
+  if (spec_.keep) tape_.AddLaunch(launch, kept_inputs, outputs);
   for (int32_t i = 0; i < num_values; ++i) {
     AddValue(std::move(outputs[i]));
   }
   TF_RETURN_IF_ERROR(CheckItems(*launch));
-  report_.peak_bytes =
-      std::max(report_.peak_bytes, values_.bytes_alive() + bytes_kept_);
+  report_.peak_bytes = std::max(report_.peak_bytes, num_bytes());
   return absl::OkStatus();
 }
 
@@ -203,7 +202,7 @@ absl::Status BatchedForward::CheckItems(const Launch& launch) {
     std::vector<int32_t> counts;
     int64_t total = 0;
     for (const ValueRow row : list.counts) {
-      counts.push_back(ReadCount(row));
+      counts.push_back(host_.ReadCount(row));
       total += counts.back();
     }
     const int32_t value = launch.first_value + list.output;
@@ -233,34 +232,15 @@ absl::Status BatchedForward::CheckRows(
   return absl::OkStatus();
 }
 
-void BatchedForward::Keep(Launch* launch, const std::vector<tf::Tensor>& inputs,
-                          const std::vector<tf::Tensor>& outputs) {
-  TapedLaunch<tf::Tensor> taped;
-  taped.block = launch->block;
-  taped.first_value = launch->first_value;
-  taped.num_rows = launch->num_rows();
-  for (const int32_t index : spec_.program.gradients[launch->block].kept) {
-    const auto i = static_cast<size_t>(index);
-    taped.kept.push_back(i < inputs.size() ? inputs[i]
-                                           : outputs[i - inputs.size()]);
-    bytes_kept_ += static_cast<int64_t>(taped.kept.back().TotalBytes());
-  }
-  taped.inputs = std::move(launch->inputs);
-  record_->tape.launches.push_back(std::move(taped));
-}
-
 void BatchedForward::AddValue(tf::Tensor rows) {
-  if (spec_.keep) {
-    record_->values.push_back({rows.dtype(), rows.shape()});
-    record_->tape.num_rows.push_back(NumRows(rows));
-  }
+  if (spec_.keep) tape_.AddValue(rows);
   values_.Add(std::move(rows));
 }
 
-absl::Status BatchedForward::Settle() {
+absl::Status BatchedForward::CatchUp() {
   watch_.Lap(&report_.seconds_schedule);
-  TF_RETURN_IF_ERROR(misread_);
-  TF_RETURN_IF_ERROR(FlushPushes());
+  TF_RETURN_IF_ERROR(host_.misread());
+  TF_RETURN_IF_ERROR(pushes_.Flush(values_));
   watch_.Lap(&report_.seconds_gather);
   for (const int32_t value : steps_.TakeDeadValues()) values_.Drop(value);
   return absl::OkStatus();
@@ -282,150 +262,6 @@ std::shared_ptr<const BatchedRecord> BatchedForward::Finish(Returned returned) {
     ReportBoard::Global().Post(spec_.key, ReportBoard::Pass::kForward, report_);
   }
   return record_;
-}
-
-int32_t BatchedForward::ReadSelector(ValueRow row) {
-  const RowView& value = values_.view(row.value);
-  if (value.dtype == tf::DT_BOOL && value.rank == 0) {
-    return static_cast<const bool*>(value.data)[row.row] ? 1 : 0;
-  }
-  if (value.dtype == tf::DT_INT32 && value.rank == 0) {
-    return static_cast<const int32_t*>(value.data)[row.row];
-  }
-  misread_.Update(Misread("the condition of a branch", row.value));
-  return 0;
-}
-
-int64_t BatchedForward::ReadKey(ValueRow row) {
-  const RowView& value = values_.view(row.value);
-  if (value.dtype == tf::DT_INT32 && value.rank == 0) {
-    return static_cast<const int32_t*>(value.data)[row.row];
-  }
-  if (value.dtype == tf::DT_INT64 && value.rank == 0) {
-    return static_cast<const int64_t*>(value.data)[row.row];
-  }
-  misread_.Update(Misread("memo=", row.value));
-  return 0;
-}
-
-int32_t BatchedForward::ReadCount(ValueRow row) {
-  const RowView& value = values_.view(row.value);
-  if (value.dtype != tf::DT_INT32 || value.num_elements == 0) {
-    misread_.Update(Misread("a number of items", row.value));
-    return 0;
-  }
-  const auto* counts = static_cast<const int32_t*>(value.data);
-  return std::max(counts[row.row * value.num_elements], 0);
-}
-
-// Takes the row, so that an error is this activation's. Rows are copied many at
-// once, in FlushPushes.
-bool BatchedForward::Push(int32_t table, ValueRow index, ValueRow value) {
-  int64_t row = 0;
-  push_status_ = ReadIndex(index, &row);
-  if (push_status_.ok()) push_status_ = pushes_[table]->Claim(row);
-  if (!push_status_.ok()) return false;
-  pushed_[table].indices.push_back(row);
-  pushed_[table].values.Add(value);
-  return true;
-}
-
-bool BatchedForward::IsCancelled() { return !step_.CheckCancelled().ok(); }
-
-absl::Status BatchedForward::FlushPushes() {
-  for (size_t table = 0; table < pushed_.size(); ++table) {
-    PushedRows& pushed = pushed_[table];
-    const int64_t* indices = pushed.indices.data();
-    for (const RowRun& run : pushed.values.runs()) {
-      TF_RETURN_IF_ERROR(
-          pushes_[table]->CopyToClaimed(values_[run.value], run, indices));
-      indices += run.num_rows;
-    }
-    if (spec_.keep) {
-      PushedRows& taped = record_->tape.pushed[table];
-      taped.indices.insert(taped.indices.end(), pushed.indices.begin(),
-                           pushed.indices.end());
-      taped.values.Add(pushed.values);
-    }
-    // The next launch pushes as much again.
-    pushed.indices.clear();
-    pushed.values.Clear();
-  }
-  return absl::OkStatus();
-}
-
-absl::Status BatchedForward::ReadIndex(ValueRow row, int64_t* index) const {
-  const RowView& value = values_.view(row.value);
-  if (value.rank != 0 || value.dtype != tf::DT_INT64) {
-    return Misread("index= of a push", row.value);
-  }
-  *index = static_cast<const int64_t*>(value.data)[row.row];
-  return absl::OkStatus();
-}
-
-absl::Status BatchedForward::Misread(const char* what, int32_t value) const {
-  tf::TensorShape shape = values_[value].shape();
-  if (shape.dims() > 0) shape.RemoveDim(0);
-  return absl::InvalidArgumentError(absl::StrCat(
-      what, " must be a scalar number; got the shape ", shape.DebugString(),
-      " and the dtype ", tf::DataTypeString(values_.view(value).dtype), "."));
-}
-
-absl::Status BatchedForward::FailedAt(int32_t subgraph,
-                                      const std::string& where,
-                                      const absl::Status& status) const {
-  return tf::errors::CreateWithUpdatedMessage(
-      status, absl::StrCat("SubGraph '", spec_.program.names[subgraph],
-                           "' failed at ", where, ": ", status.message()));
-}
-
-absl::Status BatchedForward::FailedLaunch(const Launch& launch,
-                                          absl::Status status) const {
-  if (absl::IsCancelled(status)) return status;
-  const std::optional<int64_t> row = TakeFailedRow(&status);
-  if (row.has_value() &&
-      *row < static_cast<int64_t>(launch.activations.size())) {
-    const int32_t id = launch.activations[*row];
-    return FailedAt(steps_.SubGraphOf(id),
-                    steps_.PathOf(id, spec_.mapped, spec_.program.names),
-                    status);
-  }
-  constexpr size_t kShown = 3;
-  std::string paths;
-  for (size_t i = 0; i < launch.activations.size() && i < kShown; ++i) {
-    absl::StrAppend(&paths, i == 0 ? "" : ", ",
-                    steps_.PathOf(launch.activations[i], spec_.mapped,
-                                  spec_.program.names));
-  }
-  if (launch.activations.size() > kShown) {
-    absl::StrAppend(&paths, ", … (", launch.activations.size(),
-                    " invocations at once)");
-  }
-  return FailedAt(steps_.SubGraphOf(launch.activations.front()),
-                  absl::StrCat(paths, " in block '",
-                               spec_.program.block_names[launch.block], "'"),
-                  status);
-}
-
-absl::Status BatchedForward::Refusal() const {
-  if (steps_.is_cancelled()) return step_.CheckCancelled();
-  const std::vector<std::string>& names = spec_.program.names;
-  if (steps_.refused_push().has_value()) {
-    const int32_t id = *steps_.refused_push();
-    return FailedAt(steps_.SubGraphOf(id),
-                    steps_.PathOf(id, spec_.mapped, names), push_status_);
-  }
-  if (const auto& refused = steps_.refused_call(); refused.has_value()) {
-    return FailedAt(refused->procedure,
-                    steps_.PathOf(*refused, spec_.mapped, names),
-                    LimitError(refused->verdict, spec_.limits));
-  }
-  if (const auto wait = steps_.FindCycle(); wait.has_value()) {
-    return FailedAt(steps_.SubGraphOf(wait->waiter),
-                    steps_.PathOf(wait->waiter, spec_.mapped, names),
-                    CycleError(wait->key));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace recursive_tf

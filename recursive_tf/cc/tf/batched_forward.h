@@ -9,16 +9,18 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/block_order.h"
-#include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_bound.h"
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/run_report.h"
-#include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/tf/batched_errors.h"
+#include "recursive_tf/cc/tf/batched_host.h"
 #include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/batched_pushes.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/batched_tape.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/push_table.h"
@@ -45,7 +47,7 @@ struct BatchedForwardSpec {
 };
 
 // One forward root call: all of its activations in lock step.
-class BatchedForward : public Host {
+class BatchedForward {
  public:
   // All of them must outlive this. `blocks` are the plan's, then the prologue,
   // and then its late parts.
@@ -65,12 +67,6 @@ class BatchedForward : public Host {
   // gradient needs.
   std::shared_ptr<const BatchedRecord> Finish(Returned returned);
 
-  int32_t ReadSelector(ValueRow row) override;
-  int64_t ReadKey(ValueRow row) override;
-  int32_t ReadCount(ValueRow row) override;
-  bool Push(int32_t table, ValueRow index, ValueRow value) override;
-  bool IsCancelled() override;
-
  private:
   absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures,
                            int32_t num_rows);
@@ -80,7 +76,9 @@ class BatchedForward : public Host {
   absl::Status RunLaunch(Launch* launch);
   // The same; refused if it would hold more than may be, as it seems.
   absl::Status RunWithinLimits(Launch* launch);
-  int64_t num_bytes() const { return values_.bytes_alive() + bytes_kept_; }
+  int64_t num_bytes() const {
+    return values_.bytes_alive() + tape_.num_bytes();
+  }
   void AddTo(LaunchBound* bound, const Launch& launch,
              int32_t num_values) const;
   absl::Status GatherInputs(const Launch& launch,
@@ -90,39 +88,25 @@ class BatchedForward : public Host {
   absl::Status CheckRows(const Launch& launch,
                          const std::vector<tensorflow::Tensor>& outputs) const;
   void AddValue(tensorflow::Tensor rows);
-  void Keep(Launch* launch, const std::vector<tensorflow::Tensor>& inputs,
-            const std::vector<tensorflow::Tensor>& outputs);
   // Does what is left to do after the steps went on.
-  absl::Status Settle();
-  absl::Status FlushPushes();
-  absl::Status ReadIndex(ValueRow row, int64_t* index) const;
-  // Says that `what` was to be read of a value that is no scalar for it.
-  absl::Status Misread(const char* what, int32_t value) const;
-  // Says where `status` came from.
-  absl::Status FailedLaunch(const Launch& launch, absl::Status status) const;
-  absl::Status FailedAt(int32_t subgraph, const std::string& where,
-                        const absl::Status& status) const;
-  absl::Status Refusal() const;
+  absl::Status CatchUp();
 
   const BatchedForwardSpec& spec_;
   const Blocks& blocks_;
   const BatchedStep& step_;
-  std::vector<std::unique_ptr<PushTable>>& pushes_;
+  const std::shared_ptr<BatchedRecord> record_;
+  BatchedTape tape_;
+  BatchedPushes pushes_;
+  RowValues values_;
+  BatchedHost host_;
   const std::unique_ptr<Policy> policy_;
   LockStep steps_;
-  RowValues values_;
-  const std::shared_ptr<BatchedRecord> record_;
+  const BatchedErrors errors_;
   Invariants invariants_;
   // By late part: whether it ran.
   std::vector<bool> has_run_;
-  int64_t bytes_kept_ = 0;
   // By block: what a row of its last launch took more.
   std::vector<double> bytes_per_row_;
-  // By table: what was pushed since the last flush.
-  std::vector<PushedRows> pushed_;
-  absl::Status push_status_;
-  // What was read that is no number: the run ends at the next launch.
-  absl::Status misread_;
   // If somebody watches.
   std::optional<LaunchBound> bound_;
   RunReport report_;

@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/batching/plan_decoder.h"
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/read_lists.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
@@ -59,23 +60,17 @@ absl::Status BatchedSpec::ReadBlocks(tf::OpKernelConstruction* ctx,
                                      int64_t num_rows_to_transpose,
                                      std::vector<BlockSpec>* blocks) {
   std::vector<tf::NameAttrList> functions;
-  std::vector<int32_t> counts;
-  std::vector<int32_t> invariants;
+  std::vector<std::vector<int32_t>> invariants;
   TF_RETURN_IF_ERROR(ctx->GetAttr(name, &functions));
-  TF_RETURN_IF_ERROR(
-      ctx->GetAttr(absl::StrCat(name, "_invariant_counts"), &counts));
-  TF_RETURN_IF_ERROR(
-      ctx->GetAttr(absl::StrCat(name, "_invariants"), &invariants));
-  auto next = invariants.begin();
+  TF_RETURN_IF_ERROR(ReadLists(ctx, absl::StrCat(name, "_invariant_counts"),
+                               absl::StrCat(name, "_invariants"), &invariants));
+  if (invariants.size() != functions.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, "_invariant_counts do not fit ", name, "."));
+  }
   for (size_t i = 0; i < functions.size(); ++i) {
-    const int32_t count = i < counts.size() ? counts[i] : -1;
-    if (count < 0 || count > invariants.end() - next) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          name, "_invariant_counts do not fit ", name, "_invariants."));
-    }
     blocks->push_back(
-        {functions[i].name(), {next, next + count}, num_rows_to_transpose});
-    next += count;
+        {functions[i].name(), std::move(invariants[i]), num_rows_to_transpose});
   }
   return absl::OkStatus();
 }

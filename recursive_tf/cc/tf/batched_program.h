@@ -52,6 +52,8 @@ struct BatchedSpec {
 };
 
 // A function of rows and of outputs of the prologue, ready to run.
+//
+// Thread safety: immutable after Create; Run may be called from any thread.
 class Block {
  public:
   static absl::Status Create(const BlockSpec& spec,
@@ -78,6 +80,8 @@ class Block {
 };
 
 // The functions of a list of blocks, made once for a root kernel.
+//
+// Thread safety: immutable after Create.
 class Blocks {
  public:
   static absl::Status Create(const std::vector<BlockSpec>& specs,

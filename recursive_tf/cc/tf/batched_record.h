@@ -12,7 +12,8 @@
 namespace recursive_tf {
 
 // What one forward root call in the batched executor leaves for its gradient.
-// It does not change after the call.
+//
+// Thread safety: it does not change after the call.
 struct BatchedRecord {
   // The name of the first procedure's function, for reports.
   std::string program;

@@ -23,6 +23,8 @@ namespace recursive_tf {
 
 // What one forward root call leaves for its gradient. It lives until the last
 // handle of the root call dies.
+//
+// Thread safety: that of each part, while the call runs; then nothing changes.
 struct ForwardRecord {
   ForwardRecord(ActivationLimits limits, bool keep)
       : activations(limits, keep) {}
@@ -50,6 +52,9 @@ struct SharedOutcome {
 };
 
 // One forward root call while it runs. Inner handles point to it.
+//
+// Thread safety: Enter may be called from any thread, and the parts are used as
+// each of them says; RecordShared after all calls have ended.
 class ForwardRun {
  public:
   ForwardRun(const Procedures* procedures,

@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/activation.h"
-#include "recursive_tf/cc/runtime/wait_graph.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/variant.h"
@@ -20,6 +19,7 @@ class ForwardRun;
 struct BackwardRun;
 struct BatchedRecord;
 struct ForwardRecord;
+struct WaitVertex;
 
 // Handles are scalar DT_VARIANT tensors, because TensorFlow carries these like
 // any value, also through loops and their gradients. A process writes none of

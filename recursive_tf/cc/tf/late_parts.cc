@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/read_lists.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
@@ -20,25 +21,17 @@ namespace tf = tensorflow;
 
 namespace {
 
-// Reads a list of lists of numbers that are not negative: `name`s, with
-// `name`_counts.
-absl::Status ReadLists(tf::OpKernelConstruction* ctx, const std::string& name,
-                       std::vector<std::vector<int32_t>>* lists) {
-  std::vector<int32_t> counts;
-  std::vector<int32_t> numbers;
-  TF_RETURN_IF_ERROR(ctx->GetAttr(absl::StrCat(name, "_counts"), &counts));
-  TF_RETURN_IF_ERROR(ctx->GetAttr(absl::StrCat(name, "s"), &numbers));
-  auto next = numbers.begin();
-  for (const int32_t count : counts) {
-    if (count < 0 || count > numbers.end() - next) break;
-    lists->emplace_back(next, next + count);
-    next += count;
-  }
-  if (lists->size() != counts.size() || next != numbers.end() ||
-      std::any_of(numbers.begin(), numbers.end(),
-                  [](int32_t number) { return number < 0; })) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, "_counts do not fit ", name, "s."));
+// Reads lists of numbers that are not negative: `name`s, with `name`_counts.
+absl::Status ReadIndices(tf::OpKernelConstruction* ctx, const std::string& name,
+                         std::vector<std::vector<int32_t>>* lists) {
+  TF_RETURN_IF_ERROR(ReadLists(ctx, absl::StrCat(name, "_counts"),
+                               absl::StrCat(name, "s"), lists));
+  for (const std::vector<int32_t>& list : *lists) {
+    if (std::any_of(list.begin(), list.end(),
+                    [](int32_t number) { return number < 0; })) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, "s has a number below 0."));
+    }
   }
   return absl::OkStatus();
 }
@@ -51,9 +44,9 @@ absl::Status LateParts::Read(tf::OpKernelConstruction* ctx, int32_t num_blocks,
   std::vector<BlockSpec> functions;
   TF_RETURN_IF_ERROR(BatchedSpec::ReadBlocks(
       ctx, "late", /*num_rows_to_transpose=*/1, &functions));
-  TF_RETURN_IF_ERROR(ReadLists(ctx, "late_output", &parts->outputs));
+  TF_RETURN_IF_ERROR(ReadIndices(ctx, "late_output", &parts->outputs));
   std::vector<std::vector<int32_t>> takers;
-  TF_RETURN_IF_ERROR(ReadLists(ctx, "late_taker", &takers));
+  TF_RETURN_IF_ERROR(ReadIndices(ctx, "late_taker", &takers));
   if (parts->outputs.size() != functions.size() ||
       takers.size() != functions.size()) {
     return absl::InvalidArgumentError(

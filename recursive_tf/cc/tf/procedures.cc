@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/tf/narrow_graph.h"
 #include "recursive_tf/cc/tf/own_ops.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
+#include "recursive_tf/cc/tf/read_lists.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
@@ -59,13 +60,12 @@ absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
                                ProgramSpec* spec) {
   std::vector<tf::NameAttrList> functions;
   std::vector<std::string> names;
-  std::vector<int32_t> counts;
-  std::vector<int32_t> indices;
   TF_RETURN_IF_ERROR(ctx->GetAttr("procedures", &functions));
   TF_RETURN_IF_ERROR(ctx->GetAttr("names", &names));
-  TF_RETURN_IF_ERROR(ctx->GetAttr("capture_counts", &counts));
-  TF_RETURN_IF_ERROR(ctx->GetAttr("capture_indices", &indices));
-  if (names.size() != functions.size() || counts.size() != functions.size()) {
+  TF_RETURN_IF_ERROR(
+      ReadLists(ctx, "capture_counts", "capture_indices", &spec->captures));
+  if (names.size() != functions.size() ||
+      spec->captures.size() != functions.size()) {
     return absl::InvalidArgumentError(
         "procedures, names and capture_counts differ in length.");
   }
@@ -74,15 +74,6 @@ absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
   }
   spec->names =
       std::make_shared<const std::vector<std::string>>(std::move(names));
-  auto next = indices.begin();
-  for (int32_t count : counts) {
-    if (count < 0 || count > indices.end() - next) {
-      return absl::InvalidArgumentError(
-          "capture_counts do not fit capture_indices.");
-    }
-    spec->captures.emplace_back(next, next + count);
-    next += count;
-  }
   return absl::OkStatus();
 }
 

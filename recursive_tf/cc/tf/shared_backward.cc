@@ -1,6 +1,5 @@
 #include "recursive_tf/cc/tf/shared_backward.h"
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/call.h"
+#include "recursive_tf/cc/tf/call_statuses.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -27,27 +27,6 @@ using Done = std::function<void(const absl::Status&)>;
 struct Reached {
   const Activation* activation;
   std::vector<tf::Tensor> gradients;
-};
-
-// Those of one height, while they run.
-struct Wave {
-  explicit Wave(size_t count) : statuses(count), num_pending(count) {}
-
-  // Returns true for the one that ends last.
-  bool End(size_t index, const absl::Status& status) {
-    statuses[index] = status;
-    return num_pending.fetch_sub(1) == 1;
-  }
-
-  absl::Status status() const {
-    for (const absl::Status& status : statuses) {
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
-  }
-
-  std::vector<absl::Status> statuses;
-  std::atomic<size_t> num_pending;
 };
 
 std::vector<Reached> TakeReached(
@@ -75,14 +54,15 @@ void RunBelow(size_t end, const std::shared_ptr<BackwardRun>& run, Done done) {
     done(absl::OkStatus());
     return;
   }
-  auto wave = std::make_shared<Wave>(reached.size());
-  const RowCall::Done end_one = [end, run, wave, done = std::move(done)](
+  // Of those of one height.
+  auto statuses = std::make_shared<CallStatuses>(reached.size());
+  const RowCall::Done end_one = [end, run, statuses, done = std::move(done)](
                                     size_t index, const absl::Status& status,
                                     const std::vector<tf::Tensor>&) {
-    if (!wave->End(index, status)) return;
+    if (!statuses->End(index, status)) return;
     // An error first: calls that may not run any more end at once, one within
     // the other, as deep as there are heights.
-    if (const absl::Status told = wave->status(); !told.ok()) {
+    if (const absl::Status told = statuses->First(); !told.ok()) {
       done(told);
     } else {
       RunBelow(end, run, done);

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/block_order.h"
-#include "recursive_tf/cc/batching/frames.h"
+#include "recursive_tf/cc/batching/in_place.h"
 #include "recursive_tf/cc/batching/liveness.h"
 #include "recursive_tf/cc/batching/plan.h"
 
@@ -89,34 +89,35 @@ Plan WithSlots(Plan plan, const std::vector<int32_t>& num_slots,
   return plan;
 }
 
-TEST(FramesTest, ABranchThatIsWaitedForAloneRunsInPlace) {
-  const Frames frames(WithSlots(
+TEST(InPlaceTest, ABranchThatIsWaitedForAloneRunsInPlace) {
+  const InPlace in_place(WithSlots(
       MakePlan(1, {{Runs(0), Chooses({1, 2})}, {Chooses({3})}, {}, {}}),
       {2, 3, 9, 7}, {1, 2, 3}));
-  EXPECT_FALSE(frames.RunsInPlace(0));
+  EXPECT_FALSE(in_place.RunsInPlace(0));
   for (const int32_t branch : {1, 2, 3}) {
-    EXPECT_TRUE(frames.RunsInPlace(branch));
-    EXPECT_EQ(frames.Outermost(branch), 0);
+    EXPECT_TRUE(in_place.RunsInPlace(branch));
+    EXPECT_EQ(in_place.Outermost(branch), 0);
   }
-  EXPECT_EQ(frames.HomeOf(2).procedure, 0);
-  EXPECT_EQ(frames.HomeOf(2).stage, 1);
-  EXPECT_EQ(frames.HomeOf(2).first_result, 1);
-  EXPECT_EQ(frames.HomeOf(3).procedure, 1);
+  EXPECT_EQ(in_place.HomeOf(2).procedure, 0);
+  EXPECT_EQ(in_place.HomeOf(2).stage, 1);
+  EXPECT_EQ(in_place.HomeOf(2).first_result, 1);
+  EXPECT_EQ(in_place.HomeOf(3).procedure, 1);
   // Its own, and those of the branch that needs more: 3 with the 7 within.
-  EXPECT_EQ(frames.sizes(), (Slots{12, 10, 9, 7}));
+  EXPECT_EQ(in_place.sizes(), (Slots{12, 10, 9, 7}));
 }
 
-TEST(FramesTest, ABranchBesideAnotherCallIsAnActivation) {
+TEST(InPlaceTest, ABranchBesideAnotherCallIsAnActivation) {
   Stage both = Chooses({1});
   both.calls.push_back(CallSite{0, {}, {Branch{0, {}}}, 0});
-  const Frames frames(WithSlots(MakePlan(0, {{both}, {}}), {2, 3}, {1}));
-  EXPECT_FALSE(frames.RunsInPlace(1));
-  EXPECT_EQ(frames.sizes(), (Slots{2, 3}));
+  const InPlace in_place(WithSlots(MakePlan(0, {{both}, {}}), {2, 3}, {1}));
+  EXPECT_FALSE(in_place.RunsInPlace(1));
+  EXPECT_EQ(in_place.sizes(), (Slots{2, 3}));
 }
 
-TEST(FramesTest, ACalleeIsAnActivation) {
-  const Frames frames(WithSlots(MakePlan(0, {{Chooses({1})}, {}}), {2, 3}, {}));
-  EXPECT_FALSE(frames.RunsInPlace(1));
+TEST(InPlaceTest, ACalleeIsAnActivation) {
+  const InPlace in_place(
+      WithSlots(MakePlan(0, {{Chooses({1})}, {}}), {2, 3}, {}));
+  EXPECT_FALSE(in_place.RunsInPlace(1));
 }
 
 TEST(LivenessTest, ASlotDiesAfterTheStageThatReadsItLast) {

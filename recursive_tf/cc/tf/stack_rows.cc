@@ -1,4 +1,4 @@
-#include "recursive_tf/cc/tf/rows.h"
+#include "recursive_tf/cc/tf/stack_rows.h"
 
 #include <cstddef>
 #include <cstdint>

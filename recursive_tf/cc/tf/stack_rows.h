@@ -1,5 +1,5 @@
-#ifndef RECURSIVE_TF_CC_TF_ROWS_H_
-#define RECURSIVE_TF_CC_TF_ROWS_H_
+#ifndef RECURSIVE_TF_CC_TF_STACK_ROWS_H_
+#define RECURSIVE_TF_CC_TF_STACK_ROWS_H_
 
 #include <cstdint>
 #include <string>
@@ -44,4 +44,4 @@ absl::Status AddTensors(const tensorflow::Tensor& value,
 
 }  // namespace recursive_tf
 
-#endif  // RECURSIVE_TF_CC_TF_ROWS_H_
+#endif  // RECURSIVE_TF_CC_TF_STACK_ROWS_H_

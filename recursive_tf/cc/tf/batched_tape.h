@@ -1,0 +1,39 @@
+#ifndef RECURSIVE_TF_CC_TF_BATCHED_TAPE_H_
+#define RECURSIVE_TF_CC_TF_BATCHED_TAPE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/batching/gradient_plan.h"
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/tf/batched_record.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace recursive_tf {
+
+// Writes the tape of a run that is kept for its gradient.
+class BatchedTape {
+ public:
+  // Both must outlive this.
+  BatchedTape(const GradientPlan* plan, BatchedRecord* record)
+      : plan_(*plan), record_(*record) {}
+
+  // Adds the next value.
+  void AddValue(const tensorflow::Tensor& rows);
+
+  // Adds a launch, whose inputs' rows become the tape's.
+  void AddLaunch(Launch* launch, const std::vector<tensorflow::Tensor>& inputs,
+                 const std::vector<tensorflow::Tensor>& outputs);
+
+  // Returns how much launches keep.
+  int64_t num_bytes() const { return num_bytes_; }
+
+ private:
+  const GradientPlan& plan_;
+  BatchedRecord& record_;
+  int64_t num_bytes_ = 0;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BATCHED_TAPE_H_
