@@ -4,7 +4,7 @@ Usage: python tools/planted_bugs.py [NAME ...]
 
 Each bug is an edit of one line in a copy of the project, under build/planted/copy,
 which is built again. Then the C++ tests of its folder run there, and, whatever they
-found, the random programs. A bug that neither finds is a hole in the tests, and ends
+found, the property tests. A bug that neither finds is a hole in the tests, and ends
 this with an error. It takes a quarter of an hour; the working tree stays as it is.
 """
 

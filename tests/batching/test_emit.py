@@ -4,17 +4,16 @@ import pytest
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.graphs.counts import number_of_items
 from recursive_tf.python.batching.graphs.emit import emit
 from recursive_tf.python.batching.refusal import CannotBatchError
 
 PRIME = 65519
 
 
-def graph_of(function, dtype=tf.float32):
+def graph_of(function):
     """Returns a graph of a function of `PRIME` rows of 3."""
     graph = tf_compat.FuncGraph("f")
-    x = tf_compat.placeholder_like(graph, tf.TensorSpec([PRIME, 3], dtype))
+    x = tf_compat.placeholder_like(graph, tf.TensorSpec([PRIME, 3]))
     with graph.as_default():
         graph.inputs, graph.outputs = [x], [function(x)]
     return graph
@@ -35,18 +34,3 @@ def test_what_one_row_would_mean_something_else_to_is_refused():
 
     with pytest.raises(CannotBatchError, match=r"BroadcastGradientArgs.* shapes that"):
         emit(graph_of(gradient_of_broadcast), [PRIME])
-
-
-def test_what_is_there_for_each_item_may_come_before_what_counts_the_items():
-    items = number_of_items(PRIME, 0)
-
-    def copies_and_numbers(lengths):
-        copies = tf.broadcast_to([[0.5, 1.5]], [items, 2])
-        numbers = tf.range(tf.reduce_sum(lengths))
-        numbers.set_shape([items])
-        return copies * tf.cast(numbers, tf.float32)[:, None]
-
-    emitted = emit(graph_of(copies_and_numbers, tf.int32), [PRIME, items])
-    lengths = tf.constant([[1, 0, 1], [0, 0, 1]])
-    (found,) = tf_compat.make_function(emitted).call_flat(lengths)
-    assert found.numpy().tolist() == [[0.0, 0.0], [0.5, 1.5], [1.0, 3.0]]

@@ -214,3 +214,33 @@ def test_a_wide_map_runs_all_its_rows(num_rows, known):
         f.output(down.map(f.input(tf.int32, [known(num_rows)])))
     rows = np.arange(num_rows) % 17
     assert f(rows).numpy().tolist() == rows.tolist()
+
+
+def test_the_calls_of_a_map_in_a_branch_may_all_get_what_all_activations_share():
+    scale = tf.Variable(0.5)
+
+    def copies(value, rows):
+        return tf.tile(value[None], [tf.shape(rows)[0]])
+
+    with rtf.SubGraph("f", output_signature=tf.TensorSpec([])) as f:
+        node, x = f.input(tf.int32), f.input(tf.float32)
+        rows = children_of(node)
+        first = tf.reduce_sum(f.map(rows, copies(x, rows)))
+
+        def second():
+            rows = children_of(node)
+            return tf.reduce_sum(f.map(rows, copies(tf.sin(scale), rows)))
+
+        f.output(tf.cond(tf.size(rows) > 0, second, lambda: x) + first * scale)
+
+    def unrolled(node, x):
+        children = CHILDREN[node]
+        first = sum(unrolled(child, x) for child in children)
+        second = sum(unrolled(child, tf.sin(scale)) for child in children)
+        return (second if children else x) + first * scale
+
+    with tf.GradientTape(persistent=True) as tape:
+        found, expected = f(5, 2.0), unrolled(5, tf.constant(2.0))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    of_found, of_expected = (tape.gradient(y, scale) for y in (found, expected))
+    np.testing.assert_allclose(of_found, of_expected, rtol=1e-5)

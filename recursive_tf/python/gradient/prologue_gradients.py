@@ -155,11 +155,11 @@ class PrologueGradients:
         source, graph = self._prologue.graph, tf_compat.default_graph()
         outside = _Captures({i: self._captures[k] for i, k in self._inputs.items()})
         before = GraphCopy(source, graph, outside=outside)
-        before.copy_ops(before.needed_for(xs))
+        before.copy_needed(xs)
         copy = GraphCopy(source, graph, outside=outside)
         for x in xs:
             copy.bind(x, _end_of_gradients(before.resolve(x)))
-        copy.copy_ops(copy.needed_for(wanted))
+        copy.copy_needed(wanted)
         return copy
 
 

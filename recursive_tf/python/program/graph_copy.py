@@ -191,15 +191,15 @@ class GraphCopy:
         for op in ops:
             self._copy_control_inputs(op)
 
-    def needed_for(
+    def copy_needed(
         self, wanted: Sequence[tf.Tensor], effects: Sequence[tf.Operation] = ()
-    ) -> set[tf.Operation]:
-        """Returns the ops still to be copied for tensors, and for effects."""
+    ) -> None:
+        """Copies the ops that compute some tensors, and effects with what they need."""
 
         def is_given(tensor: tf.Tensor) -> bool:
             return id(tensor) in self.values or self.outside.is_leaf(tensor)
 
-        return set(needed_ops(wanted, is_given, effects))
+        self.copy_ops(only=set(needed_ops(wanted, is_given, effects)))
 
     def run(self, only: Container[tf.Operation] | None = None) -> None:
         """Copies all ops, or those in `only`, and the outputs."""

@@ -35,6 +35,16 @@ def _gradient_of(*op_types: str) -> Callable[[GradientFunction], GradientFunctio
     return register
 
 
+@_gradient_of("BroadcastTo")
+def _broadcast_to(op: tf.Operation, gradient: tf.Tensor) -> list[tf.Tensor | None]:
+    """Adds up what was repeated; TensorFlow's asks the shape, which may be computed."""
+    own, shape = op.inputs[0].shape.as_list(), op.outputs[0].shape.as_list()
+    before = [1] * (len(shape) - len(own)) + own
+    axes = [axis for axis, size in enumerate(shape) if before[axis] != size]
+    total = tf.reduce_sum(gradient, axes) if axes else gradient
+    return [tf.reshape(total, own), None]
+
+
 @_gradient_of("ConcatV2")
 def _concat(op: tf.Operation, gradient: tf.Tensor) -> list[tf.Tensor | None]:
     """Splits; TensorFlow's takes a slice for each part."""

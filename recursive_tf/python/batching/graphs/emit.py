@@ -10,7 +10,6 @@ from recursive_tf.python.batching.graphs.counts import Counts
 from recursive_tf.python.batching.graphs.rebuild import Rebuild, effects_in
 from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.program.reachable import reachable
 from recursive_tf.python.tf_compat import FuncGraph
 
 # The types that shapes and counts of rows have.
@@ -102,39 +101,17 @@ class Emitter(Rebuild):
             follows = shape.all()
         return np.where(hits, -1, shape) if follows else None
 
-    def _counted(self, prime: int) -> tf.Tensor | None:
-        """Returns what has so many rows in the new graph.
-
-        If there is nothing yet, what will be there anyway is added now.
-        """
-        known = next((t for t in self._copy.sources if _has_rows(t, prime)), None)
-        if known is not None:
-            return self.copy_of(known)
-        for op in self._copy.source.get_operations():
-            later = [t for t in op.outputs if _has_rows(t, prime)]
-            if later and op in self._needed and not _takes_count(op, prime):
-                self._copy.copy_ops(self._copy.needed_for(later[:1]))
-                return self.copy_of(later[0])
-        return None
-
     def _number(self, like: tf.Tensor, number: int) -> tf.Tensor:
         """Returns what a multiple of a count stands for."""
         prime = self._counts.prime_in(number)
         assert prime is not None
         if prime not in self._numbers:
-            counted = self._counted(prime)
-            if counted is None:
+            counted = [t for t in self._copy.sources if _has_rows(t, prime)]
+            if not counted:
                 raise CannotBatchError(like.op, "it takes no rows.")
-            self._numbers[prime] = tf.shape(counted)[0]
+            self._numbers[prime] = tf.shape(self.copy_of(counted[0]))[0]
         count = tf.cast(self._numbers[prime], like.dtype)
         return count if number == prime else count * (number // prime)
-
-
-def _takes_count(op: tf.Operation, prime: int) -> bool:
-    """Says whether what an op computes follows from a count as a number."""
-    ops = reachable([op], lambda other: [t.op for t in other.inputs])
-    numbers = (t for other in ops for t in other.inputs if t.dtype in _OF_COUNTS)
-    return any(Counts([prime]).are_in(static_value(t)).any() for t in numbers)
 
 
 def _has_rows(tensor: tf.Tensor, count: int) -> bool:

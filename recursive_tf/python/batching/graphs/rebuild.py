@@ -22,7 +22,6 @@ class Rebuild(Outside):
         self.graph = FuncGraph(tf_compat.unique_name(name))
         self.effects: list[tf.Operation] = []
         self._copy = GraphCopy(self.graph, self.graph)
-        self._needed: set[tf.Operation] = set()
 
     def run(
         self,
@@ -50,8 +49,7 @@ class Rebuild(Outside):
         self._copy = GraphCopy(source, self.graph, rewrite, outside=self)
         for tensor in inputs:
             self._copy.bind(tensor, self.add_input(tensor))
-        self._needed = self._copy.needed_for(outputs, effects)
-        self._copy.copy_ops(self._needed)
+        self._copy.copy_needed(outputs, effects)
         with self.graph.as_default():
             self.graph.outputs = [self.copy_of(tensor) for tensor in outputs]
         return self.graph

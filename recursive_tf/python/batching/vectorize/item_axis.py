@@ -1,7 +1,7 @@
 """The items of lists while a block is vectorized."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -45,18 +45,31 @@ class ItemAxis:
         return self._numbers - self.of_owners(self._ends - self.lengths)
 
     @functools.cached_property
+    def _total(self) -> tf.Tensor:
+        return tf.reduce_sum(self.lengths)
+
+    @functools.cached_property
     def _ends(self) -> tf.Tensor:
         return tf.cumsum(self.lengths)
 
     @functools.cached_property
     def _numbers(self) -> tf.Tensor:
-        numbers = tf.range(tf.reduce_sum(self.lengths))
+        numbers = tf.range(self._total)
         numbers.set_shape([self.num_items])
         return numbers
 
     def of_owners(self, rows: tf.Tensor) -> tf.Tensor:
         """Returns for each item the row of its activation."""
         return tf.gather(rows, self.owners)
+
+    def of_all(self, value: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
+        """Returns for each item the same, which is broadcast to a shape.
+
+        Where nothing else has items, nothing else says how many there are.
+        """
+        items = tf.broadcast_to(value, tf.stack([self._total, *shape]))
+        items.set_shape([self.num_items, *shape])
+        return items
 
     def sum(self, items: tf.Tensor) -> tf.Tensor:
         """Returns the sum of the items of each activation."""

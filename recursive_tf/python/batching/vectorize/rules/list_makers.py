@@ -128,8 +128,7 @@ def repeated(
     if values.rank > len(shape) and values.shape[0] != 1:
         raise varying(op.outputs[0])
     axis = _known_axis(block, op)
-    view = block.of_items(axis)
-    items = view.all_rows(block.items_of(values, axis), [1, *shape])
+    items = _for_each_item(block, axis, values, [1, *shape])
     return [Operand(items, is_row=True, axis=axis)]
 
 
@@ -142,10 +141,18 @@ def tiled(
     if values.shape[0] != 1:
         raise varying(op.outputs[0])
     axis = _known_axis(block, op)
-    items = block.of_items(axis).all_rows(block.items_of(values, axis))
+    items = _for_each_item(block, axis, values, values.shape)
     sizes = zip(op.outputs[0].shape[1:], values.shape[1:], strict=True)
     multiples = [1, 1, *(size // max(own, 1) for size, own in sizes)]
     return [Operand(tf.tile(items, multiples), is_row=True, axis=axis)]
+
+
+def _for_each_item(
+    block: VectorizedBlock, axis: ItemAxis, values: Operand, shape: Sequence[int]
+) -> tf.Tensor:
+    if not values.is_row:
+        return axis.of_all(block.tensor(values), shape)
+    return block.of_items(axis).all_rows(block.items_of(values, axis), shape)
 
 
 def _known_axis(block: VectorizedBlock, op: tf.Operation) -> ItemAxis:
