@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.close import assert_all_close
 
 pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
@@ -35,8 +36,7 @@ def slopes(function, x, weights):
 
 def assert_same(recursive, unrolled, x, *weights):
     found = slopes(tf.function(recursive), x, weights)
-    for ours, theirs in zip(found, slopes(unrolled, x, weights), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    assert_all_close(found, slopes(unrolled, x, weights))
 
 
 def recursion(base, step, **signature):

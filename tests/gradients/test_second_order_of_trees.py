@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.close import assert_all_close
 
 pytestmark = pytest.mark.every_executor
 
@@ -109,14 +110,7 @@ def penalized(run, weights):
 
 def assert_same(found, expected):
     assert found.keys() == expected.keys()
-    for name, value in expected.items():
-        np.testing.assert_allclose(
-            tf.convert_to_tensor(found[name]),
-            tf.convert_to_tensor(value),
-            rtol=1e-9,
-            atol=1e-11,
-            err_msg=name,
-        )
+    assert_all_close(found, expected, rtol=1e-9, atol=1e-11)
 
 
 def test_a_hessian_vector_product_is_that_of_the_unrolled_tree(weights, directions):

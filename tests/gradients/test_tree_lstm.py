@@ -18,6 +18,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.close import assert_all_close
 
 pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
@@ -295,8 +296,7 @@ def run_on_tensors(executor):
 
 def assert_equal(ours, theirs):
     """Element by element, for float64."""
-    for a, b in zip(tf.nest.flatten(ours), tf.nest.flatten(theirs), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+    assert_all_close(ours, theirs, rtol=1e-8, atol=1e-10)
 
 
 def assert_close(ours, theirs):

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.close import assert_all_close
 
 pytestmark = [pytest.mark.every_executor, pytest.mark.slow]
 
@@ -39,21 +40,13 @@ def slopes(function, sources):
 
 def assert_same(recursive, unrolled, *sources):
     found = slopes(tf.function(recursive), sources)
-    for ours, theirs in zip(found, slopes(unrolled, sources), strict=True):
-        assert_equal(ours, theirs)
+    assert_all_close(found, slopes(unrolled, sources))
 
 
 def assert_same_both_ways(recursive, unrolled, *sources):
     """Eagerly too."""
     assert_same(recursive, unrolled, *sources)
-    expected = slopes(unrolled, sources)
-    for ours, theirs in zip(slopes(recursive, sources), expected, strict=True):
-        assert_equal(ours, theirs)
-
-
-def assert_equal(ours, theirs):
-    ours, theirs = map(tf.convert_to_tensor, (ours, theirs))
-    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    assert_all_close(slopes(recursive, sources), slopes(unrolled, sources))
 
 
 # --- How a weight is used
@@ -311,7 +304,7 @@ def test_two_lookups_in_a_body_make_one_sparse_gradient():
     assert isinstance(found, tf.IndexedSlices)
     expected = np.zeros([6, 2])
     expected[2], expected[3] = TABLE[3], TABLE[2]
-    assert_equal(found, expected.astype(np.float32))
+    assert_all_close(found, expected.astype(np.float32))
 
 
 def test_an_optimizer_changes_only_the_rows_that_were_looked_up():
@@ -338,7 +331,7 @@ def test_a_lookup_beside_a_dense_use_makes_a_dense_gradient():
         y = both(2)
     expected = np.ones([6, 2], np.float32)
     expected[2] += 1
-    assert_equal(tape.gradient(y, table), expected)
+    assert_all_close(tape.gradient(y, table), expected)
 
 
 @pytest.mark.falls_back("an unknown shape")

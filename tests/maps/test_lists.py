@@ -11,7 +11,7 @@ import recursive_tf as rtf
 from recursive_tf.python.batching.flatten import item_lists
 from recursive_tf.python.batching.graphs.counts import NUMBERS_OF_ROWS, number_of_items
 from recursive_tf.python.batching.vectorize.rules import table
-from tests.helpers.values import as_numpy
+from tests.helpers.close import assert_all_close
 
 RANDOM = np.random.default_rng(7)
 # Lists of none, three, one and five rows.
@@ -168,8 +168,7 @@ def gradients_of(tape, loss, variables):
 
 
 def assert_close(found, expected):
-    for one, other in zip(as_numpy(found), as_numpy(expected), strict=True):
-        np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)
+    assert_all_close(found, expected, rtol=2e-5, atol=2e-6)
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from recursive_tf.optimizers import LazyAdam, SparseAdagrad
+from tests.helpers.close import assert_all_close
 
 ROWS, SIZE = 6, 3
 PAIRS = {
@@ -55,8 +56,7 @@ def updated(optimizer, gradients, dtype="float32", dense=False):
 
 def assert_same(found, expected, tolerance=1e-5):
     """TensorFlow's Adam and Keras's round 1 - beta in other ways."""
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+    assert_all_close(found, expected, rtol=tolerance, atol=tolerance)
 
 
 ALL_ROWS = [0, 3, 1, 2, 5, 4, 3, 0]

@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.close import assert_all_close
 
 needs_gpu = pytest.mark.skipif(
     not tf.config.list_physical_devices("GPU"), reason="there is no GPU"
@@ -33,24 +34,21 @@ def gradient_on(device, pinned=None):
     return step(x)
 
 
-def assert_same(found, expected):
-    for one, other in zip(found, expected, strict=True):
-        tf.debugging.assert_near(one, other, rtol=1e-4)
-
-
 @pytest.mark.every_executor
 def test_soft_placement_where_there_is_no_such_device():
     """As TensorFlow does with any op that a device has no kernel for."""
-    assert_same(gradient_on("GPU:7"), gradient_on("CPU:0"))
+    assert_all_close(gradient_on("GPU:7"), gradient_on("CPU:0"), rtol=1e-4)
 
 
 @pytest.mark.every_executor
 def test_ops_that_a_body_pins_run_where_the_root_call_does():
-    assert_same(gradient_on("CPU:0", pinned="GPU:0"), gradient_on("CPU:0"))
+    assert_all_close(
+        gradient_on("CPU:0", pinned="GPU:0"), gradient_on("CPU:0"), rtol=1e-4
+    )
 
 
 @needs_gpu
 @pytest.mark.every_executor
 @pytest.mark.parametrize("pinned", [None, "GPU:0"])
 def test_a_root_call_on_a_gpu_runs_on_the_cpu(pinned):
-    assert_same(gradient_on("GPU:0", pinned), gradient_on("CPU:0"))
+    assert_all_close(gradient_on("GPU:0", pinned), gradient_on("CPU:0"), rtol=1e-4)
