@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.tracing.signature import (
-    Signature,
+from recursive_tf.python.tracing.signature import Signature
+from recursive_tf.python.tracing.specs import (
     as_spec,
     format_spec,
     format_structure,

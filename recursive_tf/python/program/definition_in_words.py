@@ -11,12 +11,8 @@ from recursive_tf.python.program.definition import Definition
 from recursive_tf.python.program.effects import ops_within
 from recursive_tf.python.program.substitutions import CALLS
 from recursive_tf.python.tracing.function_graph import MAP, PUSH
-from recursive_tf.python.tracing.signature import (
-    Signature,
-    format_spec,
-    format_structure,
-    spec_of,
-)
+from recursive_tf.python.tracing.signature import Signature
+from recursive_tf.python.tracing.specs import format_spec, format_structure, spec_of
 
 
 def signature_in_words(signature: Signature) -> str:

@@ -2,10 +2,9 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from recursive_tf.ops import library
@@ -38,7 +37,6 @@ from recursive_tf.python.program.graph_copy import (
     Substitution,
     branch_graphs,
 )
-from recursive_tf.python.program.hoist import hoist
 from recursive_tf.python.program.map_loops import (
     as_map,
     outputs_of,
@@ -52,8 +50,9 @@ from recursive_tf.python.program.path_keys import (
     mixed,
     next_key,
 )
+from recursive_tf.python.program.pushes import PushedTable, PushedTables
 from recursive_tf.python.tracing.function_graph import CALL, MAP, PUSH, SHARED_CALL
-from recursive_tf.python.tracing.signature import (
+from recursive_tf.python.tracing.specs import (
     as_declared,
     format_spec,
     spec_of,
@@ -62,31 +61,6 @@ from recursive_tf.python.tracing.signature import (
 
 CALLS = frozenset((CALL, MAP, SHARED_CALL))
 _TRACED = CALLS | {PUSH}
-
-
-@dataclasses.dataclass
-class PushedTable:
-    """A table that a program pushes to: its row, and what each push says of its size.
-
-    A size is a tensor of a traced graph, with the copy of that graph.
-    """
-
-    name: str
-    row: tf.TensorSpec
-    sizes: list[tuple[GraphCopy, tf.Tensor]]
-
-    def size_in(self, place: Callable[[tf.Tensor], tf.Tensor]) -> tf.Tensor:
-        """Returns the number of rows, computed in the default graph.
-
-        Args:
-            place: Returns what an outer tensor is there.
-        """
-        what = f"size= of push '{self.name}'"
-        first, *others = [hoist(copy, size, place, what) for copy, size in self.sizes]
-        message = f"{what} is not the same at all pushes to that table"
-        checks = [tf.debugging.assert_equal(first, o, message) for o in others]
-        with tf.control_dependencies(checks):
-            return tf.identity(first)
 
 
 @dataclasses.dataclass
@@ -114,7 +88,6 @@ class Closing:
     Attributes:
         rewrite: The substitutions, and what stays in order.
         captures: What the program takes of the outside.
-        pushes: The tables that it pushes to, by name.
     """
 
     def __init__(
@@ -133,12 +106,12 @@ class Closing:
         self._here = tf_compat.current_device()
         self._capture_ids: dict[Hashable, int] = {}
         self.captures: list[Capture] = []
-        self.pushes: dict[str, PushedTable] = {}
+        self._tables = PushedTables()
         substitutions: dict[str, Substitution] = {
             CALL: self._close_call,
             MAP: self._close_call,
             SHARED_CALL: self._close_shared_call,
-            PUSH: self._close_push,
+            PUSH: self._tables.close_push,
             "AssignVariableOp": _leave_out_step,
             **dict.fromkeys(DRAWS, self._draw),
             "ReadVariableOp": self._draw_or_read_once,
@@ -152,6 +125,11 @@ class Closing:
         self.rewrite = Rewrite(
             substitutions, keeps_order=self._keeps_order, orders=self._orders
         )
+
+    @property
+    def pushes(self) -> Mapping[str, PushedTable]:
+        """The tables that the program pushes to, by name."""
+        return self._tables.by_name
 
     def index_of(self, capture: Capture) -> int:
         """Returns the index of what is taken of the outside among all of that."""
@@ -265,30 +243,6 @@ class Closing:
         )
         copy.register(op, results.activation.op)
         return [*results.outputs, results.activation]
-
-    def _close_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
-        handle, index, value, size = op.inputs
-        name = op.get_attr("table").decode()
-        row = spec_of(value)
-        table = self.pushes.setdefault(name, PushedTable(name, row, []))
-        if table.row.dtype != row.dtype:
-            raise SubGraphError(
-                f"push '{name}' gets {format_spec(row)} at {tf_compat.op_traceback(op)}"
-                f" and {format_spec(table.row)} elsewhere. The names of pushes are one "
-                "space a program: rename one of them, or cast it."
-            )
-        _check_size(table, size)
-        table.sizes.append((copy, size))
-        shape = table.row.shape.most_specific_compatible_shape(row.shape)
-        table.row = tf.TensorSpec(shape, row.dtype)
-        push = library.recursive_push(
-            handle=copy.resolve(handle),
-            index=copy.resolve(index),
-            value=copy.resolve(value),
-            slot=list(self.pushes).index(name),
-        )
-        copy.register(op, push)
-        return []
 
     def _draw(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
         if not is_draw(op):
@@ -404,18 +358,6 @@ def _visible(copy: GraphCopy, tensor: tf.Tensor) -> tf.Tensor:
             "exist. Call it in the branch that defines it."
         )
     return around.resolve(tensor)
-
-
-def _check_size(table: PushedTable, size: tf.Tensor) -> None:
-    """Checks what is known of sizes now; the rest when the program runs."""
-    other = tf.get_static_value(size)
-    for _, earlier in table.sizes:
-        one = tf.get_static_value(earlier)
-        if one is not None and other is not None and not np.array_equal(one, other):
-            raise SubGraphError(
-                f"push '{table.name}' has size={one} in one place and size={other} in "
-                "another. It is one table: give all of its pushes one size."
-            )
 
 
 def _check_call(

@@ -18,7 +18,7 @@ from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.program.graph_copy import CONDITIONALS, LOOPS, branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
-from recursive_tf.python.tracing.signature import format_spec, spec_of
+from recursive_tf.python.tracing.specs import format_spec, spec_of
 
 # Of a constant, what a line has room for.
 _MOST_ELEMENTS = 8

@@ -16,7 +16,8 @@ from recursive_tf.python.root_calls.dense_gradients import want_dense_gradients
 from recursive_tf.python.root_calls.fallback import fell_back
 from recursive_tf.python.root_calls.redefinition import Newcomer
 from recursive_tf.python.root_calls.root_op import Carried, Chosen, add_root_op
-from recursive_tf.python.tracing.signature import Signature, with_rows
+from recursive_tf.python.tracing.signature import Signature
+from recursive_tf.python.tracing.specs import with_rows
 
 
 class Choices:

@@ -11,7 +11,7 @@ from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation
 from recursive_tf.python.tf_compat import AtomicFunction, FuncGraph
-from recursive_tf.python.tracing.signature import count_of_rows, with_rows
+from recursive_tf.python.tracing.specs import count_of_rows, with_rows
 
 # The types of root ops, by executor.
 DATAFLOW = "RecursiveInvoke"

@@ -18,12 +18,8 @@ from recursive_tf.python.tracing.function_graph import (
     add_shared_call,
     start_tracing,
 )
-from recursive_tf.python.tracing.signature import (
-    Signature,
-    flat_tensors,
-    format_spec,
-    spec_of,
-)
+from recursive_tf.python.tracing.signature import Signature
+from recursive_tf.python.tracing.specs import flat_tensors, format_spec, spec_of
 
 _KEYS = (tf.int32, tf.int64)
 

@@ -34,8 +34,8 @@ from recursive_tf.python.tracing.function_graph import (
     enclosing_body,
     start_tracing,
 )
-from recursive_tf.python.tracing.signature import (
-    Signature,
+from recursive_tf.python.tracing.signature import Signature
+from recursive_tf.python.tracing.specs import (
     as_output,
     as_spec,
     count_of_rows,

@@ -16,7 +16,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import UnknownOutputsError
 from recursive_tf.python.tracing.function_graph import enclosing_body
-from recursive_tf.python.tracing.signature import as_output, spec_of
+from recursive_tf.python.tracing.specs import as_output, spec_of
 
 
 class _Conditional:

@@ -12,7 +12,7 @@ from recursive_tf.python.batching.flatten.flat_program import (
     Wait,
 )
 from recursive_tf.python.batching.refusal import CannotBatchError, varying
-from recursive_tf.python.tracing.signature import count_of_rows
+from recursive_tf.python.tracing.specs import count_of_rows
 
 
 class Maps:

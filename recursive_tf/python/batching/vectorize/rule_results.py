@@ -12,7 +12,7 @@ from recursive_tf.python.batching.graphs.counts import Counts
 from recursive_tf.python.batching.refusal import RuleError
 from recursive_tf.python.batching.vectorize.operand import Operand
 from recursive_tf.python.tf_compat import FuncGraph
-from recursive_tf.python.tracing.signature import format_spec, spec_of
+from recursive_tf.python.tracing.specs import format_spec, spec_of
 
 
 class RuleResults:

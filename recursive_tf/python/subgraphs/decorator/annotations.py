@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.tracing.signature import as_spec, spec_of
+from recursive_tf.python.tracing.specs import as_spec, spec_of
 
 RETURN = "return"
 

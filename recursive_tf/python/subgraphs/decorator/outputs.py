@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.subgraphs.decorator.pattern import is_same_structure
-from recursive_tf.python.tracing.signature import (
+from recursive_tf.python.tracing.specs import (
     as_declared,
     as_output,
     format_structure,

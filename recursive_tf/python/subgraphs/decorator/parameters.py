@@ -14,7 +14,7 @@ from recursive_tf.python.subgraphs.decorator.annotations import annotated_specs
 from recursive_tf.python.subgraphs.decorator.arguments import Arguments
 from recursive_tf.python.subgraphs.decorator.pattern import Key, Pattern
 from recursive_tf.python.subgraphs.decorator.static_value import StaticValue
-from recursive_tf.python.tracing.signature import (
+from recursive_tf.python.tracing.specs import (
     as_spec,
     format_spec,
     format_structure,

@@ -29,7 +29,7 @@ from recursive_tf.python.subgraphs.decorator.pattern import Pattern
 from recursive_tf.python.subgraphs.subgraph import SubGraph
 from recursive_tf.python.tracing.control_flow import outputs_of_sibling, shows_nothing
 from recursive_tf.python.tracing.function_graph import CALL, MAP, PUSH, enclosing_body
-from recursive_tf.python.tracing.signature import spec_of
+from recursive_tf.python.tracing.specs import spec_of
 
 # SubGraphs of one function that are traced within each other, for other Python values.
 _MAX_NESTED = 16
