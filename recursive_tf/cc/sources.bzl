@@ -9,6 +9,7 @@ to the files on disk.
 # TensorFlow.
 LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/backprop_kernels.cc",
+    "recursive_tf/cc/kernels/batched_gradient_kernels.cc",
     "recursive_tf/cc/kernels/batched_kernels.cc",
     "recursive_tf/cc/kernels/check_kernels.cc",
     "recursive_tf/cc/kernels/gradient_kernels.cc",

@@ -1,4 +1,7 @@
-"""`SubGraph`: what a user defines and calls."""
+"""`SubGraph`: what a user defines and calls.
+
+It is one class, and long for its docstrings, which are what a user reads of it.
+"""
 
 import contextlib
 import itertools
