@@ -89,8 +89,10 @@ time.sleep(1000)
 
 
 STARTER = """
-import pathlib, sys
+import pathlib, signal, sys
 from models.running import local_cluster
+# A shell that starts the tests in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 program = '''
 import os, time, pathlib, sys
 from models.running import local_cluster
