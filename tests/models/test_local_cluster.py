@@ -132,8 +132,11 @@ def test_nothing_stays_when_the_starter_goes(tmp_path, how):
     with subprocess.Popen(
         command, env=environment, stderr=subprocess.DEVNULL
     ) as starter:
-        wait_for(lambda: len(pids()) == 2)
-        assert all(map(is_there, pids()))
-        starter.send_signal(how)
-        starter.wait(SOON_S)
+        try:
+            wait_for(lambda: len(pids()) == 2)
+            assert all(map(is_there, pids()))
+            starter.send_signal(how)
+            starter.wait(SOON_S)
+        finally:
+            starter.kill()  # One that stays would be waited for.
     wait_for(lambda: not any(map(is_there, pids())))
