@@ -8,18 +8,13 @@ def assert_all_close(found, expected, rtol=1e-5, atol=1e-6):
     """Checks that two structures hold the same numbers, up to rounding.
 
     Args:
-        found: Tensors, arrays, `tf.IndexedSlices`, which stand for what they add up to,
-            and None for what is not there.
+        found: Tensors, arrays, `tf.IndexedSlices`, which stand for what they add up to.
         expected: The same.
         rtol: Of each element.
         atol: The same.
     """
-    assert type(found) is type(expected) or not isinstance(expected, dict)
     pairs = zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True)
     for place, (one, other) in enumerate(pairs):
-        assert (one is None) == (other is None), f"number {place}: {one}, not {other}"
-        if other is not None:
-            one, other = tf.convert_to_tensor(one), tf.convert_to_tensor(other)
-            np.testing.assert_allclose(
-                one, other, rtol=rtol, atol=atol, err_msg=f"number {place}"
-            )
+        one, other = map(tf.convert_to_tensor, (one, other))
+        message = f"number {place}"
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=atol, err_msg=message)

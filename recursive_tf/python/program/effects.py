@@ -69,7 +69,7 @@ def has_effect(op: tf.Operation) -> bool:
     if op.type not in _OF_FUNCTIONS:
         return True
     return any(
-        has_effect(inner) and inner.type not in _OF_FUNCTIONS
+        inner.type not in _OF_FUNCTIONS and has_effect(inner)
         for inner in ops_of_functions(op)
     )
 

@@ -74,7 +74,16 @@ class BindProgramTest : public testing::Test {
   }
 
   void AddPush(int slot, tf::DataType type) {
-    tf::NodeDef* node = AddOp("RecursivePush");
+    SetPush(slot, type, AddOp("RecursivePush"));
+  }
+
+  void AddNestedPush(int slot) {
+    tf::NodeDef* node = nested_.add_node_def();
+    node->set_op("RecursivePush");
+    SetPush(slot, tf::DT_FLOAT, node);
+  }
+
+  static void SetPush(int slot, tf::DataType type, tf::NodeDef* node) {
     tf::AddNodeAttr("slot", slot, node);
     tf::AddNodeAttr("T", type, node);
   }
@@ -185,10 +194,7 @@ TEST_F(BindProgramTest, ASinkTakesThePartsOfItsSlot) {
 }
 
 TEST_F(BindProgramTest, WhatABodyUsesAsAFunctionIsBoundToo) {
-  tf::NodeDef* push = nested_.add_node_def();
-  push->set_op("RecursivePush");
-  tf::AddNodeAttr("slot", 3, push);
-  tf::AddNodeAttr("T", tf::DT_FLOAT, push);
+  AddNestedPush(3);
   tf::NameAttrList branch;
   branch.set_name("nested");
   tf::AddNodeAttr("then_branch", branch, AddOp("If"));
@@ -196,10 +202,7 @@ TEST_F(BindProgramTest, WhatABodyUsesAsAFunctionIsBoundToo) {
 }
 
 TEST_F(BindProgramTest, AProgramWithinAProgramIsBoundByItsOwnKernel) {
-  tf::NodeDef* push = nested_.add_node_def();
-  push->set_op("RecursivePush");
-  tf::AddNodeAttr("slot", 3, push);
-  tf::AddNodeAttr("T", tf::DT_FLOAT, push);
+  AddNestedPush(3);
   tf::NameAttrList procedure;
   procedure.set_name("nested");
   tf::AddNodeAttr("procedures", std::vector<tf::NameAttrList>{procedure},
