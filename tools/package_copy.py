@@ -16,7 +16,10 @@ LIBRARY = "_recursive_tf.so"
 BUILD_INFO = "_build_info.py"
 
 # What runs, and what says how. Tests read some of the documents.
-FOLDERS = ("recursive_tf", "models", "benchmarks", "docs", "tests", "tools")
+FOLDERS = (
+    *("recursive_tf", "models", "examples", "benchmarks"),
+    *("docs", "tests", "tools"),
+)
 FILES = ("pyproject.toml", "README.md")
 PATTERNS = ("*.py", "*.md", "py.typed")
 

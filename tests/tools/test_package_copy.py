@@ -1,5 +1,6 @@
 """A copy of the project runs alone, with the library that it was given."""
 
+import ast
 import pathlib
 import subprocess
 import sys
@@ -94,3 +95,16 @@ def test_python_imports_the_copy_and_not_the_installed_package(copy, tmp_path):
         check=True,
     )
     assert done.stdout.strip() == str(copy / "recursive_tf/__init__.py")
+
+
+def test_a_copy_has_every_folder_that_tests_import_from():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    packages = {path.name for path in root.iterdir() if list(path.glob("*.py"))}
+    imported = set()
+    for path in (root / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").partition(".")[0])
+            elif isinstance(node, ast.Import):
+                imported.update(name.name.partition(".")[0] for name in node.names)
+    assert imported & packages - {"tests"} <= set(package_copy.FOLDERS)
