@@ -82,6 +82,16 @@ CORE_SOURCES = [
     "recursive_tf/cc/batching/lock_step.cc",
     "recursive_tf/cc/batching/plan_decoder.cc",
     "recursive_tf/cc/batching/plan_types.cc",
+    "recursive_tf/cc/blocks/block_graph.cc",
+    "recursive_tf/cc/blocks/block_runner.cc",
+    "recursive_tf/cc/blocks/kernels.cc",
+    "recursive_tf/cc/blocks/kernels_avx2.cc",
+    "recursive_tf/cc/blocks/kernels_avx512.cc",
+    "recursive_tf/cc/blocks/kernels_portable.cc",
+    "recursive_tf/cc/blocks/lower.cc",
+    "recursive_tf/cc/blocks/packed_matrix.cc",
+    "recursive_tf/cc/blocks/panels.cc",
+    "recursive_tf/cc/blocks/team.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
 ]
 
@@ -90,6 +100,7 @@ CORE_FOLDERS = [
     "recursive_tf/cc/backprop",
     "recursive_tf/cc/base",
     "recursive_tf/cc/batching",
+    "recursive_tf/cc/blocks",
     "recursive_tf/cc/runtime",
     "recursive_tf/cc/testing",
 ]

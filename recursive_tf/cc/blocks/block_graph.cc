@@ -1,0 +1,255 @@
+#include "recursive_tf/cc/blocks/block_graph.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/opcode.h"
+
+namespace recursive_tf {
+
+bool operator<(const Node& a, const Node& b) {
+  const auto key = [](const Node& node) {
+    return std::tie(node.kind, node.width, node.operands, node.opcode,
+                    node.reduction, node.is_transposed, node.index, node.offset,
+                    node.value);
+  };
+  return key(a) < key(b);
+}
+
+int32_t BlockGraph::Add(const Node& node) {
+  // NaN is equal to nothing, and a map would lose it.
+  if (node.value != node.value) {
+    nodes_.push_back(node);
+    return size() - 1;
+  }
+  const auto [known, is_new] = known_.emplace(node, size());
+  if (is_new) nodes_.push_back(node);
+  return known->second;
+}
+
+int32_t BlockGraph::Input(int32_t index, int64_t width) {
+  Node node;
+  node.kind = NodeKind::kInput;
+  node.index = index;
+  node.width = width;
+  return Add(node);
+}
+
+int32_t BlockGraph::Shared(int32_t index, int64_t width) {
+  Node node;
+  node.kind = NodeKind::kShared;
+  node.index = index;
+  node.width = width;
+  return Add(node);
+}
+
+int32_t BlockGraph::Constant(double value) {
+  Node node;
+  node.kind = NodeKind::kConstant;
+  node.value = value;
+  node.width = 1;
+  return Add(node);
+}
+
+int32_t BlockGraph::Elementwise(Opcode opcode,
+                                const std::vector<int32_t>& operands) {
+  Node node;
+  node.kind = NodeKind::kElementwise;
+  node.opcode = opcode;
+  node.operands = operands;
+  for (const int32_t operand : operands) {
+    node.width = std::max(node.width, nodes_[operand].width);
+  }
+  return Add(node);
+}
+
+int32_t BlockGraph::Reduce(Reduction reduction, int32_t operand) {
+  Node node;
+  node.kind = NodeKind::kReduction;
+  node.reduction = reduction;
+  node.operands = {operand};
+  node.width = 1;
+  return Add(node);
+}
+
+int32_t BlockGraph::Product(int32_t rows, int32_t matrix, bool is_transposed,
+                            int64_t width) {
+  Node node;
+  node.kind = NodeKind::kProduct;
+  node.operands = {rows};
+  node.index = matrix;
+  node.is_transposed = is_transposed;
+  node.width = width;
+  return Add(node);
+}
+
+int32_t BlockGraph::Slice(int32_t operand, int64_t offset, int64_t width) {
+  const Node& from = nodes_[operand];
+  if (offset == 0 && width == from.width) return operand;
+  if (from.kind == NodeKind::kSlice) {
+    return Slice(from.operands[0], from.offset + offset, width);
+  }
+  Node node;
+  node.kind = NodeKind::kSlice;
+  node.operands = {operand};
+  node.offset = offset;
+  node.width = width;
+  return Add(node);
+}
+
+int32_t BlockGraph::Concat(const std::vector<int32_t>& operands) {
+  if (operands.size() == 1) return operands[0];
+  Node node;
+  node.kind = NodeKind::kConcat;
+  for (const int32_t operand : operands) {
+    const Node& part = nodes_[operand];
+    node.width += part.width;
+    if (part.kind == NodeKind::kConcat) {
+      node.operands.insert(node.operands.end(), part.operands.begin(),
+                           part.operands.end());
+    } else {
+      node.operands.push_back(operand);
+    }
+  }
+  return Add(node);
+}
+
+int32_t BlockGraph::Outer(int32_t left, int32_t right) {
+  Node node;
+  node.kind = NodeKind::kOuter;
+  node.operands = {left, right};
+  node.width = nodes_[right].width;
+  return Add(node);
+}
+
+int32_t BlockGraph::ColumnSums(int32_t operand) {
+  Node node;
+  node.kind = NodeKind::kColumnSums;
+  node.operands = {operand};
+  node.width = nodes_[operand].width;
+  return Add(node);
+}
+
+namespace {
+
+// Copies what outputs need, and makes one instruction of two.
+class Fuser {
+ public:
+  explicit Fuser(const BlockGraph& graph)
+      : graph_(graph), copies_(graph.size(), -1), num_reads_(graph.size(), 0) {
+    std::vector<int32_t> todo = graph.outputs;
+    std::vector<bool> seen(graph.size(), false);
+    for (const int32_t output : graph.outputs) ++num_reads_[output];
+    while (!todo.empty()) {
+      const int32_t id = todo.back();
+      todo.pop_back();
+      if (seen[id]) continue;
+      seen[id] = true;
+      needed_.push_back(id);
+      for (const int32_t operand : graph[id].operands) {
+        ++num_reads_[operand];
+        todo.push_back(operand);
+      }
+    }
+    std::sort(needed_.begin(), needed_.end());
+  }
+
+  BlockGraph Run() {
+    for (const int32_t id : needed_) copies_[id] = Copy(graph_[id]);
+    for (const int32_t output : graph_.outputs) {
+      made_.outputs.push_back(copies_[output]);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  int32_t Copy(const Node& node) {
+    switch (node.kind) {
+      case NodeKind::kInput:
+        return made_.Input(node.index, node.width);
+      case NodeKind::kShared:
+        return made_.Shared(node.index, node.width);
+      case NodeKind::kConstant:
+        return made_.Constant(node.value);
+      case NodeKind::kElementwise:
+        return CopyElementwise(node);
+      case NodeKind::kReduction:
+        return made_.Reduce(node.reduction, copies_[node.operands[0]]);
+      case NodeKind::kProduct:
+        return made_.Product(copies_[node.operands[0]], node.index,
+                             node.is_transposed, node.width);
+      case NodeKind::kSlice:
+        return made_.Slice(copies_[node.operands[0]], node.offset, node.width);
+      case NodeKind::kConcat:
+        return made_.Concat(CopiesOf(node.operands));
+      case NodeKind::kOuter:
+        return made_.Outer(copies_[node.operands[0]],
+                           copies_[node.operands[1]]);
+      case NodeKind::kColumnSums:
+        return made_.ColumnSums(copies_[node.operands[0]]);
+    }
+    return -1;
+  }
+
+  int32_t CopyElementwise(const Node& node) {
+    const std::vector<int32_t> in = CopiesOf(node.operands);
+    if (const Node* sum = OnlyReadBy(node, 0, Opcode::kAdd)) {
+      const std::vector<int32_t> terms = CopiesOf(sum->operands);
+      if (node.opcode == Opcode::kSigmoid) {
+        return made_.Elementwise(Opcode::kSigmoidOfSum, terms);
+      }
+      if (node.opcode == Opcode::kTanh) {
+        return made_.Elementwise(Opcode::kTanhOfSum, terms);
+      }
+    }
+    const bool adds = node.opcode == Opcode::kAdd;
+    for (int i = 0; i < 2; ++i) {
+      if (!adds && !(node.opcode == Opcode::kSub && i == 1)) continue;
+      const Node* product = OnlyReadBy(node, i, Opcode::kMul);
+      if (product == nullptr) continue;
+      std::vector<int32_t> factors = CopiesOf(product->operands);
+      factors.push_back(in[1 - i]);
+      return made_.Elementwise(adds ? Opcode::kMulAdd : Opcode::kMulSubFrom,
+                               factors);
+    }
+    return made_.Elementwise(node.opcode, in);
+  }
+
+  // Returns an operand that computes `opcode` for nobody else, or null.
+  const Node* OnlyReadBy(const Node& node, size_t operand,
+                         Opcode opcode) const {
+    const int32_t id = node.operands[operand];
+    const Node& found = graph_[id];
+    return found.kind == NodeKind::kElementwise && found.opcode == opcode &&
+                   found.width == node.width && num_reads_[id] == 1
+               ? &found
+               : nullptr;
+  }
+
+  std::vector<int32_t> CopiesOf(const std::vector<int32_t>& ids) const {
+    std::vector<int32_t> copies;
+    copies.reserve(ids.size());
+    for (const int32_t id : ids) copies.push_back(copies_[id]);
+    return copies;
+  }
+
+  const BlockGraph& graph_;
+  BlockGraph made_;
+  std::vector<int32_t> copies_;
+  std::vector<int32_t> num_reads_;
+  std::vector<int32_t> needed_;
+};
+
+
+}  // namespace
+
+BlockGraph Fused(const BlockGraph& graph) {
+  // What was fused is still there, read by nobody: the second run drops it.
+  return Fuser(Fuser(graph).Run()).Run();
+}
+
+}  // namespace recursive_tf

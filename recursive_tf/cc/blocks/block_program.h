@@ -1,0 +1,109 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_BLOCK_PROGRAM_H_
+#define RECURSIVE_TF_CC_BLOCKS_BLOCK_PROGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+
+namespace recursive_tf {
+
+// Where instructions and products find rows, from a column on.
+struct Place {
+  enum class Kind : uint8_t {
+    // Rows that the block takes.
+    kInput,
+    // A vector that stands for all rows: of BlockProgram::shared, or filled
+    // with a number of BlockProgram::constants.
+    kShared,
+    kConstant,
+    // A buffer of the block's: rows that it gives, or that phases hand on.
+    kBuffer,
+    // Of one strip: segment `column` of a product of the same phase; a register.
+    kSegment,
+    kRegister,
+  };
+  friend bool operator<(const Place& a, const Place& b);
+
+  Kind kind = Kind::kInput;
+  int32_t index = 0;
+  int64_t column = 0;
+  // Whether it is this one column, whichever columns a thread works on.
+  bool is_one_column = false;
+};
+
+// Some columns of the rows at a place.
+struct Piece {
+  Place place;
+  int64_t width = 0;
+};
+
+// An invariant that products multiply with. Columns of all segments together.
+struct MatrixUse {
+  int32_t invariant = 0;
+  bool is_transposed = false;
+  int64_t depth = 0;
+  int64_t num_segments = 1;
+  int64_t segment_width = 0;
+};
+
+// An invariant as a vector, repeated to be `width` wide if it is a number.
+struct SharedUse {
+  int32_t invariant = 0;
+  int64_t width = 0;
+};
+
+// Rows, of which pieces are joined, times a matrix.
+struct ProductStep {
+  int32_t matrix = 0;
+  std::vector<Piece> pieces;
+  // If it is no strip's: where the rows go.
+  std::optional<Place> out;
+};
+
+// What can be computed of a strip of rows, and of some of their columns, without
+// what other threads compute meanwhile.
+struct Phase {
+  // Of each value of the phase.
+  int64_t width = 0;
+  // Whether some instruction needs all columns.
+  bool needs_whole_rows = false;
+  std::vector<ProductStep> products;
+  // What the instructions' numbers stand for.
+  std::vector<Place> places;
+  std::vector<Instruction> code;
+  int32_t num_registers = 0;
+};
+
+// A sum over all rows, of outer products or, without `left`, of the rows.
+struct SumStep {
+  int32_t output = 0;
+  std::vector<Piece> left;
+  std::vector<Piece> right;
+};
+
+// A block as it is run: phase after phase, then the sums over rows.
+struct BlockProgram {
+  std::vector<MatrixUse> matrices;
+  std::vector<SharedUse> shared;
+  std::vector<double> constants;
+  // How many columns of a constant are read.
+  int64_t widest_constant = 0;
+  // Widths.
+  std::vector<int64_t> buffers;
+  // By output: its buffer; none if it is a sum.
+  std::vector<std::optional<int32_t>> output_buffers;
+  std::vector<Phase> phases;
+  std::vector<SumStep> sums;
+};
+
+// Returns the phases of a graph; none if it is put together in a way that is not
+// provided for.
+std::optional<BlockProgram> Lower(const BlockGraph& graph);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_BLOCK_PROGRAM_H_

@@ -1,0 +1,444 @@
+#include "recursive_tf/cc/blocks/block_runner.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/aligned.h"
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/team.h"
+
+namespace recursive_tf {
+namespace {
+
+// Rows of which a product is computed before instructions take it: a multiple
+// of the rows that a product holds in registers. It stays in the second cache.
+constexpr int64_t kStripRows = 48;
+// What operands of a tail take at a time; some of them fit the first cache.
+constexpr int64_t kTailBytes = 2048;
+// Rows that are worth a part of their own.
+constexpr int64_t kChunkRows = 192;
+constexpr int64_t kLeastTailNumbers = 2048;
+// Of sums over rows: how many rows are packed at a time.
+constexpr int64_t kDepth = 128;
+
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundUp(int64_t a, int64_t b) { return DivideUp(a, b) * b; }
+
+// Memory of a thread that no two uses share at a time.
+template <typename T>
+struct Scratch {
+  static Scratch& Mine() {
+    static thread_local Scratch scratch;
+    return scratch;
+  }
+
+  AlignedBuffer<T> products;
+  AlignedBuffer<T> registers;
+  AlignedBuffer<T> left;
+  AlignedBuffer<T> right;
+  std::vector<const T*> pieces;
+  std::vector<int64_t> lengths;
+  std::vector<RowSet<T>> sets;
+};
+
+}  // namespace
+
+template <typename T>
+BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
+                                    const Kernels<T>* kernels,
+                                    const std::vector<Numbers>& invariants,
+                                    Team* team)
+    : shared_(program->shared.size()),
+      constants_(program->constants.size()),
+      matrices_(program->matrices.size()) {
+  for (size_t i = 0; i < shared_.size(); ++i) {
+    const SharedUse& use = program->shared[i];
+    const Numbers& numbers = invariants[use.invariant];
+    T* const to = shared_[i].Get(use.width);
+    // A vector is repeated as often as it fits: it is that of all rows' ends.
+    for (int64_t j = 0; j < use.width; ++j) to[j] = numbers.data[j % numbers.size];
+  }
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    std::fill_n(constants_[i].Get(program->widest_constant),
+                program->widest_constant,
+                static_cast<T>(program->constants[i]));
+  }
+  for (size_t i = 0; i < matrices_.size(); ++i) {
+    const MatrixUse& use = program->matrices[i];
+    matrices_[i].Pack(
+        invariants[use.invariant].data, use.depth, use.num_segments,
+        use.segment_width, use.is_transposed,
+        SplitColumns(use.segment_width, team->num_threads(), kernels->lanes,
+                     kernels->max_vectors),
+        kernels->lanes, team);
+  }
+}
+
+// Rows and columns of a phase that are worked on at a time.
+template <typename T>
+struct BlockRunner<T>::Strip {
+  int64_t begin;
+  int64_t end;
+  // By number, of the packed matrices.
+  const ColumnPart* parts;
+  int64_t first_part;
+  int64_t last_part;
+  int64_t first_column;
+  int64_t num_columns;
+  // What products give: rows of segments of so many numbers, product after
+  // product.
+  int64_t segment_stride;
+  T* products;
+};
+
+template <typename T>
+void BlockRunner<T>::Run(int64_t num_rows,
+                         const std::vector<RowSet<T>>& inputs,
+                         const std::vector<T*>& buffers,
+                         const std::vector<T*>& sums) {
+  num_rows_ = num_rows;
+  inputs_ = &inputs;
+  buffers_ = &buffers;
+  sums_ = &sums;
+  for (const Phase& phase : program_.phases) RunPhase(phase);
+  for (const SumStep& step : program_.sums) RunSum(step);
+}
+
+template <typename T>
+void BlockRunner<T>::RunPhase(const Phase& phase) {
+  const int64_t num_threads = team_.num_threads();
+  // Products share columns, so that each thread reads a part of the matrix; all
+  // else shares rows, if there are enough.
+  const bool by_columns =
+      !phase.needs_whole_rows &&
+      (!phase.products.empty() || num_rows_ < num_threads);
+  const std::vector<ColumnPart> parts = SplitColumns(
+      phase.width, num_threads, kernels_.lanes, kernels_.max_vectors);
+  const auto num_parts = static_cast<int64_t>(parts.size());
+  int64_t chunk = kChunkRows;
+  if (!by_columns) {
+    const int64_t least = std::max<int64_t>(kLeastTailNumbers / phase.width, 1);
+    chunk = std::max(least, DivideUp(num_rows_, 4 * num_threads));
+    chunk = RoundUp(std::min(chunk, kChunkRows), kernels_.max_rows);
+  }
+  const int64_t num_chunks = DivideUp(num_rows_, chunk);
+  if (!by_columns) {
+    team_.Run(num_chunks, [&](int64_t index) {
+      RunColumns(phase, parts.data(), 0, num_parts, index * chunk,
+                 std::min((index + 1) * chunk, num_rows_));
+    });
+    return;
+  }
+  team_.Run(num_chunks * num_parts, [&](int64_t index) {
+    const int64_t part = index % num_parts;
+    const int64_t begin = index / num_parts * chunk;
+    RunColumns(phase, parts.data(), part, part + 1, begin,
+               std::min(begin + chunk, num_rows_));
+  });
+}
+
+template <typename T>
+void BlockRunner<T>::RunColumns(const Phase& phase, const ColumnPart* parts,
+                                int64_t first_part, int64_t last_part,
+                                int64_t begin, int64_t end) {
+  Strip strip;
+  strip.parts = parts;
+  strip.first_part = first_part;
+  strip.last_part = last_part;
+  strip.first_column = parts[first_part].first_column;
+  const ColumnPart& last = parts[last_part - 1];
+  strip.num_columns =
+      last.first_column + last.num_columns - strip.first_column;
+  strip.segment_stride = RoundUp(strip.num_columns, kernels_.lanes);
+  int64_t num_segments = 0;
+  for (const ProductStep& product : phase.products) {
+    num_segments += program_.matrices[product.matrix].num_segments;
+  }
+  strip.products = Scratch<T>::Mine().products.Get(
+      kStripRows * num_segments * strip.segment_stride);
+  // Without products a strip has no size.
+  const int64_t rows = phase.products.empty() ? end - begin : kStripRows;
+  for (; begin < end; begin += rows) {
+    strip.begin = begin;
+    strip.end = std::min(begin + rows, end);
+    for (size_t i = 0; i < phase.products.size(); ++i) {
+      RunProduct(phase, i, strip);
+    }
+    if (!phase.code.empty()) RunCode(phase, strip);
+  }
+}
+
+template <typename T>
+void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
+                                const Strip& strip) {
+  const ProductStep& step = phase.products[product];
+  const MatrixUse& use = program_.matrices[step.matrix];
+  const PackedMatrix<T>& matrix = invariants_.matrix(step.matrix);
+  Scratch<T>& scratch = Scratch<T>::Mine();
+  PanelWork<T> work;
+  work.pieces = FindPieces(step.pieces, strip.begin, strip.end);
+  work.lengths = scratch.lengths.data();
+  work.num_pieces = static_cast<int64_t>(step.pieces.size());
+  work.num_rows = strip.end - strip.begin;
+  T* out = nullptr;
+  if (step.out.has_value()) {
+    const RowSet<T> rows = RowsAt(*step.out);
+    out = rows.row(strip.begin) + strip.first_column;
+    work.out_stride = rows.stride;
+  } else {
+    out = strip.products + SegmentsBefore(phase, product) * kStripRows *
+                               strip.segment_stride;
+    work.out_stride = use.num_segments * strip.segment_stride;
+  }
+  for (int64_t segment = 0; segment < use.num_segments; ++segment) {
+    for (int64_t part = strip.first_part; part < strip.last_part; ++part) {
+      const std::vector<Panel>& panels = strip.parts[part].panels;
+      for (size_t i = 0; i < panels.size(); ++i) {
+        const Panel& panel = panels[i];
+        work.panel = matrix.panel(segment, part, static_cast<int64_t>(i));
+        work.num_vectors = panel.num_vectors;
+        work.num_columns = step.out.has_value()
+                               ? panel.num_columns
+                               : panel.num_vectors * kernels_.lanes;
+        work.out = out + segment * strip.segment_stride + panel.first_column -
+                   strip.first_column;
+        kernels_.panel(work);
+      }
+    }
+  }
+}
+
+template <typename T>
+int64_t BlockRunner<T>::SegmentsBefore(const Phase& phase,
+                                       size_t product) const {
+  int64_t num_segments = 0;
+  for (size_t i = 0; i < product; ++i) {
+    num_segments += program_.matrices[phase.products[i].matrix].num_segments;
+  }
+  return num_segments;
+}
+
+template <typename T>
+void BlockRunner<T>::RunCode(const Phase& phase, const Strip& strip) {
+  Scratch<T>& scratch = Scratch<T>::Mine();
+  const int64_t width = strip.segment_stride;
+  const int64_t tail_rows = std::clamp<int64_t>(
+      kTailBytes / (width * static_cast<int64_t>(sizeof(T))), 1, kStripRows);
+  T* const registers =
+      scratch.registers.Get(phase.num_registers * tail_rows * width);
+  std::vector<RowSet<T>>& sets = scratch.sets;
+  sets.clear();
+  for (const Place& place : phase.places) {
+    switch (place.kind) {
+      case Place::Kind::kRegister:
+        sets.push_back({});
+        break;
+      case Place::Kind::kSegment: {
+        const auto product = static_cast<size_t>(place.index);
+        const int64_t stride =
+            program_.matrices[phase.products[product].matrix].num_segments *
+            width;
+        T* const first = strip.products +
+                         SegmentsBefore(phase, product) * kStripRows * width +
+                         place.column * width;
+        sets.push_back({first - strip.begin * stride, stride});
+        break;
+      }
+      default:
+        sets.push_back(RowsAt(place));
+        if (!place.is_one_column) {
+          sets.back() = sets.back().From(strip.first_column);
+        }
+    }
+  }
+  TailWork<T> work;
+  work.code = phase.code.data();
+  work.num_instructions = static_cast<int64_t>(phase.code.size());
+  work.sets = sets.data();
+  work.width = strip.num_columns;
+  for (int64_t row = strip.begin; row < strip.end; row += tail_rows) {
+    for (size_t i = 0; i < sets.size(); ++i) {
+      const Place& place = phase.places[i];
+      if (place.kind != Place::Kind::kRegister) continue;
+      sets[i] = {registers + (place.index * tail_rows - row) * width, width};
+    }
+    work.begin = row;
+    work.end = std::min(row + tail_rows, strip.end);
+    kernels_.tail(work);
+  }
+}
+
+template <typename T>
+RowSet<T> BlockRunner<T>::RowsAt(const Place& place) const {
+  switch (place.kind) {
+    case Place::Kind::kInput:
+      return (*inputs_)[place.index].From(place.column);
+    case Place::Kind::kShared:
+      // Nothing writes to these.
+      return {const_cast<T*>(invariants_.shared(place.index)) + place.column,
+              0};
+    case Place::Kind::kConstant:
+      return {const_cast<T*>(invariants_.constant(place.index)), 0};
+    default:
+      return {(*buffers_)[place.index] + place.column,
+              program_.buffers[place.index]};
+  }
+}
+
+template <typename T>
+const T* const* BlockRunner<T>::FindPieces(const std::vector<Piece>& pieces,
+                                           int64_t begin, int64_t end) const {
+  Scratch<T>& scratch = Scratch<T>::Mine();
+  const size_t num_pieces = pieces.size();
+  scratch.lengths.clear();
+  scratch.pieces.resize((end - begin) * num_pieces);
+  for (size_t i = 0; i < num_pieces; ++i) {
+    scratch.lengths.push_back(pieces[i].width);
+    const RowSet<T> rows = RowsAt(pieces[i].place);
+    for (int64_t row = begin; row < end; ++row) {
+      scratch.pieces[(row - begin) * num_pieces + i] = rows.row(row);
+    }
+  }
+  return scratch.pieces.data();
+}
+
+template <typename T>
+void BlockRunner<T>::RunSum(const SumStep& step) {
+  const auto width_of = [](const std::vector<Piece>& pieces) {
+    int64_t width = 0;
+    for (const Piece& piece : pieces) width += piece.width;
+    return width;
+  };
+  const int64_t num_columns = width_of(step.right);
+  const int64_t num_left = width_of(step.left);
+  const int64_t num_threads = team_.num_threads();
+  const std::vector<ColumnPart> parts = SplitColumns(
+      num_columns, num_threads, kernels_.lanes, kernels_.max_vectors);
+  const auto num_parts = static_cast<int64_t>(parts.size());
+  if (step.left.empty()) {
+    team_.Run(num_parts,
+              [&](int64_t index) { AddRowsPart(step, parts[index]); });
+    return;
+  }
+  const int64_t block =
+      RoundUp(DivideUp(num_left, num_threads), kernels_.max_rows);
+  const int64_t num_blocks = DivideUp(num_left, block);
+  team_.Run(num_blocks * num_parts, [&](int64_t index) {
+    const int64_t first = index / num_parts * block;
+    AddOuterPart(step, first, std::min(block, num_left - first), num_columns,
+                 parts[index % num_parts]);
+  });
+}
+
+template <typename T>
+void BlockRunner<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
+  T* const sums = (*sums_)[step.output];
+  int64_t begin = 0;
+  for (const Piece& piece : step.right) {
+    const int64_t from = std::max(begin, part.first_column);
+    const int64_t to =
+        std::min(begin + piece.width, part.first_column + part.num_columns);
+    if (from < to) {
+      const RowSet<T> rows = RowsAt(piece.place).From(from - begin);
+      const RowSet<T> sum = {sums + from, 0};
+      const RowSet<T> sets[] = {sum, rows};
+      Instruction add;
+      add.opcode = Opcode::kAdd;
+      add.in[1] = 1;
+      kernels_.tail({&add, 1, sets, 0, num_rows_, to - from});
+    }
+    begin += piece.width;
+  }
+}
+
+// Packs what the kernel reads side by side: of the left factor some columns of
+// each row, group by group; of the right one a panel.
+template <typename T>
+void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
+                                  int64_t num_left, int64_t num_columns,
+                                  const ColumnPart& part) {
+  Scratch<T>& scratch = Scratch<T>::Mine();
+  const int64_t group = kernels_.max_rows;
+  const int64_t num_groups = DivideUp(num_left, group);
+  T* const left = scratch.left.Get(num_groups * group * kDepth);
+  T* const right =
+      scratch.right.Get(kDepth * kernels_.max_vectors * kernels_.lanes);
+  for (int64_t begin = 0; begin < num_rows_; begin += kDepth) {
+    const int64_t depth = std::min(kDepth, num_rows_ - begin);
+    PackLeft(step.left, first_left, num_left, begin, depth, left);
+    for (const Panel& panel : part.panels) {
+      PackRight(step.right, panel, begin, depth, right);
+      OuterWork<T> work;
+      work.right = right;
+      work.depth = depth;
+      work.num_vectors = panel.num_vectors;
+      work.num_columns = panel.num_columns;
+      work.out_stride = num_columns;
+      for (int64_t i = 0; i < num_groups; ++i) {
+        work.left = left + i * group * kDepth;
+        work.num_left = std::min(group, num_left - i * group);
+        work.out = (*sums_)[step.output] +
+                   (first_left + i * group) * num_columns + panel.first_column;
+        kernels_.outer(work);
+      }
+    }
+  }
+}
+
+template <typename T>
+void BlockRunner<T>::PackLeft(const std::vector<Piece>& pieces, int64_t first,
+                              int64_t count, int64_t begin, int64_t depth,
+                              T* to) const {
+  const int64_t group = kernels_.max_rows;
+  int64_t offset = 0;
+  for (const Piece& piece : pieces) {
+    const int64_t from = std::max(offset, first);
+    const int64_t end = std::min(offset + piece.width, first + count);
+    if (from < end) {
+      const RowSet<T> rows = RowsAt(piece.place).From(-offset);
+      for (int64_t k = 0; k < depth; ++k) {
+        const T* const row = rows.row(begin + k);
+        for (int64_t j = from; j < end; ++j) {
+          const int64_t column = j - first;
+          to[(column / group * kDepth + k) * group + column % group] = row[j];
+        }
+      }
+    }
+    offset += piece.width;
+  }
+}
+
+template <typename T>
+void BlockRunner<T>::PackRight(const std::vector<Piece>& pieces,
+                               const Panel& panel, int64_t begin, int64_t depth,
+                               T* to) const {
+  const int64_t width = panel.num_vectors * kernels_.lanes;
+  for (int64_t k = 0; k < depth; ++k) {
+    std::fill(to + k * width + panel.num_columns, to + (k + 1) * width, T(0));
+  }
+  int64_t offset = 0;
+  for (const Piece& piece : pieces) {
+    const int64_t from = std::max(offset, panel.first_column);
+    const int64_t end =
+        std::min(offset + piece.width, panel.first_column + panel.num_columns);
+    if (from < end) {
+      const RowSet<T> rows = RowsAt(piece.place).From(from - offset);
+      for (int64_t k = 0; k < depth; ++k) {
+        std::copy_n(rows.row(begin + k), end - from,
+                    to + k * width + from - panel.first_column);
+      }
+    }
+    offset += piece.width;
+  }
+}
+
+template class BlockInvariants<float>;
+template class BlockInvariants<double>;
+template class BlockRunner<float>;
+template class BlockRunner<double>;
+
+}  // namespace recursive_tf

@@ -1,0 +1,110 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_KERNELS_H_
+#define RECURSIVE_TF_CC_BLOCKS_KERNELS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/opcode.h"
+
+namespace recursive_tf {
+
+// Rows of numbers, wherever they stand: each at an address of its own, or one
+// `stride` behind the other; with a stride of 0 all are the same.
+template <typename T>
+struct RowSet {
+  [[gnu::always_inline]] T* row(int64_t i) const {
+    return (rows != nullptr ? rows[i] : first + i * stride) + offset;
+  }
+  // The same rows, from a column on.
+  RowSet From(int64_t column) const {
+    return {first, stride, rows, offset + column};
+  }
+
+  T* first = nullptr;
+  int64_t stride = 0;
+  T* const* rows = nullptr;
+  int64_t offset = 0;
+};
+
+// One instruction for a strip: operands are numbers of row sets. A reduction
+// has one operand, and gives its result in all columns.
+struct Instruction {
+  bool is_reduction = false;
+  Opcode opcode = Opcode::kCopy;
+  Reduction reduction = Reduction::kSum;
+  // Whether the operand has one column, which stands for all; or the result.
+  bool spreads = false;
+  bool narrows = false;
+  int32_t out = 0;
+  int32_t in[3] = {0, 0, 0};
+};
+
+// Element-wise work on rows [begin, end) and `width` columns of `sets`.
+template <typename T>
+struct TailWork {
+  const Instruction* code;
+  int64_t num_instructions;
+  const RowSet<T>* sets;
+  int64_t begin;
+  int64_t end;
+  int64_t width;
+};
+
+// A product of `num_rows` rows, each the sequence of some pieces, with one
+// panel of a packed matrix: at most `max_vectors` vectors of its columns.
+template <typename T>
+struct PanelWork {
+  // By row and piece.
+  const T* const* pieces;
+  const int64_t* lengths;
+  int64_t num_pieces;
+  int64_t num_rows;
+  const T* panel;
+  int64_t num_vectors;
+  T* out;
+  int64_t out_stride;
+  // Of the panel's columns those that are written.
+  int64_t num_columns;
+};
+
+// sum over k of left[k][i] * right[k][j], added to out[i][j], for num_left
+// columns i, at most `max_rows`, and a panel of columns j.
+template <typename T>
+struct OuterWork {
+  // [depth][max_rows] and [depth][num_vectors * lanes].
+  const T* left;
+  const T* right;
+  int64_t depth;
+  int64_t num_left;
+  int64_t num_vectors;
+  T* out;
+  int64_t out_stride;
+  int64_t num_columns;
+};
+
+// The code of one instruction set. Thread safety: all functions are pure.
+template <typename T>
+struct Kernels {
+  const char* name;
+  // Numbers in a vector; vectors and rows that a product holds in registers.
+  int64_t lanes;
+  int64_t max_vectors;
+  int64_t max_rows;
+  void (*tail)(const TailWork<T>&);
+  void (*panel)(const PanelWork<T>&);
+  void (*outer)(const OuterWork<T>&);
+};
+
+// The instruction sets that code is there for, the best first.
+enum class InstructionSet : uint8_t { kAvx512, kAvx2, kPortable };
+
+// Returns those that this processor has; the last is always there.
+const std::vector<InstructionSet>& InstructionSets();
+
+// Returns the code for one of them; T is float or double.
+template <typename T>
+const Kernels<T>& KernelsFor(InstructionSet set);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_KERNELS_H_

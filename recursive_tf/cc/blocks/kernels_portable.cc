@@ -1,0 +1,18 @@
+// The kernels for portable; see sources.bzl for the flags.
+#define RECURSIVE_TF_SET Portable
+#include "recursive_tf/cc/blocks/kernels_inc.h"
+#include "recursive_tf/cc/blocks/kernel_sets.h"
+
+namespace recursive_tf {
+
+template <>
+const Kernels<float>& PortableKernels<float>() {
+  return MakeKernels<float>("portable");
+}
+
+template <>
+const Kernels<double>& PortableKernels<double>() {
+  return MakeKernels<double>("portable");
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,49 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_PACKED_MATRIX_H_
+#define RECURSIVE_TF_CC_BLOCKS_PACKED_MATRIX_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/aligned.h"
+#include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/team.h"
+
+namespace recursive_tf {
+
+// The right factor of products, as their kernels read it: for each segment of
+// its columns, all of one width, and each panel of a segment, the panel's
+// columns of each row, one row behind the other. What a panel has not is 0.
+template <typename T>
+class PackedMatrix {
+ public:
+  // Packs a matrix of `depth` rows and num_segments * segment_width columns, or
+  // the transpose of such a one. `parts` are those of a segment.
+  void Pack(const T* matrix, int64_t depth, int64_t num_segments,
+            int64_t segment_width, bool is_transposed,
+            const std::vector<ColumnPart>& parts, int64_t lanes, Team* team);
+
+  // Returns a panel of one of the parts.
+  const T* panel(int64_t segment, int64_t part, int64_t panel) const {
+    return memory_.data() + segment * segment_size_ + offsets_[part][panel];
+  }
+
+ private:
+  struct Source {
+    const T* matrix;
+    int64_t depth;
+    int64_t num_columns;
+    bool is_transposed;
+  };
+
+  static void PackPanel(const Source& source, int64_t first_column,
+                        const Panel& panel, int64_t lanes, T* to);
+
+  AlignedBuffer<T> memory_;
+  int64_t segment_size_ = 0;
+  // By part and panel, within a segment.
+  std::vector<std::vector<int64_t>> offsets_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_PACKED_MATRIX_H_

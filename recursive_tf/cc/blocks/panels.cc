@@ -1,0 +1,37 @@
+#include "recursive_tf/cc/blocks/panels.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace recursive_tf {
+namespace {
+
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+std::vector<ColumnPart> SplitColumns(int64_t width, int64_t num_parts,
+                                     int64_t lanes, int64_t max_vectors) {
+  const int64_t num_vectors = DivideUp(width, lanes);
+  const int64_t count = std::clamp<int64_t>(num_parts, 1, num_vectors);
+  std::vector<ColumnPart> parts(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = num_vectors * i / count;
+    const int64_t end = num_vectors * (i + 1) / count;
+    ColumnPart& part = parts[i];
+    part.first_column = begin * lanes;
+    part.num_columns = std::min(end * lanes, width) - begin * lanes;
+    const int64_t num_panels = DivideUp(end - begin, max_vectors);
+    for (int64_t k = 0; k < num_panels; ++k) {
+      const int64_t from = begin + (end - begin) * k / num_panels;
+      const int64_t to = begin + (end - begin) * (k + 1) / num_panels;
+      part.panels.push_back({from * lanes,
+                             std::min(to * lanes, width) - from * lanes,
+                             to - from});
+    }
+  }
+  return parts;
+}
+
+}  // namespace recursive_tf

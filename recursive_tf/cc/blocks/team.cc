@@ -1,0 +1,131 @@
+#include "recursive_tf/cc/blocks/team.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace recursive_tf {
+namespace {
+
+// A ticket: 24 bits for the job, 20 each for all parts of a queue and those
+// that are taken.
+constexpr int kPartBits = 20;
+constexpr uint64_t kPartMask = (uint64_t{1} << kPartBits) - 1;
+
+uint64_t TicketOf(uint64_t job, uint64_t num_parts) {
+  return (job << (2 * kPartBits)) | (num_parts << kPartBits);
+}
+
+// Who waits spins at first, then lets others run in between.
+class Patience {
+ public:
+  void Wait() {
+    if (++turns_ < kSpins) {
+#ifdef __x86_64__
+      __builtin_ia32_pause();
+#endif
+      return;
+    }
+    sched_yield();
+  }
+
+  // Returns whether that was long: some hundred microseconds.
+  bool IsOver() const { return turns_ > kSpins + kYields; }
+
+ private:
+  static constexpr int kSpins = 1000;
+  static constexpr int kYields = 300;
+  int turns_ = 0;
+};
+
+}  // namespace
+
+Team::Team(int num_threads, Schedule schedule)
+    : num_threads_(std::max(num_threads, 1)),
+      schedule_(std::move(schedule)),
+      state_(std::make_shared<State>(num_threads_)) {}
+
+Team::~Team() { state_->is_over.store(true, std::memory_order_release); }
+
+void Team::Rest() {
+  if (num_threads_ > 1) {
+    state_->is_resting.store(true, std::memory_order_release);
+  }
+}
+
+void Team::RunShared(int64_t num_parts, Call call, const void* work) {
+  State& state = *state_;
+  state.call = call;
+  state.work = work;
+  state.num_left.store(num_parts, std::memory_order_relaxed);
+  ++job_;
+  for (int queue = 0; queue < num_threads_; ++queue) {
+    const int64_t rest = num_parts - queue;
+    const int64_t mine =
+        rest > 0 ? (rest + num_threads_ - 1) / num_threads_ : 0;
+    state.queues[queue].ticket.store(TicketOf(job_, mine),
+                                     std::memory_order_release);
+  }
+  AskForMembers(num_parts);
+  while (state.RunPart(0)) {
+  }
+  Patience patience;
+  while (state.num_left.load(std::memory_order_acquire) > 0) patience.Wait();
+}
+
+void Team::AskForMembers(int64_t num_parts) {
+  state_->is_resting.store(false, std::memory_order_relaxed);
+  const auto wanted =
+      static_cast<int>(std::min<int64_t>(num_parts, num_threads_));
+  for (int thread = 1; thread < wanted; ++thread) {
+    std::atomic<bool>& is_asked = state_->members[thread].is_asked;
+    if (is_asked.load(std::memory_order_acquire)) continue;
+    is_asked.store(true, std::memory_order_relaxed);
+    schedule_([state = state_, thread] { state->RunMember(thread); });
+  }
+}
+
+bool Team::State::TakeFrom(int queue, int64_t* part) {
+  std::atomic<uint64_t>& ticket = queues[queue].ticket;
+  uint64_t seen = ticket.load(std::memory_order_acquire);
+  while ((seen & kPartMask) < ((seen >> kPartBits) & kPartMask)) {
+    if (ticket.compare_exchange_weak(seen, seen + 1,
+                                     std::memory_order_acq_rel)) {
+      const auto taken = static_cast<int64_t>(seen & kPartMask);
+      *part = queue + taken * static_cast<int64_t>(queues.size());
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Team::State::RunPart(int thread) {
+  const auto num_queues = static_cast<int>(queues.size());
+  for (int i = 0; i < num_queues; ++i) {
+    int64_t part = 0;
+    if (!TakeFrom((thread + i) % num_queues, &part)) continue;
+    call(work, part);
+    num_left.fetch_sub(1, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+void Team::State::RunMember(int thread) {
+  Patience patience;
+  while (!patience.IsOver() && !is_over.load(std::memory_order_acquire) &&
+         !is_resting.load(std::memory_order_relaxed)) {
+    if (RunPart(thread)) {
+      patience = Patience();
+    } else {
+      patience.Wait();
+    }
+  }
+  members[thread].is_asked.store(false, std::memory_order_release);
+}
+
+}  // namespace recursive_tf

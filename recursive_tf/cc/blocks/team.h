@@ -1,0 +1,104 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_TEAM_H_
+#define RECURSIVE_TF_CC_BLOCKS_TEAM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace recursive_tf {
+
+// Some threads that work on the parts of one job after the other, in lock step
+// with the thread that leads them. Between two jobs they spin, so that a job of
+// microseconds is worth sharing.
+//
+// The leader never waits for a thread that has not begun a part: members that
+// the pool did not start yet, or that the machine does not run, are not missed,
+// because the leader takes their parts. So a pool that is busy, or has one
+// thread, makes a job slower and nothing wait. A member that finds nothing to
+// do for a while gives its thread back; the next job asks for it again.
+//
+// Thread safety: Run and Rest are for one thread, the leader.
+class Team {
+ public:
+  // Runs a function on another thread, some time or other.
+  using Schedule = std::function<void(std::function<void()>)>;
+
+  // `num_threads` counts the leader.
+  Team(int num_threads, Schedule schedule);
+  // Does not wait for members: they touch nothing that their leader owns.
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int num_threads() const { return num_threads_; }
+
+  // Calls work(part) for each part from 0 to num_parts - 1, and returns when all
+  // have ended. Thread t prefers the parts p with p % num_threads() == t: what
+  // a thread works on again and again stays in its cache.
+  template <typename Work>
+  void Run(int64_t num_parts, const Work& work) {
+    if (num_parts == 1 || num_threads_ == 1) {
+      for (int64_t part = 0; part < num_parts; ++part) work(part);
+      return;
+    }
+    RunShared(
+        num_parts,
+        [](const void* what, int64_t part) {
+          (*static_cast<const Work*>(what))(part);
+        },
+        &work);
+  }
+
+  // Asks members to give their threads back now, because something else will
+  // want them.
+  void Rest();
+
+ private:
+  using Call = void (*)(const void* work, int64_t part);
+
+  // The parts that one thread prefers, and how many of them are taken.
+  struct alignas(64) Queue {
+    // The number of the job, of all parts, and of those taken; in one word, so
+    // that nobody takes a part of a job that is over.
+    std::atomic<uint64_t> ticket{0};
+  };
+
+  struct alignas(64) Member {
+    // Whether a thread was asked for, and has not gone yet.
+    std::atomic<bool> is_asked{false};
+  };
+
+  // What members share with the leader; it lives until the last has gone.
+  struct State {
+    explicit State(int num_threads)
+        : queues(num_threads), members(num_threads) {}
+
+    // Runs a part that is not taken; returns false if there is none.
+    bool RunPart(int thread);
+    bool TakeFrom(int queue, int64_t* part);
+    void RunMember(int thread);
+
+    std::vector<Queue> queues;
+    std::vector<Member> members;
+    // Of the job: written before its tickets are.
+    Call call = nullptr;
+    const void* work = nullptr;
+    alignas(64) std::atomic<int64_t> num_left{0};
+    alignas(64) std::atomic<bool> is_over{false};
+    std::atomic<bool> is_resting{false};
+  };
+
+  void RunShared(int64_t num_parts, Call call, const void* work);
+  void AskForMembers(int64_t num_parts);
+
+  const int num_threads_;
+  const Schedule schedule_;
+  const std::shared_ptr<State> state_;
+  uint64_t job_ = 0;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_TEAM_H_

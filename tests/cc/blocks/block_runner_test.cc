@@ -1,0 +1,333 @@
+#include "recursive_tf/cc/blocks/block_runner.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/blocks/team.h"
+#include "tests/cc/blocks/evaluate.h"
+
+namespace recursive_tf {
+namespace {
+
+// Runs members on threads of their own, and waits for them in the end.
+class Threads {
+ public:
+  ~Threads() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Team::Schedule schedule() {
+    return [this](const std::function<void()>& run) {
+      threads_.emplace_back(run);
+    };
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+// A graph and its factors, with numbers for all of them.
+struct Case {
+  BlockGraph graph;
+  std::vector<int64_t> input_widths;
+  std::vector<int64_t> invariant_sizes;
+};
+
+Numbers RandomNumbers(int64_t count, std::mt19937* random) {
+  std::uniform_real_distribution<double> distribution(-1, 1);
+  Numbers numbers(count);
+  // As a float holds them, so that both sides start from the same.
+  for (double& number : numbers) {
+    number = static_cast<float>(distribution(*random));
+  }
+  return numbers;
+}
+
+template <typename T>
+std::vector<T> Cast(const Numbers& numbers) {
+  return std::vector<T>(numbers.begin(), numbers.end());
+}
+
+// Runs a case with the code of an instruction set, and compares all outputs.
+template <typename T>
+void Check(const Case& given, int64_t num_rows, InstructionSet set,
+           int num_threads, double tolerance) {
+  std::mt19937 random(1);
+  std::vector<Numbers> inputs;
+  std::vector<Numbers> invariants;
+  for (const int64_t width : given.input_widths) {
+    inputs.push_back(RandomNumbers(num_rows * width, &random));
+  }
+  for (const int64_t size : given.invariant_sizes) {
+    invariants.push_back(RandomNumbers(size, &random));
+  }
+  const Evaluator wanted(given.graph, num_rows, inputs, invariants);
+  const BlockGraph fused = Fused(given.graph);
+  const std::optional<BlockProgram> program = Lower(fused);
+  ASSERT_TRUE(program.has_value());
+
+  Threads threads;
+  Team team(num_threads, threads.schedule());
+  const Kernels<T>& kernels = KernelsFor<T>(set);
+  std::vector<std::vector<T>> input_rows;
+  std::vector<RowSet<T>> sets;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    input_rows.push_back(Cast<T>(inputs[i]));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    sets.push_back({input_rows[i].data(), given.input_widths[i]});
+  }
+  std::vector<std::vector<T>> numbers;
+  std::vector<typename BlockInvariants<T>::Numbers> spans;
+  for (const Numbers& each : invariants) numbers.push_back(Cast<T>(each));
+  for (const std::vector<T>& each : numbers) {
+    spans.push_back({each.data(), static_cast<int64_t>(each.size())});
+  }
+  const BlockInvariants<T> packed(&*program, &kernels, spans, &team);
+  std::vector<std::vector<T>> memory;
+  std::vector<T*> buffers;
+  for (const int64_t width : program->buffers) {
+    memory.emplace_back(num_rows * width, T(NAN));
+  }
+  for (std::vector<T>& each : memory) buffers.push_back(each.data());
+  std::vector<std::vector<T>> sum_memory;
+  std::vector<T*> sums;
+  for (size_t i = 0; i < fused.outputs.size(); ++i) {
+    sum_memory.emplace_back(wanted.output(i).size(), T(0));
+  }
+  for (std::vector<T>& each : sum_memory) sums.push_back(each.data());
+  BlockRunner<T> runner(&*program, &kernels, &packed, &team);
+  runner.Run(num_rows, sets, buffers, sums);
+
+  for (size_t i = 0; i < fused.outputs.size(); ++i) {
+    const std::optional<int32_t>& buffer = program->output_buffers[i];
+    const std::vector<T>& got =
+        buffer.has_value() ? memory[*buffer] : sum_memory[i];
+    const Numbers& want = wanted.output(i);
+    ASSERT_EQ(got.size(), want.size()) << "output " << i;
+    for (size_t k = 0; k < want.size(); ++k) {
+      ASSERT_NEAR(got[k], want[k], tolerance * (1 + std::fabs(want[k])))
+          << "output " << i << ", number " << k;
+    }
+  }
+}
+
+void CheckAll(const Case& given) {
+  for (const InstructionSet set : InstructionSets()) {
+    for (const int64_t num_rows : {1, 2, 7, 61}) {
+      for (const int num_threads : {1, 3}) {
+        SCOPED_TRACE(testing::Message()
+                     << KernelsFor<float>(set).name << ", " << num_rows
+                     << " rows, " << num_threads << " threads");
+        Check<float>(given, num_rows, set, num_threads, 2e-5);
+        Check<double>(given, num_rows, set, num_threads, 1e-12);
+      }
+    }
+  }
+}
+
+// As the forward part of a TreeLSTM's inner node.
+TEST(BlockRunnerTest, GatesOfASplitProductAreComputedWhereTheyStand) {
+  Case given;
+  constexpr int64_t kSize = 21;
+  given.input_widths = {2 * kSize, kSize, kSize};
+  given.invariant_sizes = {2 * kSize * 5 * kSize, 5 * kSize};
+  BlockGraph& g = given.graph;
+  const int32_t h = g.Input(0, 2 * kSize);
+  const int32_t left = g.Input(1, kSize);
+  const int32_t right = g.Input(2, kSize);
+  const int32_t z =
+      g.Elementwise(Opcode::kAdd, {g.Product(h, 0, false, 5 * kSize),
+                                   g.Shared(1, 5 * kSize)});
+  const auto gate = [&](int i, Opcode opcode) {
+    return g.Elementwise(opcode, {g.Slice(z, i * kSize, kSize)});
+  };
+  const int32_t in = gate(0, Opcode::kSigmoid);
+  const int32_t forget_left = gate(1, Opcode::kSigmoid);
+  const int32_t forget_right = gate(2, Opcode::kSigmoid);
+  const int32_t out = gate(3, Opcode::kSigmoid);
+  const int32_t update = gate(4, Opcode::kTanh);
+  const int32_t c = g.Elementwise(
+      Opcode::kAdd,
+      {g.Elementwise(Opcode::kMul, {in, update}),
+       g.Elementwise(Opcode::kAdd,
+                     {g.Elementwise(Opcode::kMul, {forget_left, left}),
+                      g.Elementwise(Opcode::kMul, {forget_right, right})})});
+  const int32_t tanh = g.Elementwise(Opcode::kTanh, {c});
+  g.outputs = {g.Elementwise(Opcode::kMul, {out, tanh}), c, tanh, in, update};
+  CheckAll(given);
+}
+
+TEST(BlockRunnerTest, AProductTakesWhatThePhaseBeforeJoins) {
+  Case given;
+  given.input_widths = {5, 19};
+  given.invariant_sizes = {33 * 24};
+  BlockGraph& g = given.graph;
+  const int32_t a = g.Elementwise(Opcode::kTanh, {g.Input(0, 5)});
+  const int32_t b = g.Elementwise(Opcode::kNeg, {g.Input(1, 19)});
+  const int32_t joined = g.Concat({a, b});
+  g.outputs = {g.Product(joined, 0, true, 33), joined};
+  CheckAll(given);
+}
+
+TEST(BlockRunnerTest, SumsOverRowsTakePieces) {
+  Case given;
+  given.input_widths = {13, 40, 3};
+  BlockGraph& g = given.graph;
+  const int32_t left = g.Concat({g.Input(0, 13), g.Input(2, 3)});
+  const int32_t right = g.Input(1, 40);
+  g.outputs = {g.Outer(left, right), g.ColumnSums(right)};
+  CheckAll(given);
+}
+
+TEST(BlockRunnerTest, ALayerIsNormalized) {
+  Case given;
+  given.input_widths = {37};
+  given.invariant_sizes = {37 * 37, 37, 37, 1};
+  BlockGraph& g = given.graph;
+  const int32_t x = g.Product(g.Input(0, 37), 0, false, 37);
+  const int32_t mean = g.Reduce(Reduction::kMean, x);
+  const int32_t variance = g.Reduce(
+      Reduction::kMean, g.Elementwise(Opcode::kSquaredDifference, {x, mean}));
+  const int32_t scale = g.Elementwise(
+      Opcode::kMul,
+      {g.Elementwise(Opcode::kRsqrt, {g.Elementwise(
+                                         Opcode::kAdd,
+                                         {variance, g.Constant(1e-3)})}),
+       g.Shared(1, 37)});
+  const int32_t shifted = g.Elementwise(
+      Opcode::kSub,
+      {g.Shared(2, 37), g.Elementwise(Opcode::kMul, {mean, scale})});
+  const int32_t y = g.Elementwise(
+      Opcode::kAdd, {g.Elementwise(Opcode::kMul, {x, scale}), shifted});
+  g.outputs = {g.Elementwise(Opcode::kMul, {y, g.Shared(3, 1)}), variance};
+  CheckAll(given);
+}
+
+// Adds values of any kind, of those that are there.
+class RandomGraph {
+ public:
+  explicit RandomGraph(uint32_t seed) : random_(seed) {}
+
+  Case Make() {
+    const int num_inputs = Draw(1, 3);
+    for (int i = 0; i < num_inputs; ++i) {
+      case_.input_widths.push_back(Width());
+      ids_.push_back(g().Input(i, case_.input_widths.back()));
+    }
+    const int num_nodes = Draw(1, 14);
+    for (int i = 0; i < num_nodes; ++i) ids_.push_back(AddNode());
+    const int num_outputs = Draw(1, 4);
+    for (int i = 0; i < num_outputs; ++i) {
+      g().outputs.push_back(i == 0 ? ids_.back() : Any());
+    }
+    if (Draw(0, 2) == 0) g().outputs.push_back(g().Outer(Any(), Any()));
+    if (Draw(0, 2) == 0) g().outputs.push_back(g().ColumnSums(Any()));
+    return std::move(case_);
+  }
+
+ private:
+  BlockGraph& g() { return case_.graph; }
+  int Draw(int from, int to) {
+    return std::uniform_int_distribution<int>(from, to)(random_);
+  }
+  int64_t Width() {
+    const int64_t widths[] = {1, 2, 5, 8, 16, 17, 33};
+    return widths[Draw(0, 6)];
+  }
+  int32_t Any() { return ids_[Draw(0, static_cast<int>(ids_.size()) - 1)]; }
+  int32_t AnyLike(int64_t width) {
+    for (int i = 0; i < 8; ++i) {
+      const int32_t id = Any();
+      if (g()[id].width == width || g()[id].width == 1) return id;
+    }
+    switch (Draw(0, 2)) {
+      case 0:
+        return g().Constant(Draw(-2, 2) * 0.25);
+      case 1:
+        return g().Shared(Invariant(width), width);
+      default:
+        return g().Shared(Invariant(1), 1);
+    }
+  }
+  int32_t Invariant(int64_t size) {
+    case_.invariant_sizes.push_back(size);
+    return static_cast<int32_t>(case_.invariant_sizes.size()) - 1;
+  }
+
+  int32_t AddNode() {
+    const int32_t of = Any();
+    const int64_t width = g()[of].width;
+    switch (Draw(0, 9)) {
+      case 0:
+        return g().Product(of, Invariant(width * 5), Draw(0, 1) == 1, 5);
+      case 1: {
+        const int64_t columns = Width();
+        const int32_t product =
+            g().Product(of, Invariant(width * 3 * columns), false, 3 * columns);
+        return g().Elementwise(
+            Opcode::kTanh, {g().Slice(product, Draw(0, 2) * columns, columns)});
+      }
+      case 2: {
+        const int64_t offset = Draw(0, static_cast<int>(width) - 1);
+        return g().Slice(of, offset,
+                         Draw(1, static_cast<int>(width - offset)));
+      }
+      case 3:
+        return g().Concat({of, Any()});
+      case 4:
+        return g().Reduce(static_cast<Reduction>(Draw(0, 3)), of);
+      case 5:
+        return g().Elementwise(Opcode::kSigmoid, {of});
+      case 6:
+        return g().Elementwise(Opcode::kTanhGrad, {of, AnyLike(width)});
+      case 7:
+        return g().Elementwise(Opcode::kSub, {AnyLike(width), of});
+      case 8:
+        return g().Elementwise(
+            Opcode::kTanh,
+            {g().Elementwise(Opcode::kMul, {of, AnyLike(width)})});
+      default:
+        return g().Elementwise(
+            Opcode::kTanh,
+            {g().Elementwise(Opcode::kAdd, {of, AnyLike(width)})});
+    }
+  }
+
+  std::mt19937 random_;
+  Case case_;
+  std::vector<int32_t> ids_;
+};
+
+TEST(BlockRunnerTest, RandomGraphsComputeWhatTheyAre) {
+  int num_lowered = 0;
+  constexpr int kGraphs = 400;
+  for (uint32_t seed = 0; seed < kGraphs; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const Case given = RandomGraph(seed).Make();
+    if (!Lower(Fused(given.graph)).has_value()) continue;
+    ++num_lowered;
+    const InstructionSet set =
+        InstructionSets()[seed % InstructionSets().size()];
+    Check<float>(given, 1 + seed % 53, set, 1 + static_cast<int>(seed % 3),
+                 1e-3);
+    Check<double>(given, 1 + seed % 53, set, 1 + static_cast<int>(seed % 2),
+                  1e-10);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_GT(num_lowered, kGraphs * 9 / 10);
+}
+
+}  // namespace
+}  // namespace recursive_tf
