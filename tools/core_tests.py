@@ -16,7 +16,7 @@ import core_coverage
 import googletest
 from cc_build import ROOT, BuildError, Job, build, compiler, tensorflow_folder
 from gtest_programs import run_all
-from library_build import shared_list
+from library_build import flags_of, shared_list
 
 TESTS = pathlib.Path("tests/cc")
 WITH_TENSORFLOW = TESTS / "tf"
@@ -45,7 +45,7 @@ def objects(sources: Iterable[pathlib.Path], flavor: str) -> list[Job]:
         Job(
             inputs=(source,),
             output=(PROGRAMS / flavor / source).with_suffix(".o"),
-            command=(*command, "-c", str(source)),
+            command=(*command, *flags_of(str(source)), "-c", str(source)),
         )
         for source in sources
     ]

@@ -7,6 +7,7 @@ tests its parts, share. Environment: CXX, the compiler (g++); CXXFLAGS, further 
 import json
 import os
 import pathlib
+import platform
 import shlex
 import subprocess
 import sys
@@ -99,6 +100,12 @@ def further_flags() -> list[str]:
     return shlex.split(os.environ.get("CXXFLAGS", ""))
 
 
+def flags_of(source: str) -> list[str]:
+    """Returns the flags that one source of the library needs beside those of all."""
+    flags: dict[str, list[str]] = shared_list("X86_FLAGS")
+    return flags.get(source, []) if platform.machine() == "x86_64" else []
+
+
 def object_jobs(
     sources: list[str], objects_folder: pathlib.Path, tensorflow: TensorFlow
 ) -> list[Job]:
@@ -108,7 +115,7 @@ def object_jobs(
         Job(
             inputs=(pathlib.Path(source),),
             output=(objects_folder / source).with_suffix(".o"),
-            command=(compiler(), *flags, "-c", source),
+            command=(compiler(), *flags, *flags_of(source), "-c", source),
             stamp=tensorflow.version,
         )
         for source in sources

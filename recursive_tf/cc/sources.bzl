@@ -33,7 +33,9 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/batched_tape.cc",
     "recursive_tf/cc/tf/bind_batched.cc",
     "recursive_tf/cc/tf/bind_program.cc",
+    "recursive_tf/cc/tf/block_reader.cc",
     "recursive_tf/cc/tf/call.cc",
+    "recursive_tf/cc/tf/compiled_block.cc",
     "recursive_tf/cc/tf/cycle_error.cc",
     "recursive_tf/cc/tf/failed_row.cc",
     "recursive_tf/cc/tf/forward_run.cc",
@@ -106,3 +108,19 @@ CORE_FOLDERS = [
 ]
 
 WARNINGS = ["-Wall", "-Wextra"]
+
+# What one source is compiled with beside these, on x86-64: the instructions that it
+# is there for. GCC 12 warns of its own headers for AVX-512.
+X86_FLAGS = {
+    "recursive_tf/cc/blocks/kernels_avx2.cc": ["-mavx2", "-mfma"],
+    "recursive_tf/cc/blocks/kernels_avx512.cc": [
+        "-mavx512f",
+        "-mavx512dq",
+        "-mavx512bw",
+        "-mavx512vl",
+        "-mavx2",
+        "-mfma",
+        "-Wno-uninitialized",
+        "-Wno-maybe-uninitialized",
+    ],
+}

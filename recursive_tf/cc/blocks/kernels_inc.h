@@ -228,28 +228,37 @@ void RunTail(const TailWork<T>& work) {
   }
 }
 
+// Sums stay in registers only where loops over them are unrolled.
+#define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 8")
+
 // ---- Products of rows with a packed panel.
 
 template <typename T, int kRows, int kVectors>
 EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
   using S = Simd<T>;
   typename S::Packet sums[kRows][kVectors];
+  RECURSIVE_TF_UNROLL
   for (auto& row : sums) {
+    RECURSIVE_TF_UNROLL
     for (auto& sum : row) sum = S::Set(0);
   }
   const T* right = work.panel;
   for (int64_t piece = 0; piece < work.num_pieces; ++piece) {
     const T* left[kRows];
+    RECURSIVE_TF_UNROLL
     for (int r = 0; r < kRows; ++r) {
       left[r] = work.pieces[(first + r) * work.num_pieces + piece];
     }
     for (int64_t k = 0; k < work.lengths[piece]; ++k) {
       typename S::Packet columns[kVectors];
+      RECURSIVE_TF_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         columns[v] = S::Load(right + v * S::kLanes);
       }
+      RECURSIVE_TF_UNROLL
       for (int r = 0; r < kRows; ++r) {
         const auto factor = S::Set(left[r][k]);
+        RECURSIVE_TF_UNROLL
         for (int v = 0; v < kVectors; ++v) {
           sums[r][v] = ei::pmadd(factor, columns[v], sums[r][v]);
         }
@@ -257,8 +266,10 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
       right += kVectors * S::kLanes;
     }
   }
+  RECURSIVE_TF_UNROLL
   for (int r = 0; r < kRows; ++r) {
     T* to = work.out + (first + r) * work.out_stride;
+    RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const int64_t rest = work.num_columns - v * S::kLanes;
       S::Store(to + v * S::kLanes, sums[r][v],
@@ -317,8 +328,10 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
     const int64_t rest = work.num_columns - v * S::kLanes;
     return rest < S::kLanes ? rest : S::kLanes;
   };
+  RECURSIVE_TF_UNROLL
   for (int r = 0; r < kRows; ++r) {
     const T* from = work.out + r * work.out_stride;
+    RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       sums[r][v] = S::Load(from + v * S::kLanes, count(v));
     }
@@ -327,11 +340,14 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
   const T* right = work.right;
   for (int64_t k = 0; k < work.depth; ++k) {
     typename S::Packet columns[kVectors];
+    RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       columns[v] = S::Load(right + v * S::kLanes);
     }
+    RECURSIVE_TF_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const auto factor = S::Set(left[r]);
+      RECURSIVE_TF_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         sums[r][v] = ei::pmadd(factor, columns[v], sums[r][v]);
       }
@@ -339,8 +355,10 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
     left += Tile<T>::kRows;
     right += kVectors * S::kLanes;
   }
+  RECURSIVE_TF_UNROLL
   for (int r = 0; r < kRows; ++r) {
     T* to = work.out + r * work.out_stride;
+    RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       S::Store(to + v * S::kLanes, sums[r][v], count(v));
     }

@@ -76,7 +76,7 @@ absl::Status BatchedBackward::TryBackward(const TapedLaunch<tf::Tensor>& launch,
                        launch.num_rows);
   const Block& backward = blocks_[spec_.backward[block]];
   TF_RETURN_IF_ERROR(
-      backward.Run(step_.args(), std::move(inputs), &invariants_, outputs));
+      backward.Run(step_, std::move(inputs), &invariants_, outputs));
   CountBytes(*outputs);
   watch_.Lap(&report_.seconds_blocks);
   const BlockGradient& gradient = spec_.program.gradients[block];
@@ -125,7 +125,7 @@ absl::Status BatchedBackward::TryDeferred(
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
   TF_RETURN_IF_ERROR(
-      deferred.Run(step_.args(), std::move(joined), &invariants_, &outputs));
+      deferred.Run(step_, std::move(joined), &invariants_, &outputs));
   CountBytes(outputs);
   size_t index = spec_.first_deferred[block];
   if (index + outputs.size() > deferred_.size()) {

@@ -80,7 +80,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
 absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
                                          int32_t num_rows) {
   const Block& prologue = blocks_[spec_.program.plan.num_blocks];
-  TF_RETURN_IF_ERROR(prologue.Run(step_.args(), std::move(captures),
+  TF_RETURN_IF_ERROR(prologue.Run(step_, std::move(captures),
                                   &invariants_, &record_->prologue));
   spec_.late.MakeRoom(&record_->prologue);
   if (num_rows > 0) {
@@ -106,7 +106,7 @@ absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
     const Block& function =
         blocks_[spec_.program.plan.num_blocks + 1 + static_cast<size_t>(part)];
     TF_RETURN_IF_ERROR(
-        function.Run(step_.args(), /*rows=*/{}, &invariants_, &given));
+        function.Run(step_, /*rows=*/{}, &invariants_, &given));
     const std::vector<int32_t>& outputs = spec_.late.outputs[part];
     for (size_t i = 0; i < outputs.size(); ++i) {
       record_->prologue[outputs[i]] = std::move(given[i]);
@@ -161,7 +161,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   // references.
   std::vector<tf::Tensor> kept_inputs;
   if (spec_.keep) kept_inputs = inputs;
-  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(step_.args(), std::move(inputs),
+  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(step_, std::move(inputs),
                                                 &invariants_, &outputs));
   watch_.Lap(&report_.seconds_blocks);
   TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));

@@ -18,6 +18,7 @@
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/read_lists.h"
 #include "tensorflow/core/common_runtime/executor.h"
+#include "tensorflow/core/common_runtime/graph_constructor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -94,6 +95,10 @@ absl::Status Block::Create(const BlockSpec& spec,
       spec.function, runtime, library,
       [&](const tf::Graph* graph) {
         transposed = TransposedArguments(first, *graph);
+        auto body = std::make_unique<tf::Graph>(library);
+        tf::CopyGraph(*graph, body.get());
+        made.compiled_ = std::make_unique<CompiledBlock>(std::move(body),
+                                                         spec.invariants);
       },
       &made.function_));
   if (transposed.empty()) return absl::OkStatus();
@@ -116,9 +121,16 @@ bool Block::IsWide(const std::vector<tf::Tensor>& rows) const {
          });
 }
 
-absl::Status Block::Run(const tf::Executor::Args& step,
+absl::Status Block::Run(const BatchedStep& step,
                         std::vector<tf::Tensor> rows, Invariants* invariants,
                         std::vector<tf::Tensor>* outputs) const {
+  static const bool off = getenv("RTF_BLOCKS") != nullptr;
+  if (compiled_ != nullptr && !off) {
+    bool has_run = false;
+    TF_RETURN_IF_ERROR(compiled_->Run(step, rows, invariants, &has_run, outputs));
+    if (has_run) return absl::OkStatus();
+  }
+  step.team().Rest();
   const bool is_wide = IsWide(rows);
   rows.reserve(rows.size() + spec_.invariants.size());
   for (size_t i = 0; i < spec_.invariants.size(); ++i) {
@@ -132,7 +144,7 @@ absl::Status Block::Run(const tf::Executor::Args& step,
                        : invariants->Get(index));
   }
   const InlineFunction& function = is_wide ? *wide_function_ : *function_;
-  return function.Run(step, std::move(rows), outputs);
+  return function.Run(step.args(), std::move(rows), outputs);
 }
 
 absl::Status Blocks::Create(const std::vector<BlockSpec>& specs,

@@ -10,6 +10,8 @@
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/compiled_block.h"
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "tensorflow/core/common_runtime/executor.h"
@@ -63,7 +65,7 @@ class Block {
 
   // Sets `*outputs` to what `rows` give. A block that is compiled in another
   // way would take the place of what happens here.
-  absl::Status Run(const tensorflow::Executor::Args& step,
+  absl::Status Run(const BatchedStep& step,
                    std::vector<tensorflow::Tensor> rows, Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs) const;
 
@@ -72,6 +74,8 @@ class Block {
 
   BlockSpec spec_;
   std::unique_ptr<InlineFunction> function_;
+  // If it can be.
+  std::unique_ptr<CompiledBlock> compiled_;
   // For many rows: takes some invariants transposed. Null if none of them are
   // multiplied like that.
   std::unique_ptr<InlineFunction> wide_function_;

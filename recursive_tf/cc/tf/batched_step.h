@@ -1,9 +1,12 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_STEP_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_STEP_H_
 
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/make_executor.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/cancellation.h"
@@ -19,7 +22,13 @@ class BatchedStep {
       : root_(root),
         parent_(root->cancellation_manager()),
         cancellation_(ChildOf(parent_)),
-        args_(StepOf(root)) {
+        args_(StepOf(root)),
+        team_(root->device()->tensorflow_cpu_worker_threads()->num_threads,
+              [root](std::function<void()> run) {
+                root->device()
+                    ->tensorflow_cpu_worker_threads()
+                    ->workers->Schedule(std::move(run));
+              }) {
     args_.cancellation_manager = cancellation_.get();
   }
   BatchedStep(const BatchedStep&) = delete;
@@ -27,6 +36,8 @@ class BatchedStep {
 
   const tensorflow::Executor::Args& args() const { return args_; }
   tensorflow::OpKernelContext* root() const { return root_; }
+  // What block programs run on.
+  Team& team() const { return team_; }
 
   // Between launches, because a long run may have no op that would notice.
   absl::Status CheckCancelled() const {
@@ -40,6 +51,7 @@ class BatchedStep {
   // What a block that fails cancels.
   const std::unique_ptr<tensorflow::CancellationManager> cancellation_;
   tensorflow::Executor::Args args_;
+  mutable Team team_;
 };
 
 }  // namespace recursive_tf

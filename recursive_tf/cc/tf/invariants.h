@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "tensorflow/core/framework/tensor.h"
@@ -32,9 +33,16 @@ class Invariants {
   const tensorflow::Tensor& Get(size_t index) const { return tensors_[index]; }
   const tensorflow::Tensor& GetTransposed(size_t index);
 
+  // Returns where what a block program takes of these is kept, packed; null if
+  // it is not packed yet.
+  std::shared_ptr<const void>& Packed(const void* program) {
+    return packed_[program];
+  }
+
  private:
   const std::vector<tensorflow::Tensor>& tensors_;
   std::map<size_t, tensorflow::Tensor> transposed_;
+  std::map<const void*, std::shared_ptr<const void>> packed_;
 };
 
 }  // namespace recursive_tf

@@ -1,0 +1,78 @@
+#ifndef RECURSIVE_TF_CC_TF_BLOCK_READER_H_
+#define RECURSIVE_TF_CC_TF_BLOCK_READER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+
+// What a function of rows is given: first rows, then invariants.
+struct BlockArgument {
+  friend bool operator==(const BlockArgument& a, const BlockArgument& b) {
+    return a.dtype == b.dtype && a.shape == b.shape;
+  }
+
+  tensorflow::DataType dtype = tensorflow::DT_FLOAT;
+  // Of one row, or of all of an invariant; none of a variable.
+  std::vector<int64_t> shape;
+};
+
+// A whole number for each row: one that is given, or an element of an
+// invariant, a vector, that another one selects.
+struct RowNumber {
+  int32_t argument = -1;
+  int32_t vector = -1;
+  int32_t selector = -1;
+  tensorflow::DataType dtype = tensorflow::DT_INT32;
+};
+
+// Rows of a matrix, or of a variable that is one, which numbers select: to the
+// graph they are rows that are given.
+struct RowLookup {
+  int32_t table = 0;
+  int32_t number = 0;
+  bool is_variable = false;
+};
+
+struct BlockOutput {
+  enum class Kind : uint8_t { kGraph, kNumber, kArgument };
+
+  Kind kind = Kind::kGraph;
+  // Of the graph's outputs, of the numbers, or of the arguments.
+  int32_t index = 0;
+  // Whether it has a row for each row.
+  bool has_rows = true;
+  // Of one row, or of all.
+  std::vector<int64_t> shape;
+};
+
+// A function of rows, as a graph that can be compiled.
+struct ReadBlock {
+  // Of float or double.
+  tensorflow::DataType dtype = tensorflow::DT_FLOAT;
+  // Inputs are the arguments by number, then lookups.
+  BlockGraph graph;
+  std::vector<RowNumber> numbers;
+  std::vector<RowLookup> lookups;
+  // To the graph these are further invariants.
+  std::vector<tensorflow::Tensor> literals;
+  std::vector<BlockOutput> outputs;
+};
+
+// Reads the body of a function whose first `num_rows_arguments` arguments are
+// rows. Fails if an op is none that can be compiled, and says which.
+absl::Status ReadBlockGraph(const tensorflow::Graph& graph,
+                            int32_t num_rows_arguments,
+                            const std::vector<BlockArgument>& arguments,
+                            ReadBlock* block);
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BLOCK_READER_H_

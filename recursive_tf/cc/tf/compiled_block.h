@@ -1,0 +1,57 @@
+#ifndef RECURSIVE_TF_CC_TF_COMPILED_BLOCK_H_
+#define RECURSIVE_TF_CC_TF_COMPILED_BLOCK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/block_reader.h"
+#include "recursive_tf/cc/tf/invariants.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+
+// A function of rows as a block program, compiled when the shapes of its rows
+// are known: at its first run.
+//
+// Thread safety: Run may be called from any thread.
+class CompiledBlock {
+ public:
+  // Takes the function's body, and which invariants its last arguments are.
+  CompiledBlock(std::unique_ptr<tensorflow::Graph> graph,
+                std::vector<int32_t> invariants);
+  ~CompiledBlock();
+
+  // Sets `*outputs` and `*has_run`, unless the rows are such that the function
+  // has to run: what it does then is not what a program does.
+  absl::Status Run(const BatchedStep& step,
+                   const std::vector<tensorflow::Tensor>& rows,
+                   Invariants* invariants, bool* has_run,
+                   std::vector<tensorflow::Tensor>* outputs) const;
+
+ private:
+  // For some shapes.
+  struct Compilation;
+
+  const Compilation* Find(const std::vector<BlockArgument>& arguments) const;
+
+  const std::unique_ptr<tensorflow::Graph> graph_;
+  const std::vector<int32_t> invariants_;
+  // The one that ran last.
+  mutable std::atomic<const Compilation*> last_{nullptr};
+  mutable Mutex mu_;
+  mutable std::vector<std::unique_ptr<const Compilation>> compilations_
+      ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_COMPILED_BLOCK_H_
