@@ -156,6 +156,7 @@ class Fuser {
       }
     }
     std::sort(needed_.begin(), needed_.end());
+    FindWhole();
   }
 
   BlockGraph Run() {
@@ -167,6 +168,18 @@ class Fuser {
   }
 
  private:
+  // Finds what is read with all of its columns; what is only read by something
+  // that is only cut is not.
+  void FindWhole() {
+    is_whole_.assign(graph_.size(), false);
+    for (const int32_t output : graph_.outputs) is_whole_[output] = true;
+    for (auto id = needed_.rbegin(); id != needed_.rend(); ++id) {
+      const Node& node = graph_[*id];
+      if (node.kind == NodeKind::kSlice || IsOnlyCut(*id)) continue;
+      for (const int32_t operand : node.operands) is_whole_[operand] = true;
+    }
+  }
+
   int32_t Copy(const Node& node) {
     switch (node.kind) {
       case NodeKind::kInput:
@@ -183,7 +196,10 @@ class Fuser {
         return made_.Product(copies_[node.operands[0]], node.index,
                              node.is_transposed, node.width);
       case NodeKind::kSlice:
-        return made_.Slice(copies_[node.operands[0]], node.offset, node.width);
+        return IsOnlyCut(node.operands[0])
+                   ? CopySlice(node.operands[0], node.offset, node.width)
+                   : made_.Slice(copies_[node.operands[0]], node.offset,
+                                 node.width);
       case NodeKind::kConcat:
         return made_.Concat(CopiesOf(node.operands));
       case NodeKind::kOuter:
@@ -193,6 +209,24 @@ class Fuser {
         return made_.ColumnSums(copies_[node.operands[0]]);
     }
     return -1;
+  }
+
+  // Whether a value is computed column by column, and only read in parts: then
+  // each part is computed where it is read.
+  bool IsOnlyCut(int32_t id) const {
+    return graph_[id].kind == NodeKind::kElementwise && !is_whole_[id];
+  }
+
+  // Copies columns of what is only cut, and so on through what that is of.
+  int32_t CopySlice(int32_t id, int64_t offset, int64_t width) {
+    const Node& node = graph_[id];
+    if (node.width == 1) return copies_[id];
+    if (!IsOnlyCut(id)) return made_.Slice(copies_[id], offset, width);
+    std::vector<int32_t> operands;
+    for (const int32_t operand : node.operands) {
+      operands.push_back(CopySlice(operand, offset, width));
+    }
+    return made_.Elementwise(node.opcode, operands);
   }
 
   int32_t CopyElementwise(const Node& node) {
@@ -242,6 +276,7 @@ class Fuser {
   std::vector<int32_t> copies_;
   std::vector<int32_t> num_reads_;
   std::vector<int32_t> needed_;
+  std::vector<bool> is_whole_;
 };
 
 

@@ -38,8 +38,6 @@ struct Scratch {
 
   AlignedBuffer<T> products;
   AlignedBuffer<T> registers;
-  AlignedBuffer<T> left;
-  AlignedBuffer<T> right;
   std::vector<const T*> pieces;
   std::vector<int64_t> lengths;
   std::vector<RowSet<T>> sets;
@@ -74,7 +72,7 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
         use.segment_width, use.is_transposed,
         SplitColumns(use.segment_width, team->num_threads(), kernels->lanes,
                      kernels->max_vectors),
-        kernels->lanes, team);
+        *kernels, team);
   }
 }
 
@@ -355,84 +353,61 @@ void BlockRunner<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
   }
 }
 
-// Packs what the kernel reads side by side: of the left factor some columns of
-// each row, group by group; of the right one a panel.
+// Pairs of pieces, block of rows after block, so that these stay in cache.
 template <typename T>
 void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
                                   int64_t num_left, int64_t num_columns,
                                   const ColumnPart& part) {
+  int64_t offset = 0;
+  for (const Piece& left : step.left) {
+    const int64_t from = std::max(offset, first_left);
+    const int64_t end = std::min(offset + left.width, first_left + num_left);
+    int64_t column = 0;
+    for (const Piece& right : step.right) {
+      const int64_t first = std::max(column, part.first_column);
+      const int64_t last = std::min(column + right.width,
+                                    part.first_column + part.num_columns);
+      if (from < end && first < last) {
+        AddOuterPieces({RowsAt(left.place).From(from - offset), end - from,
+                        RowsAt(right.place).From(first - column), last - first,
+                        (*sums_)[step.output] + from * num_columns + first,
+                        num_columns});
+      }
+      column += right.width;
+    }
+    offset += left.width;
+  }
+}
+
+template <typename T>
+void BlockRunner<T>::AddOuterPieces(const OuterPieces& pieces) {
   Scratch<T>& scratch = Scratch<T>::Mine();
-  const int64_t group = kernels_.max_rows;
-  const int64_t num_groups = DivideUp(num_left, group);
-  T* const left = scratch.left.Get(num_groups * group * kDepth);
-  T* const right =
-      scratch.right.Get(kDepth * kernels_.max_vectors * kernels_.lanes);
+  const std::vector<ColumnPart> panels = SplitColumns(
+      pieces.num_right, 1, kernels_.lanes, kernels_.max_vectors);
+  scratch.pieces.resize(2 * kDepth);
+  const T** const left = scratch.pieces.data();
+  const T** const right = left + kDepth;
+  OuterWork<T> work;
+  work.left = left;
+  work.right = right;
+  work.out_stride = pieces.out_stride;
   for (int64_t begin = 0; begin < num_rows_; begin += kDepth) {
-    const int64_t depth = std::min(kDepth, num_rows_ - begin);
-    PackLeft(step.left, first_left, num_left, begin, depth, left);
-    for (const Panel& panel : part.panels) {
-      PackRight(step.right, panel, begin, depth, right);
-      OuterWork<T> work;
-      work.right = right;
-      work.depth = depth;
+    work.depth = std::min(kDepth, num_rows_ - begin);
+    for (int64_t k = 0; k < work.depth; ++k) {
+      left[k] = pieces.left.row(begin + k);
+      right[k] = pieces.right.row(begin + k);
+    }
+    for (const Panel& panel : panels.front().panels) {
+      work.first_right = panel.first_column;
       work.num_vectors = panel.num_vectors;
       work.num_columns = panel.num_columns;
-      work.out_stride = num_columns;
-      for (int64_t i = 0; i < num_groups; ++i) {
-        work.left = left + i * group * kDepth;
-        work.num_left = std::min(group, num_left - i * group);
-        work.out = (*sums_)[step.output] +
-                   (first_left + i * group) * num_columns + panel.first_column;
+      for (int64_t i = 0; i < pieces.num_left; i += kernels_.max_rows) {
+        work.first_left = i;
+        work.num_left = std::min(kernels_.max_rows, pieces.num_left - i);
+        work.out = pieces.out + i * pieces.out_stride + panel.first_column;
         kernels_.outer(work);
       }
     }
-  }
-}
-
-template <typename T>
-void BlockRunner<T>::PackLeft(const std::vector<Piece>& pieces, int64_t first,
-                              int64_t count, int64_t begin, int64_t depth,
-                              T* to) const {
-  const int64_t group = kernels_.max_rows;
-  int64_t offset = 0;
-  for (const Piece& piece : pieces) {
-    const int64_t from = std::max(offset, first);
-    const int64_t end = std::min(offset + piece.width, first + count);
-    if (from < end) {
-      const RowSet<T> rows = RowsAt(piece.place).From(-offset);
-      for (int64_t k = 0; k < depth; ++k) {
-        const T* const row = rows.row(begin + k);
-        for (int64_t j = from; j < end; ++j) {
-          const int64_t column = j - first;
-          to[(column / group * kDepth + k) * group + column % group] = row[j];
-        }
-      }
-    }
-    offset += piece.width;
-  }
-}
-
-template <typename T>
-void BlockRunner<T>::PackRight(const std::vector<Piece>& pieces,
-                               const Panel& panel, int64_t begin, int64_t depth,
-                               T* to) const {
-  const int64_t width = panel.num_vectors * kernels_.lanes;
-  for (int64_t k = 0; k < depth; ++k) {
-    std::fill(to + k * width + panel.num_columns, to + (k + 1) * width, T(0));
-  }
-  int64_t offset = 0;
-  for (const Piece& piece : pieces) {
-    const int64_t from = std::max(offset, panel.first_column);
-    const int64_t end =
-        std::min(offset + piece.width, panel.first_column + panel.num_columns);
-    if (from < end) {
-      const RowSet<T> rows = RowsAt(piece.place).From(from - offset);
-      for (int64_t k = 0; k < depth; ++k) {
-        std::copy_n(rows.row(begin + k), end - from,
-                    to + k * width + from - panel.first_column);
-      }
-    }
-    offset += piece.width;
   }
 }
 

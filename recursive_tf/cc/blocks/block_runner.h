@@ -80,10 +80,16 @@ class BlockRunner {
   void AddOuterPart(const SumStep& step, int64_t first_left, int64_t num_left,
                     int64_t num_columns, const ColumnPart& part);
   void AddRowsPart(const SumStep& step, const ColumnPart& part);
-  void PackLeft(const std::vector<Piece>& pieces, int64_t first, int64_t count,
-                int64_t begin, int64_t depth, T* to) const;
-  void PackRight(const std::vector<Piece>& pieces, const Panel& panel,
-                 int64_t begin, int64_t depth, T* to) const;
+  // One piece of each factor, and where the sum of their products goes.
+  struct OuterPieces {
+    RowSet<T> left;
+    int64_t num_left;
+    RowSet<T> right;
+    int64_t num_right;
+    T* out;
+    int64_t out_stride;
+  };
+  void AddOuterPieces(const OuterPieces& pieces);
 
   const BlockProgram& program_;
   const Kernels<T>& kernels_;

@@ -50,6 +50,20 @@ struct TailWork {
   int64_t width;
 };
 
+// Copies columns of a matrix, or of its transpose, to a panel.
+template <typename T>
+struct PackWork {
+  // Where the panel's first column begins; as a column of the transpose, it is
+  // a row.
+  const T* from;
+  int64_t stride;
+  bool is_transposed;
+  int64_t depth;
+  int64_t num_columns;
+  int64_t num_vectors;
+  T* to;
+};
+
 // A product of `num_rows` rows, each the sequence of some pieces, with one
 // panel of a packed matrix: at most `max_vectors` vectors of its columns.
 template <typename T>
@@ -67,15 +81,18 @@ struct PanelWork {
   int64_t num_columns;
 };
 
-// sum over k of left[k][i] * right[k][j], added to out[i][j], for num_left
-// columns i, at most `max_rows`, and a panel of columns j.
+// sum over rows k of left[k][i] * right[k][j], added to out[i][j], for num_left
+// columns i, at most `max_rows`, from `first_left` on, and a panel of columns j
+// from `first_right` on.
 template <typename T>
 struct OuterWork {
-  // [depth][max_rows] and [depth][num_vectors * lanes].
-  const T* left;
-  const T* right;
+  // By row.
+  const T* const* left;
+  const T* const* right;
   int64_t depth;
+  int64_t first_left;
   int64_t num_left;
+  int64_t first_right;
   int64_t num_vectors;
   T* out;
   int64_t out_stride;
@@ -90,6 +107,7 @@ struct Kernels {
   int64_t lanes;
   int64_t max_vectors;
   int64_t max_rows;
+  void (*pack)(const PackWork<T>&);
   void (*tail)(const TailWork<T>&);
   void (*panel)(const PanelWork<T>&);
   void (*outer)(const OuterWork<T>&);

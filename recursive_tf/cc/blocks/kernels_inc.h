@@ -16,6 +16,9 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 
+// That a vector is aligned is no part of what a template is made for.
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+
 namespace recursive_tf {
 namespace {
 
@@ -231,6 +234,59 @@ void RunTail(const TailWork<T>& work) {
 // Sums stay in registers only where loops over them are unrolled.
 #define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 8")
 
+// ---- Packing.
+
+template <typename T>
+int64_t CountIn(int64_t vector, int64_t num_numbers) {
+  const int64_t rest = num_numbers - vector * Simd<T>::kLanes;
+  return rest < Simd<T>::kLanes ? rest : Simd<T>::kLanes;
+}
+
+template <typename T>
+void PackColumns(const PackWork<T>& work) {
+  using S = Simd<T>;
+  T* to = work.to;
+  for (int64_t k = 0; k < work.depth; ++k) {
+    const T* from = work.from + k * work.stride;
+    for (int64_t v = 0; v < work.num_vectors; ++v) {
+      S::Store(to, S::Load(from + v * S::kLanes,
+                           CountIn<T>(v, work.num_columns)));
+      to += S::kLanes;
+    }
+  }
+}
+
+// Square by square, as large as a vector is long.
+template <typename T>
+void PackTransposed(const PackWork<T>& work) {
+  using S = Simd<T>;
+  const int64_t width = work.num_vectors * S::kLanes;
+  for (int64_t v = 0; v < work.num_vectors; ++v) {
+    const int64_t num_columns = CountIn<T>(v, work.num_columns);
+    for (int64_t k = 0; k < work.depth; k += S::kLanes) {
+      const int64_t depth = CountIn<T>(k / S::kLanes, work.depth);
+      ei::PacketBlock<typename S::Packet, S::kLanes> square;
+      for (int64_t j = 0; j < S::kLanes; ++j) {
+        square.packet[j] =
+            j < num_columns
+                ? S::Load(work.from + (v * S::kLanes + j) * work.stride + k,
+                          depth)
+                : S::Set(0);
+      }
+      ei::ptranspose(square);
+      for (int64_t i = 0; i < depth; ++i) {
+        S::Store(work.to + (k + i) * width + v * S::kLanes, square.packet[i]);
+      }
+    }
+  }
+}
+
+template <typename T>
+void RunPack(const PackWork<T>& work) {
+  if (work.is_transposed) return PackTransposed(work);
+  PackColumns(work);
+}
+
 // ---- Products of rows with a packed panel.
 
 template <typename T, int kRows, int kVectors>
@@ -271,9 +327,8 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
     T* to = work.out + (first + r) * work.out_stride;
     RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      const int64_t rest = work.num_columns - v * S::kLanes;
       S::Store(to + v * S::kLanes, sums[r][v],
-               rest < S::kLanes ? rest : S::kLanes);
+               CountIn<T>(v, work.num_columns));
     }
   }
 }
@@ -325,8 +380,7 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
   using S = Simd<T>;
   typename S::Packet sums[kRows][kVectors];
   const auto count = [&work](int v) {
-    const int64_t rest = work.num_columns - v * S::kLanes;
-    return rest < S::kLanes ? rest : S::kLanes;
+    return CountIn<T>(v, work.num_columns);
   };
   RECURSIVE_TF_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -336,13 +390,15 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
       sums[r][v] = S::Load(from + v * S::kLanes, count(v));
     }
   }
-  const T* left = work.left;
-  const T* right = work.right;
+  const int64_t last = count(kVectors - 1);
   for (int64_t k = 0; k < work.depth; ++k) {
+    const T* const left = work.left[k] + work.first_left;
+    const T* const right = work.right[k] + work.first_right;
     typename S::Packet columns[kVectors];
     RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      columns[v] = S::Load(right + v * S::kLanes);
+      columns[v] = v + 1 < kVectors ? S::Load(right + v * S::kLanes)
+                                    : S::Load(right + v * S::kLanes, last);
     }
     RECURSIVE_TF_UNROLL
     for (int r = 0; r < kRows; ++r) {
@@ -352,8 +408,6 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
         sums[r][v] = ei::pmadd(factor, columns[v], sums[r][v]);
       }
     }
-    left += Tile<T>::kRows;
-    right += kVectors * S::kLanes;
   }
   RECURSIVE_TF_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -408,7 +462,7 @@ const Kernels<T>& MakeKernels(const char* name) {
   static constexpr int64_t kLanes = Simd<T>::kLanes;
   static const Kernels<T> kernels = {
       name,       kLanes,         Tile<T>::kVectors, Tile<T>::kRows,
-      RunTail<T>, RunPanel<T>, RunOuter<T>};
+      RunPack<T>, RunTail<T>, RunPanel<T>, RunOuter<T>};
   return kernels;
 }
 

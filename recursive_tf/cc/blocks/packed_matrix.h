@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recursive_tf/cc/blocks/aligned.h"
+#include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/team.h"
 
@@ -20,7 +21,8 @@ class PackedMatrix {
   // the transpose of such a one. `parts` are those of a segment.
   void Pack(const T* matrix, int64_t depth, int64_t num_segments,
             int64_t segment_width, bool is_transposed,
-            const std::vector<ColumnPart>& parts, int64_t lanes, Team* team);
+            const std::vector<ColumnPart>& parts, const Kernels<T>& kernels,
+            Team* team);
 
   // Returns a panel of one of the parts.
   const T* panel(int64_t segment, int64_t part, int64_t panel) const {
@@ -28,16 +30,6 @@ class PackedMatrix {
   }
 
  private:
-  struct Source {
-    const T* matrix;
-    int64_t depth;
-    int64_t num_columns;
-    bool is_transposed;
-  };
-
-  static void PackPanel(const Source& source, int64_t first_column,
-                        const Panel& panel, int64_t lanes, T* to);
-
   AlignedBuffer<T> memory_;
   int64_t segment_size_ = 0;
   // By part and panel, within a segment.

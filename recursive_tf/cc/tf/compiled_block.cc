@@ -333,6 +333,7 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
   *has_run = false;
   if (rows.empty()) return absl::OkStatus();
   std::vector<BlockArgument> arguments;
+  arguments.reserve(rows.size() + invariants_.size());
   for (const tf::Tensor& each : rows) {
     if (each.dims() == 0 || each.dim_size(0) == 0 ||
         each.dim_size(0) != rows.front().dim_size(0)) {
@@ -349,6 +350,11 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
     argument.shape = ShapeOf(tensor, 0);
     if (tensor.dtype() == tf::DT_RESOURCE) {
       argument.shape = ShapeOfVariable(step, tensor);
+    }
+    // How much can be looked up is nothing to a program.
+    if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
+        !argument.shape.empty()) {
+      argument.shape.front() = -1;
     }
   }
   const Compilation* found = Find(arguments);
