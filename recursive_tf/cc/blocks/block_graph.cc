@@ -283,8 +283,14 @@ class Fuser {
 }  // namespace
 
 BlockGraph Fused(const BlockGraph& graph) {
-  // What was fused is still there, read by nobody: the second run drops it.
-  return Fuser(Fuser(graph).Run()).Run();
+  // What was taken apart or fused is still there, read by nobody, until the next
+  // run drops it; and what is left may be fused.
+  BlockGraph fused = Fuser(graph).Run();
+  for (int32_t size = -1; size != fused.size();) {
+    size = fused.size();
+    fused = Fuser(fused).Run();
+  }
+  return fused;
 }
 
 }  // namespace recursive_tf

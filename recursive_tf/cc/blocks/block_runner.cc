@@ -23,7 +23,7 @@ constexpr int64_t kTailBytes = 2048;
 constexpr int64_t kChunkRows = 192;
 constexpr int64_t kLeastTailNumbers = 2048;
 // Of sums over rows: how many rows are packed at a time.
-constexpr int64_t kDepth = 128;
+constexpr int64_t kDepth = 64;
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return DivideUp(a, b) * b; }
@@ -113,7 +113,7 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   // else shares rows, if there are enough.
   const bool by_columns =
       !phase.needs_whole_rows &&
-      (!phase.products.empty() || num_rows_ < num_threads);
+      ((!phase.products.empty() && num_rows_ < 48*num_threads) || num_rows_ < num_threads);
   const std::vector<ColumnPart> parts = SplitColumns(
       phase.width, num_threads, kernels_.lanes, kernels_.max_vectors);
   const auto num_parts = static_cast<int64_t>(parts.size());
@@ -121,7 +121,7 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   if (!by_columns) {
     const int64_t least = std::max<int64_t>(kLeastTailNumbers / phase.width, 1);
     chunk = std::max(least, DivideUp(num_rows_, 4 * num_threads));
-    chunk = RoundUp(std::min(chunk, kChunkRows), kernels_.max_rows);
+    chunk = RoundUp(std::min(chunk, kChunkRows), kernels_.max_rows); if (!phase.products.empty()) chunk = std::max<int64_t>(chunk,48);
   }
   const int64_t num_chunks = DivideUp(num_rows_, chunk);
   if (!by_columns) {
