@@ -24,6 +24,7 @@ PASSES = [
     (compilation, "Prologue"),
     (compilation, "PrologueOutputs"),
     (compilation, "vectorize"),
+    (compilation, "inference_form"),
     (compilation, "check_gradient"),
     (any_number, "VectorizedBlock"),
     (any_number, "simplify"),

@@ -2,25 +2,15 @@
 
 import dataclasses
 import enum
-import functools
-from collections.abc import Callable, Collection, Sequence
 
 import tensorflow as tf
 
-from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.differentiate.joint_graph import differentiate
 from recursive_tf.python.batching.differentiate.part import Part
 from recursive_tf.python.batching.differentiate.split import is_leaf, split
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
-from recursive_tf.python.batching.plan.blocks import Block
-from recursive_tf.python.batching.vectorize.any_number import for_any_number, structure
-from recursive_tf.python.batching.vectorize.operand import Operand
-from recursive_tf.python.batching.vectorize.prologue import Prologue
-from recursive_tf.python.batching.vectorize.rules import rule_of
-from recursive_tf.python.batching.vectorize.vectorized_block import (
-    Rule,
-    VectorizedBlock,
-)
+from recursive_tf.python.batching.vectorize.any_number import Vectorized, structure
+from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.effects import ops_of_functions
 from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.tf_compat import FuncGraph
@@ -99,33 +89,17 @@ class TrainingBlock:
     invariant_gradients: tuple[tuple[tf.Tensor, bool], ...]
 
 
-def make_training_block(
-    program: FlatProgram,
-    prologue: Prologue,
-    block: Block,
-    speculated: Collection[tf.Operation],
-    rule_for: Callable[..., Rule] = rule_of,
-) -> TrainingBlock:
+def make_training_block(vectorized: Vectorized) -> TrainingBlock:
     """Returns a block with its gradient, for any number of rows.
 
     Args:
-        program: The program.
-        prologue: Gets what the block and its gradient take beside rows.
-        block: One of the program's.
-        speculated: Ops that also run for activations that do not want them.
-        rule_for: Returns how an op is vectorized.
+        vectorized: The block, to whose graphs gradients are added: once.
 
     Raises:
-        CannotBatchError: If an op has no rule, no gradient, or one of its own; or if
-            what is computed depends on how many rows there are.
+        CannotBatchError: If an op has no gradient, or one of its own; or if what is
+            computed depends on how many rows there are.
     """
-
-    def make(num_rows: int) -> TrainingBlock:
-        rule = _with_origins(rule_for)
-        rows = VectorizedBlock(program, prologue, block, rule, speculated, num_rows)
-        return _Assembler(rows).run()
-
-    return for_any_number(block, make, _describe)
+    return vectorized.form(lambda rows: _Assembler(rows).run(), _describe)
 
 
 def _describe(made: TrainingBlock) -> object:
@@ -144,29 +118,6 @@ def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
     for inner in (op, *ops_of_functions(op)):
         if program.own_gradients.has(inner):
             program.own_gradients.of(inner)
-
-
-def _with_origins(
-    rule_for: Callable[..., Rule],
-) -> Callable[..., Rule]:
-    """Returns rules that say of each op that they add what it was made for."""
-
-    def rule_of_origin(origin: tf.Operation, **of_lists: bool) -> Rule:
-        rule = rule_for(origin, **of_lists)
-
-        @functools.wraps(rule)
-        def add(
-            block: VectorizedBlock, op: tf.Operation, inputs: list[Operand]
-        ) -> Sequence[tf.Tensor | Operand]:
-            first = len(block.graph.get_operations())
-            results = rule(block, op, inputs)
-            for added in block.graph.get_operations()[first:]:
-                tf_compat.set_origin(added, op)
-            return results
-
-        return add
-
-    return rule_of_origin
 
 
 class _Assembler:
