@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import backprop_util
 from tensorflow.python.framework import auto_control_deps_utils, ops
@@ -60,8 +61,18 @@ def placeholder_like(
     graph: tf.Graph, like: tf.Tensor | tf.TensorSpec, name: str | None = None
 ) -> tf.Tensor:
     """Adds to `graph` a placeholder for what is known before run time about `like`."""
-    with graph.as_default():
-        tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape, name=name)
+    # As `tf.raw_ops.Placeholder` does, which takes four times as long.
+    op = graph._create_op_internal(
+        "Placeholder",
+        [],
+        [like.dtype],
+        name=name,
+        attrs={
+            "dtype": AttrValue(type=like.dtype.as_datatype_enum),
+            "shape": AttrValue(shape=tf.TensorShape(like.shape).as_proto()),
+        },
+    )
+    tensor: tf.Tensor = op.outputs[0]
     if isinstance(like, tf.Tensor):
         copy_static_info(like, tensor)
     return tensor
