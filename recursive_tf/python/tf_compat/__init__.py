@@ -65,6 +65,7 @@ from recursive_tf.python.tf_compat.graphs import (
     copy_handle_data,
     copy_static_info,
     default_graph,
+    dismantle,
     evaluate_constant,
     graph_chain,
     is_stateful,

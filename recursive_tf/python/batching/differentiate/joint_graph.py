@@ -16,6 +16,7 @@ from recursive_tf.python.batching.graphs.simplify import Simplifier
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.trainable import is_trainable
+from recursive_tf.python.tf_compat import FuncGraph
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +24,7 @@ class JointGraph:
     """The graph, simplified, with primes for counts.
 
     Attributes:
+        graph: That.
         primes: What stands for counts: of rows, and of items.
         rows: What the block takes of other launches.
         invariants: What else it takes.
@@ -35,6 +37,7 @@ class JointGraph:
         effects: Of the block, e.g. its assertions.
     """
 
+    graph: FuncGraph
     primes: list[int]
     rows: list[tf.Tensor]
     invariants: list[tf.Tensor]
@@ -49,7 +52,7 @@ def differentiate(block: VectorizedBlock) -> JointGraph:
     """Adds its gradient to a block, and returns the two simplified.
 
     Args:
-        block: The block; its graph is still valid afterwards.
+        block: The block, to whose graph gradients are added.
     """
     graph = block.graph
     effects = effects_in(graph)  # None of the gradient's.
@@ -72,6 +75,7 @@ def differentiate(block: VectorizedBlock) -> JointGraph:
 
     num_rows = _num_row_inputs(block)
     return JointGraph(
+        simplifier.graph,
         block.primes,
         copies(graph.inputs[:num_rows]),
         copies(graph.inputs[num_rows:]),

@@ -5,11 +5,12 @@ import enum
 
 import tensorflow as tf
 
-from recursive_tf.python.batching.differentiate.joint_graph import differentiate
+from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.differentiate.joint_graph import JointGraph, differentiate
 from recursive_tf.python.batching.differentiate.part import Part
 from recursive_tf.python.batching.differentiate.split import is_leaf, split
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
-from recursive_tf.python.batching.vectorize.any_number import Vectorized, structure
+from recursive_tf.python.batching.vectorize.any_number import Vectorized
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.effects import ops_of_functions
 from recursive_tf.python.program.reachable import needed_ops
@@ -93,20 +94,34 @@ def make_training_block(vectorized: Vectorized) -> TrainingBlock:
     """Returns a block with its gradient, for any number of rows.
 
     Args:
-        vectorized: The block, to whose graphs gradients are added: once.
+        vectorized: The block. Gradients are added to its graphs, which then go.
 
     Raises:
         CannotBatchError: If an op has no gradient, or one of its own; or if what is
             computed depends on how many rows there are.
     """
-    return vectorized.form(lambda rows: _Assembler(rows).run(), _describe)
+    made = vectorized.form(_make, _graphs_of, _rest_of)
+    for rows in vectorized.by_number:
+        tf_compat.dismantle(rows.graph)
+    return made
 
 
-def _describe(made: TrainingBlock) -> object:
-    """Returns all of a training block but the names."""
-    graphs = [made.forward, made.backward, made.deferred]
+def _make(rows: VectorizedBlock) -> TrainingBlock:
+    joint = differentiate(rows)
+    made = _Assembler(rows, joint).run()
+    tf_compat.dismantle(joint.graph)
+    return made
+
+
+def _graphs_of(made: TrainingBlock) -> list[FuncGraph]:
+    graphs = (made.forward, made.backward, made.deferred)
+    return [graph for graph in graphs if graph is not None]
+
+
+def _rest_of(made: TrainingBlock) -> object:
+    """Returns all of a training block but its graphs and the tensors of the prologue."""
     return (
-        [None if graph is None else structure(graph) for graph in graphs],
+        *(made.backward is None, made.deferred is None),
         *(made.num_extras, made.tape, made.cotangents, made.input_gradients),
         *(made.num_backward_extras, made.kept),
         [is_slices for _, is_slices in made.invariant_gradients],
@@ -123,10 +138,10 @@ def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
 class _Assembler:
     """Makes a training block for a prime number of rows."""
 
-    def __init__(self, block: VectorizedBlock) -> None:
+    def __init__(self, block: VectorizedBlock, joint: JointGraph) -> None:
         self._block = block
-        self._joint = differentiate(block)
-        self._split = split(self._joint)
+        self._joint = joint
+        self._split = split(joint)
         known = set(map(id, self._joint.outputs))
         self._extras = [t for t in self._split.of_block if id(t) not in known]
         self._places = self._place_values()

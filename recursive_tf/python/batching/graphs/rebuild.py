@@ -52,6 +52,7 @@ class Rebuild(Outside):
         self._copy.copy_needed(outputs, effects)
         with self.graph.as_default():
             self.graph.outputs = [self.copy_of(tensor) for tensor in outputs]
+        self._copy.finish()
         return self.graph
 
     def _add_effect(self) -> None:

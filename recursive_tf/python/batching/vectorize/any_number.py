@@ -29,7 +29,7 @@ class Vectorized:
     """A block that was vectorized, for any number of rows.
 
     What runs for it is made of it: by `inference_form`, and to differentiate it, by
-    `make_training_block`, which adds gradients to its graphs, and so comes last.
+    `make_training_block`, which uses it up.
 
     Attributes:
         block: The block.
@@ -42,19 +42,31 @@ class Vectorized:
     def form(
         self,
         make: Callable[[VectorizedBlock], _Made],
-        describe: Callable[[_Made], object],
+        graphs_of: Callable[[_Made], list[FuncGraph]],
+        rest_of: Callable[[_Made], object] = lambda _: None,
     ) -> _Made:
         """Returns what `make` makes of it, if the number of rows does not matter.
 
+        Args:
+            make: Makes graphs and other things.
+            graphs_of: Returns the graphs that were made.
+            rest_of: Returns what to compare of the other things.
+
         Raises:
-            CannotBatchError: If what it makes of two numbers is described differently.
+            CannotBatchError: If what it makes of two numbers differs.
         """
         first, second = map(make, self.by_number)
-        if describe(first) != describe(second):
+
+        def described(made: _Made) -> object:
+            return list(map(structure, graphs_of(made))), rest_of(made)
+
+        if described(first) != described(second):
             raise CannotBatchError(
                 self.block.ops[-1],
                 "what it computes depends on how many rows there are.",
             )
+        for graph in graphs_of(second):
+            tf_compat.dismantle(graph)
         return first
 
 
@@ -97,9 +109,12 @@ def inference_form(vectorized: Vectorized) -> tuple[FuncGraph, list[tf.Tensor]]:
     """
 
     def make(rows: VectorizedBlock) -> tuple[FuncGraph, list[tf.Tensor]]:
-        return emit(simplify(rows.graph), rows.primes), list(rows.invariants)
+        simplified = simplify(rows.graph)
+        graph = emit(simplified, rows.primes)
+        tf_compat.dismantle(simplified)
+        return graph, list(rows.invariants)
 
-    return vectorized.form(make, lambda made: structure(made[0]))
+    return vectorized.form(make, lambda made: [made[0]])
 
 
 def structure(graph: FuncGraph) -> list[object]:
