@@ -150,6 +150,7 @@ __all__ = [
     "current_device",
     "custom_gradient_of",
     "default_graph",
+    "dismantle",
     "evaluate_constant",
     "find_function",
     "frames_of",

@@ -6,11 +6,14 @@ import enum
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.differentiate.joint_graph import JointGraph, differentiate
+from recursive_tf.python.batching.differentiate.joint_graph import (
+    JointGraph,
+    differentiate,
+)
 from recursive_tf.python.batching.differentiate.part import Part
 from recursive_tf.python.batching.differentiate.split import is_leaf, split
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
-from recursive_tf.python.batching.vectorize.any_number import Vectorized
+from recursive_tf.python.batching.vectorize.any_number import ForNumber, Vectorized
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.effects import ops_of_functions
 from recursive_tf.python.program.reachable import needed_ops
@@ -101,14 +104,14 @@ def make_training_block(vectorized: Vectorized) -> TrainingBlock:
             computed depends on how many rows there are.
     """
     made = vectorized.form(_make, _graphs_of, _rest_of)
-    for rows in vectorized.by_number:
-        tf_compat.dismantle(rows.graph)
+    for each in vectorized.by_number:
+        tf_compat.dismantle(each.rows.graph)
     return made
 
 
-def _make(rows: VectorizedBlock) -> TrainingBlock:
-    joint = differentiate(rows)
-    made = _Assembler(rows, joint).run()
+def _make(vectorized: ForNumber) -> TrainingBlock:
+    joint = differentiate(vectorized)
+    made = _Assembler(vectorized.rows, joint).run()
     tf_compat.dismantle(joint.graph)
     return made
 
@@ -119,11 +122,10 @@ def _graphs_of(made: TrainingBlock) -> list[FuncGraph]:
 
 
 def _rest_of(made: TrainingBlock) -> object:
-    """Returns all of a training block but its graphs and the tensors of the prologue."""
+    """Returns what is to be alike of a training block beside its graphs."""
     return (
-        *(made.backward is None, made.deferred is None),
-        *(made.num_extras, made.tape, made.cotangents, made.input_gradients),
-        *(made.num_backward_extras, made.kept),
+        *(made.backward is None, made.deferred is None, made.num_extras, made.tape),
+        *(made.cotangents, made.input_gradients, made.num_backward_extras, made.kept),
         [is_slices for _, is_slices in made.invariant_gradients],
     )
 

@@ -10,7 +10,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.graphs.counts import NUMBERS_OF_ROWS
 from recursive_tf.python.batching.graphs.emit import emit
-from recursive_tf.python.batching.graphs.simplify import simplify
+from recursive_tf.python.batching.graphs.simplify import Simplifier, simplify
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorize.prologue import Prologue
@@ -22,6 +22,19 @@ from recursive_tf.python.batching.vectorize.vectorized_block import (
 from recursive_tf.python.tf_compat import FuncGraph
 
 _Made = TypeVar("_Made")
+
+
+@dataclasses.dataclass(frozen=True)
+class ForNumber:
+    """A block that was vectorized, for one of the numbers that stand for any.
+
+    Attributes:
+        rows: The block.
+        simplifier: Has its graph, simplified, and simplifies what is added to it.
+    """
+
+    rows: VectorizedBlock
+    simplifier: Simplifier
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,11 +50,11 @@ class Vectorized:
     """
 
     block: Block
-    by_number: list[VectorizedBlock]
+    by_number: list[ForNumber]
 
     def form(
         self,
-        make: Callable[[VectorizedBlock], _Made],
+        make: Callable[[ForNumber], _Made],
         graphs_of: Callable[[_Made], list[FuncGraph]],
         rest_of: Callable[[_Made], object] = lambda _: None,
     ) -> _Made:
@@ -89,13 +102,12 @@ def vectorize(
     Raises:
         CannotBatchError: If an op of the block has no rule.
     """
-    return Vectorized(
-        block,
-        [
-            VectorizedBlock(program, prologue, block, rule_for, speculated, num_rows)
-            for num_rows in NUMBERS_OF_ROWS
-        ],
-    )
+
+    def vectorized_for(num_rows: int) -> ForNumber:
+        rows = VectorizedBlock(program, prologue, block, rule_for, speculated, num_rows)
+        return ForNumber(rows, simplify(rows.graph))
+
+    return Vectorized(block, list(map(vectorized_for, NUMBERS_OF_ROWS)))
 
 
 def inference_form(vectorized: Vectorized) -> tuple[FuncGraph, list[tf.Tensor]]:
@@ -108,11 +120,9 @@ def inference_form(vectorized: Vectorized) -> tuple[FuncGraph, list[tf.Tensor]]:
         CannotBatchError: If what it computes depends on how many rows there are.
     """
 
-    def make(rows: VectorizedBlock) -> tuple[FuncGraph, list[tf.Tensor]]:
-        simplified = simplify(rows.graph)
-        graph = emit(simplified, rows.primes)
-        tf_compat.dismantle(simplified)
-        return graph, list(rows.invariants)
+    def make(vectorized: ForNumber) -> tuple[FuncGraph, list[tf.Tensor]]:
+        rows, simplified = vectorized.rows, vectorized.simplifier.graph
+        return emit(simplified, rows.primes), list(rows.invariants)
 
     return vectorized.form(make, lambda made: [made[0]])
 
