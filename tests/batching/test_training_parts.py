@@ -1,5 +1,8 @@
 """What the parts of a block's gradient take, give and refuse."""
 
+import gc
+import weakref
+
 import pytest
 import tensorflow as tf
 
@@ -132,6 +135,19 @@ def test_what_depends_on_the_number_of_rows_is_refused():
     _, (block,) = compiled.vectorize(lambda _: count_rows)
     with pytest.raises(CannotBatchError, match="how many rows there are"):
         make_training_block(block)
+
+
+def test_what_a_block_is_compiled_through_needs_no_garbage_collection():
+    _, (block,) = Compiled(define_body(tf.sin, VECTOR)).vectorize()
+    graphs = [weakref.ref(each.simplifier.graph) for each in block.by_number]
+    gc.disable()
+    try:
+        made = make_training_block(block)
+        del block
+        assert [graph() for graph in graphs] == [None, None]
+    finally:
+        gc.enable()
+    assert made.forward.get_operations()
 
 
 def test_no_part_asks_while_it_runs_what_was_broadcast():
