@@ -158,6 +158,7 @@ class Compilation:
         self.outputs = PrologueOutputs(
             self.prologue, self.plan.prologue, len(self.blocks)
         )
+        # Kept for the gradient, if one is asked for; for a TreeLSTM half a megabyte.
         self._vectorized = self._vectorize()
         self.inference = self._functions(list(map(inference_form, self._vectorized)))
         self._names = {"plan": encode(self.plan), "block_names": self.block_names}
