@@ -22,7 +22,8 @@ def make_training_step(
     variables = model.trainable_variables
     optimizer.build(variables)
 
-    @tf.function(**choices)
+    # Keras's `fit` converts nothing with AutoGraph either.
+    @tf.function(autograph=False, **choices)
     def step(forest: Forest) -> tf.Tensor:
         with tf.GradientTape() as tape:
             loss = model.compute_loss(forest, y_pred=model(forest, training=True))

@@ -63,7 +63,7 @@ def make_steps(size: Size = TREEBANK, **choices: Any) -> dict[str, Step]:
 
     train = make_training_step(model, model.optimizer, input_signature=spec)
 
-    @tf.function(input_signature=spec)
+    @tf.function(input_signature=spec, autograph=False)
     def infer(forest: Forest) -> tf.Tensor:
         return model(forest, training=False)
 

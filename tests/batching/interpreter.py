@@ -14,7 +14,10 @@ from recursive_tf.python.batching.flatten.flattening import flatten
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import NO_BLOCK, make_plan
 from recursive_tf.python.batching.plan.stages import Stages
-from recursive_tf.python.batching.vectorize.any_number import vectorize
+from recursive_tf.python.batching.vectorize.any_number import (
+    inference_form,
+    vectorize,
+)
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.batching.vectorize.rules import rule_of
 from recursive_tf.python.program.graph_copy import GraphCopy
@@ -58,12 +61,17 @@ class Compiled:
         return describe(self.plan, self.blocks)
 
     def vectorize(self, rule_for=rule_of):
-        """Returns a prologue, and each block's graph with what it takes of that."""
+        """Returns a prologue, and each block for many rows."""
         prologue = Prologue(self.program)
         return prologue, [
             vectorize(self.program, prologue, block, self.stages.speculated, rule_for)
             for block in self.blocks
         ]
+
+    def inference_forms(self, rule_for=rule_of):
+        """Returns a prologue, and each block's graph with what it takes of that."""
+        prologue, blocks = self.vectorize(rule_for)
+        return prologue, list(map(inference_form, blocks))
 
 
 def types_of(graph):

@@ -33,7 +33,7 @@ def define_body(body, *specs):
 
 def vectorized(compiled, rule_for=rule_of):
     """Returns a graph for each block, with the values of what it takes but rows."""
-    prologue, blocks = compiled.vectorize(rule_for)
+    prologue, blocks = compiled.inference_forms(rule_for)
     wanted = [tensor for _, invariants in blocks for tensor in invariants]
     prologue.graph.outputs = wanted
     captures = [compiled.captures[index] for index in prologue.captures]

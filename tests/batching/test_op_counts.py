@@ -16,7 +16,7 @@ def define_models_tree_lstm():
 
 def op_types(subgraph):
     """Returns the ops of each block, vectorized."""
-    _, blocks = Compiled(subgraph).vectorize()
+    _, blocks = Compiled(subgraph).inference_forms()
     return [types_of(graph) for graph, _ in blocks]
 
 

@@ -107,7 +107,7 @@ def test_a_loop_is_written_out():
 def test_what_a_loop_does_to_captures_is_of_the_prologue():
     captured = repeat(3, lambda y: y * 2.0, MATRIX[0])
     compiled = Compiled(define_body(lambda x: x + captured, VECTOR))
-    _, ((graph, _),) = compiled.vectorize()
+    _, ((graph, _),) = compiled.inference_forms()
     assert types_of(graph) == ["AddV2"]
 
 

@@ -1,5 +1,8 @@
 """What the parts of a block's gradient take, give and refuse."""
 
+import gc
+import weakref
+
 import pytest
 import tensorflow as tf
 
@@ -9,7 +12,6 @@ from recursive_tf.python.batching.differentiate.training_block import (
     make_training_block,
 )
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.batching.vectorize.prologue import Prologue
 from tests.batching.interpreter import Compiled
 from tests.batching.rntn import define_rntn
 from tests.batching.rows import INDEX, VECTOR, define_body
@@ -130,11 +132,22 @@ def test_what_depends_on_the_number_of_rows_is_refused():
         return [inputs[0].tensor * float(block.num_rows)]
 
     compiled = Compiled(define_body(tf.sin, VECTOR))
-    prologue = Prologue(compiled.program)
+    _, (block,) = compiled.vectorize(lambda _: count_rows)
     with pytest.raises(CannotBatchError, match="how many rows there are"):
-        make_training_block(
-            compiled.program, prologue, compiled.blocks[0], (), lambda _: count_rows
-        )
+        make_training_block(block)
+
+
+def test_what_a_block_is_compiled_through_needs_no_garbage_collection():
+    _, (block,) = Compiled(define_body(tf.sin, VECTOR)).vectorize()
+    graphs = [weakref.ref(each.simplifier.graph) for each in block.by_number]
+    gc.disable()
+    try:
+        made = make_training_block(block)
+        del block
+        assert [graph() for graph in graphs] == [None, None]
+    finally:
+        gc.enable()
+    assert made.forward.get_operations()
 
 
 def test_no_part_asks_while_it_runs_what_was_broadcast():

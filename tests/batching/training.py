@@ -7,7 +7,6 @@ from recursive_tf.python.batching.differentiate.training_block import (
     KeptFrom,
     make_training_block,
 )
-from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.program.trainable import is_trainable
 from tests.batching.interpreter import Compiled
 from tests.batching.row_by_row import RowByRow, dense, num_rows_of, split_at
@@ -24,12 +23,8 @@ class Training:
     def __init__(self, subgraph):
         compiled = Compiled(subgraph)
         self.compiled = compiled
-        self.prologue = Prologue(compiled.program)
-        speculated = compiled.stages.speculated
-        self.blocks = [
-            make_training_block(compiled.program, self.prologue, block, speculated)
-            for block in compiled.blocks
-        ]
+        self.prologue, vectorized = compiled.vectorize()
+        self.blocks = list(map(make_training_block, vectorized))
         self._captures = [compiled.captures[i] for i in self.prologue.captures]
 
     def run_prologue(self, tensors):

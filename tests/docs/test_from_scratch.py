@@ -7,6 +7,8 @@ import pathlib
 import numpy as np
 import pytest
 
+from tests.helpers import equations
+
 SOURCE = pathlib.Path(__file__).parents[2] / "docs" / "from_scratch.py"
 
 
@@ -149,27 +151,28 @@ def random_weights(rng, embedding=3, hidden=2):
     return {name: fs.Capture(rng.normal(size=shape)) for name, shape in shapes.items()}
 
 
+# What the weights are called in the layer that the equations are written for.
+KERAS_NAMES = {
+    "leaf_kernel": "leaf",
+    "leaf_bias": "leaf_bias",
+    "recurrent_kernel": "internal",
+    "recurrent_bias": "internal_bias",
+}
+
+
 def direct_tree_lstm(tree, weights, node, states):
-    """Tai et al. 2015, eqs 9-14, written as a Python function; fills `states`."""
+    """A Python function that calls itself; fills `states` with the h of each node."""
+    arrays = {name: weights[ours].value for name, ours in KERAS_NAMES.items()}
+    cell = equations.TreeLSTM(arrays)
 
-    def gates(x, matrix, bias, count):
-        return np.split(x @ weights[matrix].value + weights[bias].value, count)
-
-    def logistic(x):
-        return 1 / (1 + np.exp(-x))
-
-    if tree["left"][node] < 0:
+    def visit(node):
+        children = [tree[side][node] for side in ("left", "right")]
         x = weights["embedding"].value[tree["tokens"][node]]
-        i, o, u = gates(x, "leaf", "leaf_bias", 3)
-        c = logistic(i) * np.tanh(u)
-    else:
-        hl, cl = direct_tree_lstm(tree, weights, tree["left"][node], states)
-        hr, cr = direct_tree_lstm(tree, weights, tree["right"][node], states)
-        x = np.concatenate([hl, hr])
-        i, fl, fr, o, u = gates(x, "internal", "internal_bias", 5)
-        c = logistic(i) * np.tanh(u) + logistic(fl) * cl + logistic(fr) * cr
-    states[node] = logistic(o) * np.tanh(c)
-    return states[node], c
+        state = cell(x, [visit(child) for child in children if child >= 0])
+        states[node] = state[0]
+        return state
+
+    return visit(node)
 
 
 def central_difference(loss, array, step=1e-5):

@@ -24,6 +24,7 @@ PASSES = [
     (compilation, "Prologue"),
     (compilation, "PrologueOutputs"),
     (compilation, "vectorize"),
+    (compilation, "inference_form"),
     (compilation, "check_gradient"),
     (any_number, "VectorizedBlock"),
     (any_number, "simplify"),
@@ -112,6 +113,38 @@ def test_who_insists_on_a_batched_gradient_is_told_of_the_fault(monkeypatch):
     break_pass(monkeypatch, training_block, "split")
     with pytest.raises(rtf.SubGraphError, match="a fault of recursive_tf"):
         slope("batched")
+
+
+def compile_squares():
+    with rtf.SubGraph("squares", executor="batched") as squares:
+        n, x = squares.input(tf.int32), squares.input(tf.float32)
+        squares.output(tf.cond(n < 1, lambda: x, lambda: x * squares(n - 1, x * x)))
+    return squares._close().compilation
+
+
+def test_a_fault_in_a_gradient_leaves_nothing_to_who_asks_again(monkeypatch):
+    compiled, other = compile_squares(), compile_squares()
+    make = compilation.make_training_block
+    makers = iter([make] * (len(compiled.blocks) - 1) + [fails])
+    with monkeypatch.context() as broken:
+        broken.setattr(compilation, "make_training_block", lambda b: next(makers)(b))
+        with pytest.raises(rtf.CannotBatchError, match="a fault of recursive_tf"):
+            _ = compiled.training
+    assert compiled.training.gradient_plan() == other.training.gradient_plan()
+
+
+def test_both_forms_of_a_program_are_made_of_the_same_vectorized_blocks(monkeypatch):
+    calls = []
+    vectorize = compilation.vectorize
+
+    def count(program, prologue, block, speculated):
+        calls.append(block.name)
+        return vectorize(program, prologue, block, speculated)
+
+    monkeypatch.setattr(compilation, "vectorize", count)
+    np.testing.assert_allclose(slope("batched"), 12.0)
+    assert calls
+    assert len(calls) == len(set(calls))
 
 
 @pytest.mark.falls_back("that is what it tests")

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from tests.layers import equations
+from tests.helpers import equations
 from tests.layers.cells import (
     FORESTS,
     KINDS,

@@ -193,6 +193,7 @@ class AssertRowsOp : public OfRowsOp {
     std::vector<Part> parts;
     OP_REQUIRES_OK(ctx, ReadParts(ctx, 1, &num_rows, &parts));
     std::vector<std::string> texts;
+    texts.reserve(parts.size());
     for (const Part& part : parts) {
       texts.push_back(
           absl::StrCat("[", Summary(part, row, /*is_print=*/false), "]"));

@@ -25,7 +25,11 @@ from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import make_plan
 from recursive_tf.python.batching.plan.stages import Stages
 from recursive_tf.python.batching.refusal import LoopMustWaitError, faults_of_compiler
-from recursive_tf.python.batching.vectorize.any_number import vectorize
+from recursive_tf.python.batching.vectorize.any_number import (
+    Vectorized,
+    inference_form,
+    vectorize,
+)
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -154,13 +158,17 @@ class Compilation:
         self.outputs = PrologueOutputs(
             self.prologue, self.plan.prologue, len(self.blocks)
         )
-        found = [
+        # Kept for the gradient, if one is asked for; for a TreeLSTM half a megabyte.
+        self._vectorized = self._vectorize()
+        self.inference = self._functions(list(map(inference_form, self._vectorized)))
+        self._names = {"plan": encode(self.plan), "block_names": self.block_names}
+        self.outputs.make_functions()
+
+    def _vectorize(self) -> list[Vectorized]:
+        return [
             vectorize(self.program, self.prologue, block, self.stages.speculated)
             for block in self.blocks
         ]
-        self.inference = self._functions(found)
-        self._names = {"plan": encode(self.plan), "block_names": self.block_names}
-        self.outputs.make_functions()
 
     @property
     def training(self) -> Training:
@@ -176,12 +184,9 @@ class Compilation:
             return self._training
 
     def _differentiate(self) -> Training:
-        made = [
-            make_training_block(
-                self.program, self.prologue, block, self.stages.speculated
-            )
-            for block in self.blocks
-        ]
+        # Gradients are added to them. So who tries again, after a fault, has others.
+        vectorized, self._vectorized = self._vectorized or self._vectorize(), []
+        made = list(map(make_training_block, vectorized))
         training = Training(
             made,
             self._functions([(b.forward, b.forward_invariants) for b in made]),

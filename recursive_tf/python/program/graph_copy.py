@@ -213,6 +213,14 @@ class GraphCopy:
                 for output in self.source.outputs
             ]
 
+    def finish(self) -> None:
+        """Forgets what it asks while it copies: only `find` and `resolve` are left.
+
+        Who is asked may hold the copy. Then the two hold each other, and with them all
+        tensors of both graphs, until Python's garbage collector finds them.
+        """
+        self.rewrite, self.outside = Rewrite(), Outside()
+
     def inline(
         self,
         op: tf.Operation,

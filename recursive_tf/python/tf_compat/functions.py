@@ -1,5 +1,6 @@
 """Functions that ops name, and the graphs that they are made of."""
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from tensorflow.python.eager.polymorphic_function import (
     tracing_compilation,
 )
 from tensorflow.python.eager.polymorphic_function.atomic_function import AtomicFunction
-from tensorflow.python.framework import func_graph
+from tensorflow.python.framework import func_graph, op_def_registry
 from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.ops import script_ops
 
@@ -47,18 +48,25 @@ def function_names(op: tf.Operation) -> list[str]:
     For an If that is the branch for true and the one for false; a protobuf's map has
     no order of its own.
     """
-    names = []
+    declared = _function_attributes(op.type)
+    if not declared:  # Of most ops, and all attributes of an op cost a copy.
+        return []
     attrs = op.node_def.attr
-    for attr in op.op_def.attr:
-        if attr.name not in attrs:
-            continue
-        value = attrs[attr.name]
-        kind = value.WhichOneof("value")
-        if kind == "func":
+    names = []
+    for name in declared:
+        if name in attrs:
+            value = attrs[name]
             names.append(value.func.name)
-        elif kind == "list":
             names += [function.name for function in value.list.func]
     return [name for name in names if name]
+
+
+@functools.cache
+def _function_attributes(op_type: str) -> list[str]:
+    """Returns the names of what are functions, or lists of them, of ops of a type."""
+    op_def = op_def_registry.get(op_type)
+    kinds = ("func", "list(func)")
+    return [] if op_def is None else [a.name for a in op_def.attr if a.type in kinds]
 
 
 def add_function(graph: tf.Graph, function: AtomicFunction) -> None:

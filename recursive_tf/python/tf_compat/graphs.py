@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.python.client import pywrap_tf_session
 from tensorflow.python.eager import backprop_util
 from tensorflow.python.framework import auto_control_deps_utils, ops
-from tensorflow.python.framework.func_graph import FuncGraph
+from tensorflow.python.framework.func_graph import FuncGraph, dismantle_func_graph
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import handle_data_util
 
@@ -60,8 +61,18 @@ def placeholder_like(
     graph: tf.Graph, like: tf.Tensor | tf.TensorSpec, name: str | None = None
 ) -> tf.Tensor:
     """Adds to `graph` a placeholder for what is known before run time about `like`."""
-    with graph.as_default():
-        tensor = tf.raw_ops.Placeholder(dtype=like.dtype, shape=like.shape, name=name)
+    # As `tf.raw_ops.Placeholder` does, which takes four times as long.
+    op = graph._create_op_internal(
+        "Placeholder",
+        [],
+        [like.dtype],
+        name=name,
+        attrs={
+            "dtype": AttrValue(type=like.dtype.as_datatype_enum),
+            "shape": AttrValue(shape=tf.TensorShape(like.shape).as_proto()),
+        },
+    )
+    tensor: tf.Tensor = op.outputs[0]
     if isinstance(like, tf.Tensor):
         copy_static_info(like, tensor)
     return tensor
@@ -78,6 +89,18 @@ def copy_handle_data(old: tf.Tensor, new: tf.Tensor) -> None:
     """Tells `new` what the handle `old` leads to, if it is one."""
     if old.dtype in (tf.resource, tf.variant):
         handle_data_util.copy_handle_data(old, new)
+
+
+def dismantle(graph: FuncGraph) -> None:
+    """Frees a graph that nobody uses any more.
+
+    Its ops and tensors refer to each other. So otherwise they stay until the garbage
+    collector looks for them, and come sooner to the point where it looks through all
+    that there is.
+    """
+    graph.inputs, graph.outputs = [], []
+    graph._unfeedable_tensors.clear()  # Constants that were read.
+    dismantle_func_graph(graph)
 
 
 def spec_of_variable(handle: tf.Tensor) -> tf.TensorSpec | None:

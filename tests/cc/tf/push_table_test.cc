@@ -111,6 +111,7 @@ TEST_F(PushTableTest, ARunOfOtherRowsIsRefused) {
 
 TEST_F(PushTableTest, ThreadsPushAtTheSameTime) {
   std::vector<std::thread> threads;
+  threads.reserve(kSize);
   for (int i = 0; i < kSize; ++i) {
     threads.emplace_back([this, i] {
       const auto number = static_cast<float>(i);
@@ -159,7 +160,7 @@ TEST(PushTablesTest, RowsWithoutElementsArePushed) {
 }
 
 TEST(PushTablesTest, ATableLargerThanMemoryIsRefused) {
-  const PushTable table("h", int64_t{1} << 60, tf::DT_FLOAT,
+  const PushTable table("h", int64_t{1'000'000'000'000'000'000}, tf::DT_FLOAT,
                         tf::PartialTensorShape({}));
   EXPECT_EQ(table.CheckMemory().code(), absl::StatusCode::kResourceExhausted);
 }

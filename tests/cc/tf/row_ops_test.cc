@@ -25,7 +25,8 @@ namespace tf = tensorflow;
 template <typename T>
 tf::Tensor ThreeRows() {
   tf::Tensor rows(tf::DataTypeToEnum<T>::value, {3, 2});
-  for (int i = 0; i < 6; ++i) rows.flat<T>()(i) = static_cast<T>(i + 1);
+  T number(0);
+  for (int i = 0; i < 6; ++i) rows.flat<T>()(i) = number = number + T(1);
   return rows;
 }
 
@@ -38,6 +39,7 @@ tf::Tensor Zeros(const tf::TensorShape& shape) {
 template <typename T>
 std::vector<T> Elements(const std::vector<int>& numbers) {
   std::vector<T> elements;
+  elements.reserve(numbers.size());
   for (const int number : numbers) elements.push_back(static_cast<T>(number));
   return elements;
 }

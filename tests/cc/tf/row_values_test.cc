@@ -1,6 +1,5 @@
 #include "recursive_tf/cc/tf/row_values.h"
 
-#include <cstdint>
 #include <utility>
 #include <vector>
 

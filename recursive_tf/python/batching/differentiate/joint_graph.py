@@ -11,11 +11,11 @@ from recursive_tf.python.batching.differentiate.reverse_mode import (
     add_gradients,
     dense_sum,
 )
-from recursive_tf.python.batching.graphs.rebuild import effects_in
-from recursive_tf.python.batching.graphs.simplify import Simplifier
 from recursive_tf.python.batching.refusal import CannotBatchError
+from recursive_tf.python.batching.vectorize.any_number import ForNumber
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.trainable import is_trainable
+from recursive_tf.python.tf_compat import FuncGraph
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +23,7 @@ class JointGraph:
     """The graph, simplified, with primes for counts.
 
     Attributes:
+        graph: That.
         primes: What stands for counts: of rows, and of items.
         rows: What the block takes of other launches.
         invariants: What else it takes.
@@ -35,6 +36,7 @@ class JointGraph:
         effects: Of the block, e.g. its assertions.
     """
 
+    graph: FuncGraph
     primes: list[int]
     rows: list[tf.Tensor]
     invariants: list[tf.Tensor]
@@ -45,33 +47,34 @@ class JointGraph:
     effects: list[tf.Operation]
 
 
-def differentiate(block: VectorizedBlock) -> JointGraph:
-    """Adds its gradient to a block, and returns the two simplified.
+def differentiate(vectorized: ForNumber) -> JointGraph:
+    """Adds its gradient to a block and to what that was simplified to: the joint graph.
 
     Args:
-        block: The block; its graph is still valid afterwards.
+        vectorized: The block.
     """
+    block, simplifier = vectorized.rows, vectorized.simplifier
     graph = block.graph
-    effects = effects_in(graph)  # None of the gradient's.
+    num_inputs = len(graph.inputs)
     ys = {i: y for i, y in enumerate(graph.outputs) if is_trainable(y.dtype)}
     dys = [tf_compat.placeholder_like(graph, y) for y in ys.values()]
     of_inputs, of_invariants = _gradients(block, list(ys.values()), dys)
-    simplifier = Simplifier(graph.name)
-    simplifier.run(
-        [*graph.inputs, *dys],
+    simplifier.extend(
+        [*graph.inputs[num_inputs:], *dys],  # Gradients may take more invariants.
         [
             *graph.outputs,
             *of_inputs.values(),
             *(tensor for _, parts in of_invariants for tensor in parts),
         ],
-        effects,
     )
+    simplifier.finish()
 
     def copies(tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         return [simplifier.copy_of(tensor) for tensor in tensors]
 
     num_rows = _num_row_inputs(block)
     return JointGraph(
+        simplifier.graph,
         block.primes,
         copies(graph.inputs[:num_rows]),
         copies(graph.inputs[num_rows:]),

@@ -2,25 +2,19 @@
 
 import dataclasses
 import enum
-import functools
-from collections.abc import Callable, Collection, Sequence
 
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.differentiate.joint_graph import differentiate
+from recursive_tf.python.batching.differentiate.joint_graph import (
+    JointGraph,
+    differentiate,
+)
 from recursive_tf.python.batching.differentiate.part import Part
 from recursive_tf.python.batching.differentiate.split import is_leaf, split
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
-from recursive_tf.python.batching.plan.blocks import Block
-from recursive_tf.python.batching.vectorize.any_number import for_any_number, structure
-from recursive_tf.python.batching.vectorize.operand import Operand
-from recursive_tf.python.batching.vectorize.prologue import Prologue
-from recursive_tf.python.batching.vectorize.rules import rule_of
-from recursive_tf.python.batching.vectorize.vectorized_block import (
-    Rule,
-    VectorizedBlock,
-)
+from recursive_tf.python.batching.vectorize.any_number import ForNumber, Vectorized
+from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.effects import ops_of_functions
 from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.tf_compat import FuncGraph
@@ -99,42 +93,39 @@ class TrainingBlock:
     invariant_gradients: tuple[tuple[tf.Tensor, bool], ...]
 
 
-def make_training_block(
-    program: FlatProgram,
-    prologue: Prologue,
-    block: Block,
-    speculated: Collection[tf.Operation],
-    rule_for: Callable[..., Rule] = rule_of,
-) -> TrainingBlock:
+def make_training_block(vectorized: Vectorized) -> TrainingBlock:
     """Returns a block with its gradient, for any number of rows.
 
     Args:
-        program: The program.
-        prologue: Gets what the block and its gradient take beside rows.
-        block: One of the program's.
-        speculated: Ops that also run for activations that do not want them.
-        rule_for: Returns how an op is vectorized.
+        vectorized: The block. Gradients are added to its graphs, which then go.
 
     Raises:
-        CannotBatchError: If an op has no rule, no gradient, or one of its own; or if
-            what is computed depends on how many rows there are.
+        CannotBatchError: If an op has no gradient, or one of its own; or if what is
+            computed depends on how many rows there are.
     """
-
-    def make(num_rows: int) -> TrainingBlock:
-        rule = _with_origins(rule_for)
-        rows = VectorizedBlock(program, prologue, block, rule, speculated, num_rows)
-        return _Assembler(rows).run()
-
-    return for_any_number(block, make, _describe)
+    made = vectorized.form(_make, _graphs_of, _rest_of)
+    for each in vectorized.by_number:
+        tf_compat.dismantle(each.rows.graph)
+    return made
 
 
-def _describe(made: TrainingBlock) -> object:
-    """Returns all of a training block but the names."""
-    graphs = [made.forward, made.backward, made.deferred]
+def _make(vectorized: ForNumber) -> TrainingBlock:
+    joint = differentiate(vectorized)
+    made = _Assembler(vectorized.rows, joint).run()
+    tf_compat.dismantle(joint.graph)
+    return made
+
+
+def _graphs_of(made: TrainingBlock) -> list[FuncGraph]:
+    graphs = (made.forward, made.backward, made.deferred)
+    return [graph for graph in graphs if graph is not None]
+
+
+def _rest_of(made: TrainingBlock) -> object:
+    """Returns what is to be alike of a training block beside its graphs."""
     return (
-        [None if graph is None else structure(graph) for graph in graphs],
-        *(made.num_extras, made.tape, made.cotangents, made.input_gradients),
-        *(made.num_backward_extras, made.kept),
+        *(made.backward is None, made.deferred is None, made.num_extras, made.tape),
+        *(made.cotangents, made.input_gradients, made.num_backward_extras, made.kept),
         [is_slices for _, is_slices in made.invariant_gradients],
     )
 
@@ -146,36 +137,13 @@ def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
             program.own_gradients.of(inner)
 
 
-def _with_origins(
-    rule_for: Callable[..., Rule],
-) -> Callable[..., Rule]:
-    """Returns rules that say of each op that they add what it was made for."""
-
-    def rule_of_origin(origin: tf.Operation, **of_lists: bool) -> Rule:
-        rule = rule_for(origin, **of_lists)
-
-        @functools.wraps(rule)
-        def add(
-            block: VectorizedBlock, op: tf.Operation, inputs: list[Operand]
-        ) -> Sequence[tf.Tensor | Operand]:
-            first = len(block.graph.get_operations())
-            results = rule(block, op, inputs)
-            for added in block.graph.get_operations()[first:]:
-                tf_compat.set_origin(added, op)
-            return results
-
-        return add
-
-    return rule_of_origin
-
-
 class _Assembler:
     """Makes a training block for a prime number of rows."""
 
-    def __init__(self, block: VectorizedBlock) -> None:
+    def __init__(self, block: VectorizedBlock, joint: JointGraph) -> None:
         self._block = block
-        self._joint = differentiate(block)
-        self._split = split(self._joint)
+        self._joint = joint
+        self._split = split(joint)
         known = set(map(id, self._joint.outputs))
         self._extras = [t for t in self._split.of_block if id(t) not in known]
         self._places = self._place_values()

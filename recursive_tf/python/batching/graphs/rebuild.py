@@ -22,6 +22,7 @@ class Rebuild(Outside):
         self.graph = FuncGraph(tf_compat.unique_name(name))
         self.effects: list[tf.Operation] = []
         self._copy = GraphCopy(self.graph, self.graph)
+        self._effects_of_source: set[tf.Operation] = set()
 
     def run(
         self,
@@ -33,26 +34,41 @@ class Rebuild(Outside):
 
         It has `effects` too, e.g. assertions, which happen in their order.
         """
+        self.extend(inputs, outputs, effects)
+        self.finish()
+        return self.graph
 
-        def add(copy: GraphCopy, op: tf.Operation) -> Sequence[tf.Tensor]:
-            del copy
-            # Names stay, so that a profile shows those of the user's code.
-            with tf_compat.scope_of(op):
-                added = self.add(op)
-            if op in effects:
-                self._add_effect()
-            return added
-
-        ops = [*effects, *(tensor.op for tensor in outputs)]
-        source = ops[0].graph if ops else self.graph
-        rewrite = Rewrite(otherwise=add, keeps_order=lambda *_: False)
-        self._copy = GraphCopy(source, self.graph, rewrite, outside=self)
+    def extend(
+        self,
+        inputs: Sequence[tf.Tensor],
+        outputs: Sequence[tf.Tensor],
+        effects: Sequence[tf.Operation] = (),
+    ) -> None:
+        """Does the same to what is there already; the outputs are then these."""
+        tensors = [*inputs, *outputs, *(t for op in effects for t in op.inputs)]
+        if tensors and self._copy.source is self.graph:
+            rewrite = Rewrite(otherwise=self._add, keeps_order=lambda *_: False)
+            source = tensors[0].graph
+            self._copy = GraphCopy(source, self.graph, rewrite, outside=self)
         for tensor in inputs:
             self._copy.bind(tensor, self.add_input(tensor))
+        self._effects_of_source |= set(effects)
         self._copy.copy_needed(outputs, effects)
         with self.graph.as_default():
             self.graph.outputs = [self.copy_of(tensor) for tensor in outputs]
-        return self.graph
+
+    def finish(self) -> None:
+        """Says that nothing more is added."""
+        self._copy.finish()
+
+    def _add(self, copy: GraphCopy, op: tf.Operation) -> Sequence[tf.Tensor]:
+        del copy
+        # Names stay, so that a profile shows those of the user's code.
+        with tf_compat.scope_of(op):
+            added = self.add(op)
+        if op in self._effects_of_source:
+            self._add_effect()
+        return added
 
     def _add_effect(self) -> None:
         """Makes the op that was added last wait for the effect before it."""

@@ -32,14 +32,18 @@ _BROADCASTING = frozenset(
 _REPEATS = {"BroadcastTo": 0, "Fill": 1}
 
 
-def simplify(graph: FuncGraph) -> FuncGraph:
-    """Returns a graph with static shapes without what computes nothing new.
+def simplify(graph: FuncGraph) -> "Simplifier":
+    """Makes a graph with static shapes without what computes nothing new.
 
     Constant expressions become constants. Copies, and what reshapes or repeats what is
     reshaped or repeated anyway, are left out; so is what is there twice.
+
+    Returns:
+        What has that graph, and can be extended by more of what is in `graph`.
     """
     simplifier = Simplifier(graph.name)
-    return simplifier.run(graph.inputs, graph.outputs, effects_in(graph))
+    simplifier.extend(graph.inputs, graph.outputs, effects_in(graph))
+    return simplifier
 
 
 class Simplifier(Rebuild):

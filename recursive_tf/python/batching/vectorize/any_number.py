@@ -1,5 +1,6 @@
 """From a block to a function of many rows at once."""
 
+import dataclasses
 from collections.abc import Callable, Collection
 from typing import TypeVar
 
@@ -9,7 +10,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.graphs.counts import NUMBERS_OF_ROWS
 from recursive_tf.python.batching.graphs.emit import emit
-from recursive_tf.python.batching.graphs.simplify import simplify
+from recursive_tf.python.batching.graphs.simplify import Simplifier, simplify
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorize.prologue import Prologue
@@ -20,6 +21,67 @@ from recursive_tf.python.batching.vectorize.vectorized_block import (
 )
 from recursive_tf.python.tf_compat import FuncGraph
 
+_Made = TypeVar("_Made")
+
+
+@dataclasses.dataclass(frozen=True)
+class ForNumber:
+    """A block that was vectorized, for one of the numbers that stand for any.
+
+    Attributes:
+        rows: The block.
+        simplifier: Has its graph, simplified, and simplifies what is added to it.
+    """
+
+    rows: VectorizedBlock
+    simplifier: Simplifier
+
+
+@dataclasses.dataclass(frozen=True)
+class Vectorized:
+    """A block that was vectorized, for any number of rows.
+
+    What runs for it is made of it: by `inference_form`, and to differentiate it, by
+    `make_training_block`, which uses it up.
+
+    Attributes:
+        block: The block.
+        by_number: For each of the numbers that stand for any.
+    """
+
+    block: Block
+    by_number: list[ForNumber]
+
+    def form(
+        self,
+        make: Callable[[ForNumber], _Made],
+        graphs_of: Callable[[_Made], list[FuncGraph]],
+        rest_of: Callable[[_Made], object] = lambda _: None,
+    ) -> _Made:
+        """Returns what `make` makes of it, if the number of rows does not matter.
+
+        Args:
+            make: Makes graphs and other things.
+            graphs_of: Returns the graphs that were made.
+            rest_of: Returns what to compare of the other things.
+
+        Raises:
+            CannotBatchError: If what it makes of two numbers differs.
+        """
+        first, second = map(make, self.by_number)
+
+        def described(made: _Made) -> object:
+            return list(map(structure, graphs_of(made))), rest_of(made)
+
+        if described(first) != described(second):
+            raise CannotBatchError(
+                self.block.ops[-1],
+                "what it computes depends on how many rows there are.",
+            )
+        for graph in graphs_of(second):
+            tf_compat.dismantle(graph)
+        return first
+
 
 def vectorize(
     program: FlatProgram,
@@ -27,41 +89,42 @@ def vectorize(
     block: Block,
     speculated: Collection[tf.Operation],
     rule_for: Callable[..., Rule] = rule_of,
-) -> tuple[FuncGraph, list[tf.Tensor]]:
+) -> Vectorized:
+    """Returns a block for many rows.
+
+    Args:
+        program: The program.
+        prologue: Gets what the block takes beside rows.
+        block: One of the program's.
+        speculated: Ops that also run for activations that do not want them.
+        rule_for: Returns how an op is vectorized.
+
+    Raises:
+        CannotBatchError: If an op of the block has no rule.
+    """
+
+    def vectorized_for(num_rows: int) -> ForNumber:
+        rows = VectorizedBlock(program, prologue, block, rule_for, speculated, num_rows)
+        return ForNumber(rows, simplify(rows.graph))
+
+    return Vectorized(block, list(map(vectorized_for, NUMBERS_OF_ROWS)))
+
+
+def inference_form(vectorized: Vectorized) -> tuple[FuncGraph, list[tf.Tensor]]:
     """Returns a graph of a block for any number of rows, and what else it takes.
 
     Its inputs are the block's, with rows in front, and then tensors of the prologue,
     which are returned too.
 
     Raises:
-        CannotBatchError: If an op of the block has no rule, or if what it computes
-            depends on how many rows there are.
+        CannotBatchError: If what it computes depends on how many rows there are.
     """
 
-    def make(num_rows: int) -> tuple[FuncGraph, list[tf.Tensor]]:
-        rows = VectorizedBlock(program, prologue, block, rule_for, speculated, num_rows)
-        return emit(simplify(rows.graph), rows.primes), rows.invariants
+    def make(vectorized: ForNumber) -> tuple[FuncGraph, list[tf.Tensor]]:
+        rows, simplified = vectorized.rows, vectorized.simplifier.graph
+        return emit(simplified, rows.primes), list(rows.invariants)
 
-    return for_any_number(block, make, lambda made: structure(made[0]))
-
-
-_Made = TypeVar("_Made")
-
-
-def for_any_number(
-    block: Block, make: Callable[[int], _Made], describe: Callable[[_Made], object]
-) -> _Made:
-    """Returns what `make` makes of a number of rows, if that does not matter.
-
-    Raises:
-        CannotBatchError: If what it makes of two numbers is described differently.
-    """
-    first, second = map(make, NUMBERS_OF_ROWS)
-    if describe(first) != describe(second):
-        raise CannotBatchError(
-            block.ops[-1], "what it computes depends on how many rows there are."
-        )
-    return first
+    return vectorized.form(make, lambda made: [made[0]])
 
 
 def structure(graph: FuncGraph) -> list[object]:

@@ -1,9 +1,8 @@
 """A block for many activations at once."""
 
+import contextlib
 import copy
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import tensorflow as tf
 
@@ -285,7 +284,7 @@ class VectorizedBlock:
         rule = self._rule_of(op)
         _check_ranks(op, inputs)
         shapes = [_shape_of(t) if is_read(t) else None for t in op.outputs]
-        with faults_of(rule, op), self._scope_of(op):
+        with self._adds_for(op, rule):
             results = rule(self, op, inputs)
             self.results.check_rows(op, shapes, results, self.num_rows)
         return results
@@ -297,14 +296,23 @@ class VectorizedBlock:
             raise refused_for_lists(op)
         _check_ranks(op, inputs)
         rule = self._rule_of(op, of_lists=True, makes_list=makes_list)
-        with faults_of(rule, op), self._scope_of(op):
+        with self._adds_for(op, rule):
             results = rule(self, op, inputs)
             self.results.check_lists(op, results, self.num_rows)
         return results
 
-    def _scope_of(self, op: tf.Operation) -> AbstractContextManager[Any]:
-        """Returns a context in which ops are named after `op`, for profiles."""
-        return tf_compat.named(f"{self._scope}/{op.name}")
+    @contextlib.contextmanager
+    def _adds_for(self, op: tf.Operation, rule: Rule) -> Iterator[None]:
+        """Gives a context in which ops that a rule adds are named after `op`.
+
+        And say that they are made for it: for profiles, and for who is told that one
+        of them cannot be differentiated.
+        """
+        first = len(self.graph.get_operations())
+        with faults_of(rule, op), tf_compat.named(f"{self._scope}/{op.name}"):
+            yield
+        for added in self.graph.get_operations()[first:]:
+            tf_compat.set_origin(added, op)
 
     def _has_loops_own_gradient(self, op: tf.Operation) -> bool:
         """Says whether rows may differ in a gradient that stands in a loop."""

@@ -1,7 +1,8 @@
 """The cells' equations in NumPy, as the papers have them: a matrix for each gate.
 
-Each function takes weights by name and returns a function of x and of the children's
-states, which returns a state whose first element is what the cell shows.
+They share no code with the library, nor with `docs/from_scratch.py`. Each function
+takes weights by name and returns a function of x and of the children's states, which
+returns a state whose first element is what the cell shows.
 """
 
 import numpy as np
