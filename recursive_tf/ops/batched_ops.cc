@@ -27,6 +27,7 @@ REGISTER_OP("RecursiveInvokeBatched")
     .Attr("max_activations: int")
     .Attr("max_bytes: int = -1")
     .Attr("policy: string")
+    .Attr("block_kind: string = 'auto'")
     .Attr("plan: list(int) >= 1")
     .Attr("prologue: func")
     .Attr("prologue_captures: list(int) >= 0")
@@ -52,6 +53,8 @@ RecursiveInvoke.
 
 procedures: What the blocks were made of; the gradient is made of them too.
 policy: What decides which block is launched next.
+block_kind: "tensorflow" if blocks run as functions; "compiled" or "auto" if
+  they run as block programs where they can.
 plan: The program, encoded: procedures, blocks, where inputs come from.
 prologue: A function of the captures `prologue_captures`, run once. Its outputs
   and those of `late` are the values that the plan names, and then what blocks
@@ -83,6 +86,7 @@ REGISTER_OP("RecursiveInvokeBatchedGradient")
     .Attr("Tprologue_gradients: list(type) >= 0")
     .Attr("Tdeferred_gradients: list(type) >= 0")
     .Attr("mapped: bool")
+    .Attr("block_kind: string = 'auto'")
     .Attr("results: list(int) >= 0")
     .Attr("tables: list(int) >= 0")
     .Attr("arguments: list(int) >= 0")

@@ -21,6 +21,8 @@ REGISTER_OP("RecursiveReport")
     .Output("rows: int64")
     .Output("seconds: double")
     .Output("counts: int64")
+    .Output("compiled: int64")
+    .Output("reasons: string")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
     .Doc(R"doc(
@@ -30,6 +32,8 @@ launches: By block, [blocks]; no blocks if there was no run.
 rows: By block, of all its launches.
 seconds: [4]: schedule, gather, blocks, deferred.
 counts: [3]: bytes moved, peak bytes, the least launches there could be.
+compiled: By block, how many of its launches ran as a block program.
+reasons: By block, why others did not; empty if none did.
 )doc");
 
 REGISTER_OP("RecursiveTrace")

@@ -5,6 +5,7 @@ from typing import Literal
 
 EXECUTORS = ("auto", "batched", "dataflow")
 POLICIES = ("agenda", "depth")
+BLOCKS = ("auto", "compiled", "tensorflow")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,12 +27,17 @@ class Options:
         policy: What decides which block the batched executor launches next: "agenda"
             takes the block whose waiting calls are the least deep on average, and all
             of them; "depth" those at the least depth.
+        blocks: What the batched executor runs blocks with: "compiled" makes block
+            programs of those that it can, with packed products and fused element-wise
+            code; "tensorflow" runs TensorFlow's kernels, op by op. "auto" takes what is
+            faster, which is "compiled" today. Results differ by rounding.
     """
 
     max_depth: int | None = 100_000
     max_activations: int | None = 10_000_000
     max_bytes: int | Literal["auto"] | None = "auto"
     policy: str = "agenda"
+    blocks: Literal["auto", "compiled", "tensorflow"] = "auto"
 
     def __post_init__(self) -> None:
         for name in ("max_depth", "max_activations", "max_bytes"):
@@ -44,3 +50,5 @@ class Options:
                 )
         if self.policy not in POLICIES:
             raise ValueError(f"policy={self.policy!r}: choose one of {POLICIES}.")
+        if self.blocks not in BLOCKS:
+            raise ValueError(f"blocks={self.blocks!r}: choose one of {BLOCKS}.")

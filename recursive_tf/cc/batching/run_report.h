@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,11 +13,17 @@ namespace recursive_tf {
 // What one run did and where its time went.
 struct RunReport {
   explicit RunReport(size_t num_blocks = 0)
-      : launches(num_blocks, 0), rows(num_blocks, 0) {}
+      : launches(num_blocks, 0),
+        rows(num_blocks, 0),
+        compiled(num_blocks, 0),
+        reasons(num_blocks) {}
 
   // By block: how often it was launched, and for how many activations in all.
   std::vector<int64_t> launches;
   std::vector<int64_t> rows;
+  // How many of the launches ran as a block program, and why others did not.
+  std::vector<int64_t> compiled;
+  std::vector<std::string> reasons;
   // Following calls and returns; copying rows; computing blocks; computing what
   // the gradient deferred.
   double seconds_schedule = 0;

@@ -279,12 +279,11 @@ class Fuser {
   std::vector<bool> is_whole_;
 };
 
-
 }  // namespace
 
 BlockGraph Fused(const BlockGraph& graph) {
-  // What was taken apart or fused is still there, read by nobody, until the next
-  // run drops it; and what is left may be fused.
+  // What was taken apart or fused is still there, read by nobody, until the
+  // next run drops it; and what is left may be fused.
   BlockGraph fused = Fuser(graph).Run();
   for (int32_t size = -1; size != fused.size();) {
     size = fused.size();

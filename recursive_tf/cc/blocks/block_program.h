@@ -22,7 +22,8 @@ struct Place {
     kConstant,
     // A buffer of the block's: rows that it gives, or that phases hand on.
     kBuffer,
-    // Of one strip: segment `column` of a product of the same phase; a register.
+    // Of one strip: segment `column` of a product of the same phase; a
+    // register.
     kSegment,
     kRegister,
   };
@@ -64,8 +65,8 @@ struct ProductStep {
   std::optional<Place> out;
 };
 
-// What can be computed of a strip of rows, and of some of their columns, without
-// what other threads compute meanwhile.
+// What can be computed of a strip of rows, and of some of their columns,
+// without what other threads compute meanwhile.
 struct Phase {
   // Of each value of the phase.
   int64_t width = 0;
@@ -100,8 +101,8 @@ struct BlockProgram {
   std::vector<SumStep> sums;
 };
 
-// Returns the phases of a graph; none if it is put together in a way that is not
-// provided for.
+// Returns the phases of a graph; none if it is put together in a way that is
+// not provided for.
 std::optional<BlockProgram> Lower(const BlockGraph& graph);
 
 }  // namespace recursive_tf

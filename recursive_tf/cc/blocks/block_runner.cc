@@ -58,7 +58,8 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
     const Numbers& numbers = invariants[use.invariant];
     T* const to = shared_[i].Get(use.width);
     // A vector is repeated as often as it fits: it is that of all rows' ends.
-    for (int64_t j = 0; j < use.width; ++j) to[j] = numbers.data[j % numbers.size];
+    for (int64_t j = 0; j < use.width; ++j)
+      to[j] = numbers.data[j % numbers.size];
   }
   for (size_t i = 0; i < constants_.size(); ++i) {
     std::fill_n(constants_[i].Get(program->widest_constant),
@@ -67,12 +68,11 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
   }
   for (size_t i = 0; i < matrices_.size(); ++i) {
     const MatrixUse& use = program->matrices[i];
-    matrices_[i].Pack(
-        invariants[use.invariant].data, use.depth, use.num_segments,
-        use.segment_width, use.is_transposed,
-        SplitColumns(use.segment_width, team->num_threads(), kernels->lanes,
-                     kernels->max_vectors),
-        *kernels, team);
+    matrices_[i].Pack(invariants[use.invariant].data, use.depth,
+                      use.num_segments, use.segment_width, use.is_transposed,
+                      SplitColumns(use.segment_width, team->num_threads(),
+                                   kernels->lanes, kernels->max_vectors),
+                      *kernels, team);
   }
 }
 
@@ -94,8 +94,7 @@ struct BlockRunner<T>::Strip {
 };
 
 template <typename T>
-void BlockRunner<T>::Run(int64_t num_rows,
-                         const std::vector<RowSet<T>>& inputs,
+void BlockRunner<T>::Run(int64_t num_rows, const std::vector<RowSet<T>>& inputs,
                          const std::vector<T*>& buffers,
                          const std::vector<T*>& sums) {
   num_rows_ = num_rows;
@@ -113,7 +112,8 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   // else shares rows, if there are enough.
   const bool by_columns =
       !phase.needs_whole_rows &&
-      ((!phase.products.empty() && num_rows_ < 48*num_threads) || num_rows_ < num_threads);
+      ((!phase.products.empty() && num_rows_ < 48 * num_threads) ||
+       num_rows_ < num_threads);
   const std::vector<ColumnPart> parts = SplitColumns(
       phase.width, num_threads, kernels_.lanes, kernels_.max_vectors);
   const auto num_parts = static_cast<int64_t>(parts.size());
@@ -121,7 +121,8 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   if (!by_columns) {
     const int64_t least = std::max<int64_t>(kLeastTailNumbers / phase.width, 1);
     chunk = std::max(least, DivideUp(num_rows_, 4 * num_threads));
-    chunk = RoundUp(std::min(chunk, kChunkRows), kernels_.max_rows); if (!phase.products.empty()) chunk = std::max<int64_t>(chunk,48);
+    chunk = RoundUp(std::min(chunk, kChunkRows), kernels_.max_rows);
+    if (!phase.products.empty()) chunk = std::max<int64_t>(chunk, 48);
   }
   const int64_t num_chunks = DivideUp(num_rows_, chunk);
   if (!by_columns) {
@@ -149,15 +150,14 @@ void BlockRunner<T>::RunColumns(const Phase& phase, const ColumnPart* parts,
   strip.last_part = last_part;
   strip.first_column = parts[first_part].first_column;
   const ColumnPart& last = parts[last_part - 1];
-  strip.num_columns =
-      last.first_column + last.num_columns - strip.first_column;
+  strip.num_columns = last.first_column + last.num_columns - strip.first_column;
   strip.segment_stride = RoundUp(strip.num_columns, kernels_.lanes);
   int64_t num_segments = 0;
   for (const ProductStep& product : phase.products) {
     num_segments += program_.matrices[product.matrix].num_segments;
   }
-  strip.products = Scratch<T>::Mine().products.Get(
-      kStripRows * num_segments * strip.segment_stride);
+  strip.products = Scratch<T>::Mine().products.Get(kStripRows * num_segments *
+                                                   strip.segment_stride);
   // Without products a strip has no size.
   const int64_t rows = phase.products.empty() ? end - begin : kStripRows;
   for (; begin < end; begin += rows) {
@@ -188,8 +188,8 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
     out = rows.row(strip.begin) + strip.first_column;
     work.out_stride = rows.stride;
   } else {
-    out = strip.products + SegmentsBefore(phase, product) * kStripRows *
-                               strip.segment_stride;
+    out = strip.products +
+          SegmentsBefore(phase, product) * kStripRows * strip.segment_stride;
     work.out_stride = use.num_segments * strip.segment_stride;
   }
   for (int64_t segment = 0; segment < use.num_segments; ++segment) {
@@ -365,8 +365,8 @@ void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
     int64_t column = 0;
     for (const Piece& right : step.right) {
       const int64_t first = std::max(column, part.first_column);
-      const int64_t last = std::min(column + right.width,
-                                    part.first_column + part.num_columns);
+      const int64_t last =
+          std::min(column + right.width, part.first_column + part.num_columns);
       if (from < end && first < last) {
         AddOuterPieces({RowsAt(left.place).From(from - offset), end - from,
                         RowsAt(right.place).From(first - column), last - first,
@@ -382,8 +382,8 @@ void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
 template <typename T>
 void BlockRunner<T>::AddOuterPieces(const OuterPieces& pieces) {
   Scratch<T>& scratch = Scratch<T>::Mine();
-  const std::vector<ColumnPart> panels = SplitColumns(
-      pieces.num_right, 1, kernels_.lanes, kernels_.max_vectors);
+  const std::vector<ColumnPart> panels =
+      SplitColumns(pieces.num_right, 1, kernels_.lanes, kernels_.max_vectors);
   scratch.pieces.resize(2 * kDepth);
   const T** const left = scratch.pieces.data();
   const T** const right = left + kDepth;

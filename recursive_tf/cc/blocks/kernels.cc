@@ -1,5 +1,7 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/kernel_sets.h"
@@ -28,6 +30,20 @@ std::vector<InstructionSet> Find() {
 const std::vector<InstructionSet>& InstructionSets() {
   static const auto* const kSets = new std::vector<InstructionSet>(Find());
   return *kSets;
+}
+
+InstructionSet ChosenInstructionSet() {
+  static const InstructionSet kChosen = [] {
+    const char* const wanted = std::getenv("RTF_INSTRUCTION_SET");
+    for (const InstructionSet set : InstructionSets()) {
+      if (wanted != nullptr &&
+          std::strcmp(wanted, KernelsFor<float>(set).name) == 0) {
+        return set;
+      }
+    }
+    return InstructionSets().front();
+  }();
+  return kChosen;
 }
 
 template <typename T>

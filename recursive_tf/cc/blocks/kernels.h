@@ -119,6 +119,11 @@ enum class InstructionSet : uint8_t { kAvx512, kAvx2, kPortable };
 // Returns those that this processor has; the last is always there.
 const std::vector<InstructionSet>& InstructionSets();
 
+// Returns the best of them, or the one that the environment variable
+// RTF_INSTRUCTION_SET names, if this processor has it: "avx512", "avx2" or
+// "portable".
+InstructionSet ChosenInstructionSet();
+
 // Returns the code for one of them; T is float or double.
 template <typename T>
 const Kernels<T>& KernelsFor(InstructionSet set);

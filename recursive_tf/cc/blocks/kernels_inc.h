@@ -110,14 +110,14 @@ struct Tile {
 template <typename T, Opcode opcode>
 struct Compute;
 
-#define RECURSIVE_TF_COMPUTE(name, expression)                        \
-  template <typename T>                                               \
-  struct Compute<T, Opcode::name> {                                   \
-    using P = typename Simd<T>::Packet;                               \
+#define RECURSIVE_TF_COMPUTE(name, expression)                                \
+  template <typename T>                                                       \
+  struct Compute<T, Opcode::name> {                                           \
+    using P = typename Simd<T>::Packet;                                       \
     static EIGEN_ALWAYS_INLINE P Run(const P& a, [[maybe_unused]] const P& b, \
-                                     [[maybe_unused]] const P& c) {   \
-      return expression;                                              \
-    }                                                                 \
+                                     [[maybe_unused]] const P& c) {           \
+      return expression;                                                      \
+    }                                                                         \
   };
 
 template <typename P>
@@ -161,11 +161,9 @@ RECURSIVE_TF_COMPUTE(kSqrtGrad,
 RECURSIVE_TF_COMPUTE(kRsqrtGrad,
                      ei::pmul(ei::pmul(b, RECURSIVE_TF_NUMBER(-0.5)),
                               ei::pmul(a, ei::pmul(a, a))))
-RECURSIVE_TF_COMPUTE(kReciprocalGrad,
-                     ei::pmul(ei::pnegate(b), ei::pmul(a, a)))
-RECURSIVE_TF_COMPUTE(
-    kReluGrad,
-    ei::pand(ei::pcmp_lt(RECURSIVE_TF_NUMBER(0), a), b))
+RECURSIVE_TF_COMPUTE(kReciprocalGrad, ei::pmul(ei::pnegate(b), ei::pmul(a, a)))
+RECURSIVE_TF_COMPUTE(kReluGrad,
+                     ei::pand(ei::pcmp_lt(RECURSIVE_TF_NUMBER(0), a), b))
 RECURSIVE_TF_COMPUTE(kSigmoidOfSum, Sigmoid(ei::padd(a, b)))
 RECURSIVE_TF_COMPUTE(kTanhOfSum, ei::ptanh(ei::padd(a, b)))
 RECURSIVE_TF_COMPUTE(kMulAdd, ei::pmadd(a, b, c))
@@ -193,15 +191,17 @@ void RunRows(const TailWork<T>& work, const Instruction& instruction,
     const T* c = kArity > 2 ? in_c.row(i) : a;
     for (int64_t j = 0; j < whole; j += S::kLanes) {
       const auto x = S::Load(a + j);
-      S::Store(to + j, Compute<T, opcode>::Run(x, kArity > 1 ? S::Load(b + j) : x,
-                                               kArity > 2 ? S::Load(c + j) : x));
+      S::Store(to + j,
+               Compute<T, opcode>::Run(x, kArity > 1 ? S::Load(b + j) : x,
+                                       kArity > 2 ? S::Load(c + j) : x));
     }
     if (rest == 0) continue;
     const auto x = S::Load(a + whole, rest);
-    S::Store(to + whole,
-             Compute<T, opcode>::Run(x, kArity > 1 ? S::Load(b + whole, rest) : x,
-                                     kArity > 2 ? S::Load(c + whole, rest) : x),
-             rest);
+    S::Store(
+        to + whole,
+        Compute<T, opcode>::Run(x, kArity > 1 ? S::Load(b + whole, rest) : x,
+                                kArity > 2 ? S::Load(c + whole, rest) : x),
+        rest);
   }
 }
 
@@ -239,12 +239,13 @@ T Reduce(const T* row, int64_t width, Reduction reduction) {
     const T next = row[j];
     if (adds) {
       number += next;
-    } else if (next != next || (reduction == Reduction::kMax ? next > number
-                                                             : next < number)) {
+    } else if (next != next ||
+               (reduction == Reduction::kMax ? next > number : next < number)) {
       number = next;
     }
   }
-  return reduction == Reduction::kMean ? number / static_cast<T>(width) : number;
+  return reduction == Reduction::kMean ? number / static_cast<T>(width)
+                                       : number;
 }
 
 // Runs a reduction, spreads one column over all, or takes one of equal ones.
@@ -305,8 +306,8 @@ void PackColumns(const PackWork<T>& work) {
   for (int64_t k = 0; k < work.depth; ++k) {
     const T* from = work.from + k * work.stride;
     for (int64_t v = 0; v < work.num_vectors; ++v) {
-      S::Store(to, S::Load(from + v * S::kLanes,
-                           CountIn<T>(v, work.num_columns)));
+      S::Store(to,
+               S::Load(from + v * S::kLanes, CountIn<T>(v, work.num_columns)));
       to += S::kLanes;
     }
   }
@@ -383,8 +384,7 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
     T* to = work.out + (first + r) * work.out_stride;
     RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      S::Store(to + v * S::kLanes, sums[r][v],
-               CountIn<T>(v, work.num_columns));
+      S::Store(to + v * S::kLanes, sums[r][v], CountIn<T>(v, work.num_columns));
     }
   }
 }
@@ -435,9 +435,7 @@ template <typename T, int kRows, int kVectors>
 EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
   using S = Simd<T>;
   typename S::Packet sums[kRows][kVectors];
-  const auto count = [&work](int v) {
-    return CountIn<T>(v, work.num_columns);
-  };
+  const auto count = [&work](int v) { return CountIn<T>(v, work.num_columns); };
   RECURSIVE_TF_UNROLL
   for (int r = 0; r < kRows; ++r) {
     const T* from = work.out + r * work.out_stride;
@@ -517,8 +515,8 @@ template <typename T>
 const Kernels<T>& MakeKernels(const char* name) {
   static constexpr int64_t kLanes = Simd<T>::kLanes;
   static const Kernels<T> kernels = {
-      name,       kLanes,         Tile<T>::kVectors, Tile<T>::kRows,
-      RunPack<T>, RunTail<T>, RunPanel<T>, RunOuter<T>};
+      name,       kLanes,     Tile<T>::kVectors, Tile<T>::kRows,
+      RunPack<T>, RunTail<T>, RunPanel<T>,       RunOuter<T>};
   return kernels;
 }
 

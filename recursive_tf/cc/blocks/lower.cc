@@ -88,15 +88,13 @@ class Lowerer {
 
   // Whether all that read a value compute, column by column, with its columns.
   bool IsOnlyComputedWith(int32_t id) const {
-    return !IsOutput(id) && std::all_of(users_[id].begin(), users_[id].end(),
-                                        [&](int32_t user) {
-                                          const Node& node = graph_[user];
-                                          return IsComputed(node.kind) &&
-                                                 (node.width ==
-                                                      graph_[id].width ||
-                                                  node.kind ==
-                                                      NodeKind::kReduction);
-                                        });
+    return !IsOutput(id) &&
+           std::all_of(users_[id].begin(), users_[id].end(), [&](int32_t user) {
+             const Node& node = graph_[user];
+             return IsComputed(node.kind) &&
+                    (node.width == graph_[id].width ||
+                     node.kind == NodeKind::kReduction);
+           });
   }
 
   void FindSegments(int32_t id) {
@@ -108,8 +106,8 @@ class Lowerer {
     }
     if (IsOutput(id) || users_[id].empty()) return;
     const int64_t segment = graph_[users_[id][0]].width;
-    const bool is_cut = std::all_of(
-        users_[id].begin(), users_[id].end(), [&](int32_t user) {
+    const bool is_cut =
+        std::all_of(users_[id].begin(), users_[id].end(), [&](int32_t user) {
           const Node& node = graph_[user];
           return node.kind == NodeKind::kSlice && node.width == segment &&
                  node.offset % segment == 0 && IsOnlyComputedWith(user);
@@ -206,8 +204,8 @@ class Lowerer {
     }
     for (size_t i = 0; i < copies_.size(); ++i) {
       const int32_t owner = SegmentOwner(copies_[i].id);
-      const bool is_strip = IsComputed(graph_[owner].kind) ||
-                            schedules_[owner].num_segments > 0;
+      const bool is_strip =
+          IsComputed(graph_[owner].kind) || schedules_[owner].num_segments > 0;
       if (!is_strip) PutIntoMemory(copies_[i].id);
     }
     for (int32_t id = 0; id < graph_.size(); ++id) {
@@ -380,9 +378,9 @@ class Lowerer {
     const int32_t owner = SegmentOwner(copy.id);
     const NodeKind kind = graph_[owner].kind;
     const bool is_made = IsComputed(kind) || kind == NodeKind::kProduct;
-    const PhaseKey key = is_made ? KeyOf(owner)
-                                 : PhaseKey{MemoryLevel(copy.id),
-                                            graph_[copy.id].width};
+    const PhaseKey key =
+        is_made ? KeyOf(owner)
+                : PhaseKey{MemoryLevel(copy.id), graph_[copy.id].width};
     Phase& phase = PhaseAt(key);
     Instruction instruction;
     instruction.narrows = is_made && schedules_[owner].is_filled;
@@ -406,8 +404,8 @@ class Lowerer {
       if (graph_[owner].kind != NodeKind::kProduct) return here_[{key, id}];
       if (schedules_[owner].num_segments > 0) {
         const int64_t segment = owner == id ? 0 : node.offset / node.width;
-        return PlaceIn(&phase, {Place::Kind::kSegment, segments_[owner],
-                                segment});
+        return PlaceIn(&phase,
+                       {Place::Kind::kSegment, segments_[owner], segment});
       }
     }
     if (node.width != 1 || key.second == 1) {

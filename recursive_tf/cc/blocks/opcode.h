@@ -7,41 +7,41 @@ namespace recursive_tf {
 
 // What an element-wise instruction computes of up to three numbers a, b and c.
 // X(name, number of operands).
-#define RECURSIVE_TF_OPCODES(X)                                              \
-  X(kCopy, 1)                                                                \
-  X(kNeg, 1)                                                                 \
-  X(kAbs, 1)                                                                 \
-  X(kSquare, 1)                                                              \
-  X(kSqrt, 1)                                                                \
-  X(kRsqrt, 1)                                                               \
-  X(kReciprocal, 1)                                                          \
-  X(kExp, 1)                                                                 \
-  X(kExpm1, 1)                                                               \
-  X(kLog, 1)                                                                 \
-  X(kLog1p, 1)                                                               \
-  X(kSin, 1)                                                                 \
-  X(kCos, 1)                                                                 \
-  X(kTanh, 1)                                                                \
-  X(kSigmoid, 1)                                                             \
-  X(kRelu, 1)                                                                \
-  X(kAdd, 2)                                                                 \
-  X(kSub, 2)                                                                 \
-  X(kMul, 2)                                                                 \
-  X(kDiv, 2)                                                                 \
-  X(kMax, 2)                                                                 \
-  X(kMin, 2)                                                                 \
-  X(kSquaredDifference, 2)                                                   \
-  /* Of the result a of a function, or its input a, and of a gradient b. */  \
-  X(kSigmoidGrad, 2)                                                         \
-  X(kTanhGrad, 2)                                                            \
-  X(kSqrtGrad, 2)                                                            \
-  X(kRsqrtGrad, 2)                                                           \
-  X(kReciprocalGrad, 2)                                                      \
-  X(kReluGrad, 2)                                                            \
-  /* What a compiler makes of two of the above. */                           \
-  X(kSigmoidOfSum, 2)                                                        \
-  X(kTanhOfSum, 2)                                                           \
-  X(kMulAdd, 3)    /* a * b + c */                                           \
+#define RECURSIVE_TF_OPCODES(X)                                             \
+  X(kCopy, 1)                                                               \
+  X(kNeg, 1)                                                                \
+  X(kAbs, 1)                                                                \
+  X(kSquare, 1)                                                             \
+  X(kSqrt, 1)                                                               \
+  X(kRsqrt, 1)                                                              \
+  X(kReciprocal, 1)                                                         \
+  X(kExp, 1)                                                                \
+  X(kExpm1, 1)                                                              \
+  X(kLog, 1)                                                                \
+  X(kLog1p, 1)                                                              \
+  X(kSin, 1)                                                                \
+  X(kCos, 1)                                                                \
+  X(kTanh, 1)                                                               \
+  X(kSigmoid, 1)                                                            \
+  X(kRelu, 1)                                                               \
+  X(kAdd, 2)                                                                \
+  X(kSub, 2)                                                                \
+  X(kMul, 2)                                                                \
+  X(kDiv, 2)                                                                \
+  X(kMax, 2)                                                                \
+  X(kMin, 2)                                                                \
+  X(kSquaredDifference, 2)                                                  \
+  /* Of the result a of a function, or its input a, and of a gradient b. */ \
+  X(kSigmoidGrad, 2)                                                        \
+  X(kTanhGrad, 2)                                                           \
+  X(kSqrtGrad, 2)                                                           \
+  X(kRsqrtGrad, 2)                                                          \
+  X(kReciprocalGrad, 2)                                                     \
+  X(kReluGrad, 2)                                                           \
+  /* What a compiler makes of two of the above. */                          \
+  X(kSigmoidOfSum, 2)                                                       \
+  X(kTanhOfSum, 2)                                                          \
+  X(kMulAdd, 3)     /* a * b + c */                                         \
   X(kMulSubFrom, 3) /* c - a * b */
 
 enum class Opcode : uint8_t {

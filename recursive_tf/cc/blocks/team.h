@@ -34,9 +34,9 @@ class Team {
 
   int num_threads() const { return num_threads_; }
 
-  // Calls work(part) for each part from 0 to num_parts - 1, and returns when all
-  // have ended. Thread t prefers the parts p with p % num_threads() == t: what
-  // a thread works on again and again stays in its cache.
+  // Calls work(part) for each part from 0 to num_parts - 1, and returns when
+  // all have ended. Thread t prefers the parts p with p % num_threads() == t:
+  // what a thread works on again and again stays in its cache.
   template <typename Work>
   void Run(int64_t num_parts, const Work& work) {
     if (num_parts == 1 || num_threads_ == 1) {

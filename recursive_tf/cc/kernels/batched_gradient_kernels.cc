@@ -74,6 +74,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
         BatchedSpec::ReadBlocks(ctx, "backward", kManyRows, &block_specs_));
     TF_RETURN_IF_ERROR(
         BatchedSpec::ReadBlocks(ctx, "deferred", kManyRowsOnce, &block_specs_));
+    TF_RETURN_IF_ERROR(BatchedSpec::ReadBlockKind(ctx, &block_specs_));
     // The functions of blocks that have any, in order.
     int32_t next = 0;
     for (const BlockGradient& gradient : backward_.program.gradients) {

@@ -92,6 +92,7 @@ class InvokeBatchedOp : public BatchedKernel {
       return absl::InvalidArgumentError(
           "blocks and block_names do not fit the plan.");
     }
+    TF_RETURN_IF_ERROR(BatchedSpec::ReadBlockKind(ctx, &block_specs_));
     tf::NameAttrList prologue;
     TF_RETURN_IF_ERROR(ctx->GetAttr("prologue", &prologue));
     block_specs_.push_back({prologue.name(), {}, kManyRowsOnce});

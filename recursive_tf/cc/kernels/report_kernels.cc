@@ -61,6 +61,12 @@ class ReportOp : public tf::OpKernel {
                              report.seconds_blocks, report.seconds_deferred}));
     ctx->set_output(3, VectorOf<int64_t>({report.bytes_moved, report.peak_bytes,
                                           report.least_launches}));
+    ctx->set_output(4, VectorOf(report.compiled));
+    tf::Tensor reasons(tf::DT_STRING,
+                       {static_cast<int64_t>(report.reasons.size())});
+    std::copy(report.reasons.begin(), report.reasons.end(),
+              reasons.vec<tf::tstring>().data());
+    ctx->set_output(5, reasons);
   }
 };
 

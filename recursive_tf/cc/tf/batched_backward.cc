@@ -75,8 +75,10 @@ absl::Status BatchedBackward::TryBackward(const TapedLaunch<tf::Tensor>& launch,
   const TraceSpan span(spec_.program.block_names[block], "backward",
                        launch.num_rows);
   const Block& backward = blocks_[spec_.backward[block]];
-  TF_RETURN_IF_ERROR(
-      backward.Run(step_, std::move(inputs), &invariants_, outputs));
+  bool ran_compiled = false;
+  TF_RETURN_IF_ERROR(backward.Run(step_, std::move(inputs), &invariants_,
+                                  outputs, &ran_compiled));
+  Count(block, backward, ran_compiled);
   CountBytes(*outputs);
   watch_.Lap(&report_.seconds_blocks);
   const BlockGradient& gradient = spec_.program.gradients[block];
@@ -124,8 +126,12 @@ absl::Status BatchedBackward::TryDeferred(
                            : recursive_tf::NumRows(joined[0]));
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
-  TF_RETURN_IF_ERROR(
-      deferred.Run(step_, std::move(joined), &invariants_, &outputs));
+  bool ran_compiled = false;
+  TF_RETURN_IF_ERROR(deferred.Run(step_, std::move(joined), &invariants_,
+                                  &outputs, &ran_compiled));
+  // It counts as no launch.
+  Count(block, deferred, ran_compiled);
+  if (ran_compiled) report_.compiled[block] -= 1;
   CountBytes(outputs);
   size_t index = spec_.first_deferred[block];
   if (index + outputs.size() > deferred_.size()) {
@@ -143,6 +149,15 @@ absl::Status BatchedBackward::TryDeferred(
   }
   watch_.Lap(&report_.seconds_deferred);
   return absl::OkStatus();
+}
+
+void BatchedBackward::Count(int32_t block, const Block& part,
+                            bool ran_compiled) {
+  if (ran_compiled) {
+    report_.compiled[block] += 1;
+  } else if (report_.reasons[block].empty()) {
+    report_.reasons[block] = part.WhyNotCompiled();
+  }
 }
 
 void BatchedBackward::CountBytes(const std::vector<tf::Tensor>& given) {

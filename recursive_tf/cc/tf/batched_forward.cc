@@ -80,8 +80,8 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
 absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
                                          int32_t num_rows) {
   const Block& prologue = blocks_[spec_.program.plan.num_blocks];
-  TF_RETURN_IF_ERROR(prologue.Run(step_, std::move(captures),
-                                  &invariants_, &record_->prologue));
+  TF_RETURN_IF_ERROR(prologue.Run(step_, std::move(captures), &invariants_,
+                                  &record_->prologue));
   spec_.late.MakeRoom(&record_->prologue);
   if (num_rows > 0) {
     const absl::Status status = RunLate(spec_.late.at_start);
@@ -105,8 +105,7 @@ absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
     std::vector<tf::Tensor> given;
     const Block& function =
         blocks_[spec_.program.plan.num_blocks + 1 + static_cast<size_t>(part)];
-    TF_RETURN_IF_ERROR(
-        function.Run(step_, /*rows=*/{}, &invariants_, &given));
+    TF_RETURN_IF_ERROR(function.Run(step_, /*rows=*/{}, &invariants_, &given));
     const std::vector<int32_t>& outputs = spec_.late.outputs[part];
     for (size_t i = 0; i < outputs.size(); ++i) {
       record_->prologue[outputs[i]] = std::move(given[i]);
@@ -157,12 +156,14 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
   std::vector<tf::Tensor> outputs;
+  bool ran_compiled = false;
   // What may be kept must not be written to: then the block gets a copy of the
   // references.
   std::vector<tf::Tensor> kept_inputs;
   if (spec_.keep) kept_inputs = inputs;
-  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(step_, std::move(inputs),
-                                                &invariants_, &outputs));
+  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(
+      step_, std::move(inputs), &invariants_, &outputs, &ran_compiled));
+  report_.compiled[launch->block] += ran_compiled ? 1 : 0;
   watch_.Lap(&report_.seconds_blocks);
   TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));
   if (spec_.keep) tape_.AddLaunch(launch, kept_inputs, outputs);
@@ -259,6 +260,10 @@ std::shared_ptr<const BatchedRecord> BatchedForward::Finish(Returned returned) {
   if (bound_.has_value()) {
     report_.least_launches = bound_->Get();
     report_.bytes_moved = values_.bytes_moved();
+    for (size_t i = 0; i < report_.launches.size(); ++i) {
+      if (report_.compiled[i] == report_.launches[i]) continue;
+      report_.reasons[i] = blocks_[i].WhyNotCompiled();
+    }
     ReportBoard::Global().Post(spec_.key, ReportBoard::Pass::kForward, report_);
   }
   return record_;

@@ -76,6 +76,18 @@ absl::Status BatchedSpec::ReadBlocks(tf::OpKernelConstruction* ctx,
   return absl::OkStatus();
 }
 
+absl::Status BatchedSpec::ReadBlockKind(tf::OpKernelConstruction* ctx,
+                                        std::vector<BlockSpec>* blocks) {
+  std::string kind;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("block_kind", &kind));
+  if (kind != "auto" && kind != "compiled" && kind != "tensorflow") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("There is no block_kind '", kind, "'."));
+  }
+  for (BlockSpec& block : *blocks) block.is_compiled = kind != "tensorflow";
+  return absl::OkStatus();
+}
+
 absl::Status Block::Create(const BlockSpec& spec,
                            tf::FunctionLibraryRuntime* runtime,
                            tf::FunctionLibraryDefinition* library,
@@ -95,10 +107,11 @@ absl::Status Block::Create(const BlockSpec& spec,
       spec.function, runtime, library,
       [&](const tf::Graph* graph) {
         transposed = TransposedArguments(first, *graph);
+        if (!spec.is_compiled) return;
         auto body = std::make_unique<tf::Graph>(library);
         tf::CopyGraph(*graph, body.get());
-        made.compiled_ = std::make_unique<CompiledBlock>(std::move(body),
-                                                         spec.invariants);
+        made.compiled_ =
+            std::make_unique<CompiledBlock>(std::move(body), spec.invariants);
       },
       &made.function_));
   if (transposed.empty()) return absl::OkStatus();
@@ -121,15 +134,20 @@ bool Block::IsWide(const std::vector<tf::Tensor>& rows) const {
          });
 }
 
-absl::Status Block::Run(const BatchedStep& step,
-                        std::vector<tf::Tensor> rows, Invariants* invariants,
-                        std::vector<tf::Tensor>* outputs) const {
-  static const bool off = getenv("RTF_BLOCKS") != nullptr;
-  if (compiled_ != nullptr && !off) {
+absl::Status Block::Run(const BatchedStep& step, std::vector<tf::Tensor> rows,
+                        Invariants* invariants,
+                        std::vector<tf::Tensor>* outputs,
+                        bool* ran_compiled) const {
+  if (compiled_ != nullptr) {
     bool has_run = false;
-    TF_RETURN_IF_ERROR(compiled_->Run(step, rows, invariants, &has_run, outputs));
-    if (has_run) return absl::OkStatus();
+    TF_RETURN_IF_ERROR(
+        compiled_->Run(step, rows, invariants, &has_run, outputs));
+    if (has_run) {
+      if (ran_compiled != nullptr) *ran_compiled = true;
+      return absl::OkStatus();
+    }
   }
+  // Kernels of the function want the threads.
   step.team().Rest();
   const bool is_wide = IsWide(rows);
   rows.reserve(rows.size() + spec_.invariants.size());
@@ -145,6 +163,11 @@ absl::Status Block::Run(const BatchedStep& step,
   }
   const InlineFunction& function = is_wide ? *wide_function_ : *function_;
   return function.Run(step.args(), std::move(rows), outputs);
+}
+
+std::string Block::WhyNotCompiled() const {
+  if (compiled_ == nullptr) return "blocks=\"tensorflow\"";
+  return compiled_->WhyNot();
 }
 
 absl::Status Blocks::Create(const std::vector<BlockSpec>& specs,

@@ -28,6 +28,8 @@ struct BlockSpec {
   std::vector<int32_t> invariants;
   // From how many rows on a product is worth a transposed matrix.
   int64_t num_rows_to_transpose = 0;
+  // Whether it may run as a block program.
+  bool is_compiled = false;
 };
 
 // What the attributes of a batched root op say of its program.
@@ -41,6 +43,10 @@ struct BatchedSpec {
                                  const std::string& name,
                                  int64_t num_rows_to_transpose,
                                  std::vector<BlockSpec>* blocks);
+
+  // Reads whether blocks may run as block programs.
+  static absl::Status ReadBlockKind(tensorflow::OpKernelConstruction* ctx,
+                                    std::vector<BlockSpec>* blocks);
 
   // Of the plan and that of its gradient: the same for a forward op in training
   // form and its gradient, whatever has been saved and loaded in between.
@@ -63,11 +69,15 @@ class Block {
                              tensorflow::FunctionLibraryDefinition* library,
                              std::unique_ptr<Block>* block);
 
-  // Sets `*outputs` to what `rows` give. A block that is compiled in another
-  // way would take the place of what happens here.
+  // Sets `*outputs` to what `rows` give: with a block program, which
+  // `*ran_compiled` says if it is there, or with the function.
   absl::Status Run(const BatchedStep& step,
                    std::vector<tensorflow::Tensor> rows, Invariants* invariants,
-                   std::vector<tensorflow::Tensor>* outputs) const;
+                   std::vector<tensorflow::Tensor>* outputs,
+                   bool* ran_compiled = nullptr) const;
+
+  // Returns why the last run was with the function.
+  std::string WhyNotCompiled() const;
 
  private:
   bool IsWide(const std::vector<tensorflow::Tensor>& rows) const;

@@ -132,8 +132,9 @@ class Reader {
       } else {
         const absl::Status status = Read(*node);
         if (!status.ok()) {
-          return absl::UnimplementedError(absl::StrCat(
-              node->type_string(), " '", node->name(), "': ", status.message()));
+          return absl::UnimplementedError(
+              absl::StrCat(node->type_string(), " '", node->name(),
+                           "': ", status.message()));
         }
       }
     }
@@ -208,7 +209,7 @@ class Reader {
             {"Softmax", &Reader::ReadSoftmax},
             {"Split", &Reader::ReadSplit},
             {"Squeeze", &Reader::ReadReshape},
-        };
+    };
     const auto reader = kReaders->find(type);
     if (reader == kReaders->end()) return Refuse("no such instruction");
     return (this->*reader->second)(node);
@@ -280,8 +281,7 @@ class Reader {
   absl::Status ReadElementwise(const tf::Node& node, const ElementwiseOp& op) {
     if (op.opcode == Opcode::kAdd && node.type_string() == "BiasAdd") {
       std::string format;
-      TF_RETURN_IF_ERROR(
-          tf::GetNodeAttr(node.attrs(), "data_format", &format));
+      TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "data_format", &format));
       if (format != "NHWC") return Refuse("another data_format");
     }
     std::vector<Value> operands(node.num_inputs());
@@ -324,16 +324,16 @@ class Reader {
     if (value.dtype != block_.dtype) return Refuse("another dtype");
     switch (value.kind) {
       case Value::Kind::kRows:
-        if (value.shape == shape || (SizeOf(value.shape) == 1 &&
-                                     value.shape.size() == shape.size())) {
+        if (value.shape == shape ||
+            (SizeOf(value.shape) == 1 && value.shape.size() == shape.size())) {
           *id = value.id;
           return absl::OkStatus();
         }
         return Refuse("rows of two shapes");
       case Value::Kind::kInvariant:
         if (!Repeats(value.shape, shape)) return Refuse("a part of each row");
-        *id = block_.graph.Shared(
-            value.id, SizeOf(value.shape) == 1 ? 1 : SizeOf(shape));
+        *id = block_.graph.Shared(value.id,
+                                  SizeOf(value.shape) == 1 ? 1 : SizeOf(shape));
         return absl::OkStatus();
       case Value::Kind::kLiteral: {
         if (!Repeats(value.shape, shape)) return Refuse("a part of each row");
@@ -421,16 +421,14 @@ class Reader {
       shape.insert(shape.begin() + axis - 1, 1);
     } else {
       std::vector<int32_t> axes;
-      TF_RETURN_IF_ERROR(
-          tf::GetNodeAttr(node.attrs(), "squeeze_dims", &axes));
+      TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "squeeze_dims", &axes));
       if (axes.empty()) return Refuse("all axes");
       const auto rank = static_cast<int64_t>(value.shape.size()) + 1;
       for (size_t i = 0; i < value.shape.size(); ++i) {
         const auto axis = static_cast<int32_t>(i) + 1;
         const bool goes = std::any_of(
-            axes.begin(), axes.end(), [&](int32_t each) {
-              return each == axis || each + rank == axis;
-            });
+            axes.begin(), axes.end(),
+            [&](int32_t each) { return each == axis || each + rank == axis; });
         if (!goes) shape.push_back(value.shape[i]);
       }
     }
@@ -583,8 +581,8 @@ class Reader {
     const int32_t most = graph.Reduce(Reduction::kMax, value.id);
     const int32_t exp = graph.Elementwise(
         Opcode::kExp, {graph.Elementwise(Opcode::kSub, {value.id, most})});
-    value.id = graph.Elementwise(
-        Opcode::kDiv, {exp, graph.Reduce(Reduction::kSum, exp)});
+    value.id = graph.Elementwise(Opcode::kDiv,
+                                 {exp, graph.Reduce(Reduction::kSum, exp)});
     return Set(node, 0, value);
   }
 

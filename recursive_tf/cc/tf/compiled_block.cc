@@ -86,6 +86,14 @@ CompiledBlock::CompiledBlock(std::unique_ptr<tf::Graph> graph,
 
 CompiledBlock::~CompiledBlock() = default;
 
+std::string CompiledBlock::WhyNot() const {
+  const Compilation* last = last_.load(std::memory_order_acquire);
+  if (last == nullptr) return "it takes no rows";
+  if (!last->status.ok()) return std::string(last->status.message());
+  return "its rows are of other numbers or shapes than before, or look up what "
+         "is not there";
+}
+
 const CompiledBlock::Compilation* CompiledBlock::Find(
     const std::vector<BlockArgument>& arguments) const {
   const Compilation* last = last_.load(std::memory_order_acquire);
@@ -101,17 +109,18 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
   auto made = std::make_unique<Compilation>();
   made->arguments = arguments;
   const size_t num_rows_arguments = arguments.size() - invariants_.size();
-  made->status = ReadBlockGraph(*graph_, static_cast<int32_t>(num_rows_arguments),
-                                arguments, &made->block);
+  made->status =
+      ReadBlockGraph(*graph_, static_cast<int32_t>(num_rows_arguments),
+                     arguments, &made->block);
   if (made->status.ok()) {
     std::optional<BlockProgram> program = Lower(Fused(made->block.graph));
     if (program.has_value()) {
       made->program = *std::move(program);
     } else {
-      made->status = absl::UnimplementedError("no phases");
+      made->status =
+          absl::UnimplementedError("products that are read in several ways");
     }
   }
-  if (getenv("RTF_SHOW_BLOCKS")) fprintf(stderr, "block: %s\n", made->status.ToString().c_str());
   last_.store(made.get(), std::memory_order_release);
   compilations_.push_back(std::move(made));
   return compilations_.back().get();
@@ -132,16 +141,16 @@ class Run {
         rows_(rows),
         invariants_(invariants),
         num_rows_(rows.front().dim_size(0)),
-        kernels_(KernelsFor<T>(InstructionSets().front())) {}
+        kernels_(KernelsFor<T>(ChosenInstructionSet())) {}
 
   // Returns false if the function has to run.
   bool FindInputs() {
     for (const tf::Tensor& rows : rows_) {
       const bool has_numbers = rows.dtype() == block_.dtype;
       const int64_t width = rows.NumElements() / num_rows_;
-      inputs_.push_back(
-          has_numbers ? RowSet<T>{static_cast<T*>(rows.data()), width}
-                      : RowSet<T>());
+      inputs_.push_back(has_numbers
+                            ? RowSet<T>{static_cast<T*>(rows.data()), width}
+                            : RowSet<T>());
     }
     numbers_.resize(block_.numbers.size());
     for (size_t i = 0; i < numbers_.size(); ++i) {
@@ -244,13 +253,13 @@ class Run {
     const tf::Tensor* table = invariants_[lookup.table];
     if (lookup.is_variable) {
       OpenTable& open = tables_.emplace_back();
-      if (!tf::LookupResource(step_.root(), table->flat<tf::ResourceHandle>()(0),
+      if (!tf::LookupResource(step_.root(),
+                              table->flat<tf::ResourceHandle>()(0),
                               &open.variable)
                .ok()) {
         return false;
       }
-      open.lock =
-          std::make_unique<tf::tf_shared_lock>(*open.variable->mu());
+      open.lock = std::make_unique<tf::tf_shared_lock>(*open.variable->mu());
       table = open.variable->tensor();
     }
     // A variable may have got another shape.
@@ -271,8 +280,8 @@ class Run {
   }
 
   int64_t WidthOf(const RowLookup& lookup) const {
-    const auto index = static_cast<int32_t>(
-        rows_.size() + (&lookup - block_.lookups.data()));
+    const auto index =
+        static_cast<int32_t>(rows_.size() + (&lookup - block_.lookups.data()));
     for (int32_t id = 0; id < block_.graph.size(); ++id) {
       const Node& node = block_.graph[id];
       if (node.kind == NodeKind::kInput && node.index == index) {
@@ -359,7 +368,8 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
   }
   const Compilation* found = Find(arguments);
   if (found == nullptr || !found->status.ok()) return absl::OkStatus();
-  const auto run = found->block.dtype == tf::DT_FLOAT ? RunAs<float> : RunAs<double>;
+  const auto run =
+      found->block.dtype == tf::DT_FLOAT ? RunAs<float> : RunAs<double>;
   *has_run = run(step, found, found->block, found->program, rows, tensors,
                  invariants, outputs);
   return absl::OkStatus();

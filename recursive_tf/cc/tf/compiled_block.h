@@ -37,6 +37,9 @@ class CompiledBlock {
                    Invariants* invariants, bool* has_run,
                    std::vector<tensorflow::Tensor>* outputs) const;
 
+  // Returns why the function had to run, the last time that it had.
+  std::string WhyNot() const;
+
  private:
   // For some shapes.
   struct Compilation;

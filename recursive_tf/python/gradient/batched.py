@@ -135,6 +135,7 @@ def _add_backward_op(
         Tprologue_gradients=[prologue[i].dtype for i in rows],
         Tdeferred_gradients=parts,
         mapped=op.get_attr("mapped"),
+        block_kind=op.get_attr("block_kind"),
         results=results,
         tables=tables,
         arguments=arguments,

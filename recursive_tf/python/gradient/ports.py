@@ -92,6 +92,7 @@ def _add_ports(
         output_gradients=list(given.values()),
         Tports=[gradient.dtype for gradient in gradients.values()],
         policy=op.get_attr("policy") if is_batched else "",
+        block_kind=op.get_attr("block_kind") if is_batched else "",
         results=list(given),
         inputs_of_ports=list(gradients),
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_ports",

@@ -189,15 +189,16 @@ class _SecondGradient:
         """Returns what runs the tangent program: what ran the program, if it can."""
         policy = self._op.get_attr("policy").decode()
         if not policy:
-            return Chosen(None, "", [_NOT_BATCHED])
+            return Chosen(None, "", "", [_NOT_BATCHED])
         graphs = [tf_compat.to_func_graph(p) for p in carried.procedures]
         try:
             compilation = compiled_once(graphs, carried.captures, carried.names)
             _ = compilation.training
         except CannotBatchError as error:
             fell_back(f"The second gradient of SubGraph '{carried.names[0]}'", error)
-            return Chosen(None, "", [str(error)])
-        return Chosen(compilation, policy, [])
+            return Chosen(None, "", "", [str(error)])
+        blocks = self._op.get_attr("block_kind").decode()
+        return Chosen(compilation, policy, blocks, [])
 
 
 def _shaped_like(tensor: tf.Tensor, tangent: tf.Tensor) -> tf.Tensor:

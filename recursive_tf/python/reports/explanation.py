@@ -9,7 +9,7 @@ from recursive_tf.python.reports.watch import Run, Watch
 
 _T = TypeVar("_T")
 # What is launched in the dataflow executor.
-_NOTHING = Run([], [], {}, 0, 0, 0)
+_NOTHING = Run([], [], {}, 0, 0, 0, [], [])
 
 
 class Explanation:
@@ -79,6 +79,21 @@ class Explanation:
             return None
         pairs = zip(run.rows, run.launches, strict=True)
         return self._by_block([rows / max(count, 1) for rows, count in pairs])
+
+    @property
+    def not_compiled(self) -> dict[str, str] | None:
+        """Why blocks of the last passes ran as TensorFlow functions, by block.
+
+        The others ran as block programs. A block whose gradient is not compiled counts
+        as one that is not.
+        """
+        if self.forward is None:
+            return None
+        reasons: dict[str, str] = {}
+        for run in reversed(self._runs()):
+            named = self._by_block(run.reasons)
+            reasons.update({block: why for block, why in named.items() if why})
+        return reasons
 
     @property
     def seconds(self) -> dict[str, dict[str, float]] | None:
@@ -166,14 +181,18 @@ def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
     backward = explanation.backward
     count, least = sum(forward.launches), forward.least_launches
     yield f"Last run: {count} launches; the least that there can be is {least}."
-    columns = ["launches", "rows each", *(["backward"] if backward else [])]
+    not_compiled = explanation.not_compiled or {}
+    columns = ["launches", "rows each", *(["backward"] if backward else []), "compiled"]
     yield "  " + "  ".join([*columns, "block"])
     for block, name in enumerate(explanation.program.block_names):
         launches, rows = forward.launches[block], forward.rows[block]
         cells = [f"{launches:8}", f"{rows / max(launches, 1):9.1f}"]
         if backward is not None:
             cells.append(f"{backward.launches[block]:8}")
+        cells.append(f"{'no' if name in not_compiled else 'yes':>8}")
         yield "  " + "  ".join([*cells, name])
+    for name, reason in not_compiled.items():
+        yield textwrap.indent(_wrapped(f"Not compiled: {name}: {reason}"), "  ")
     yield f"  forward:  {_seconds(forward)}"
     if backward is not None:
         yield f"  backward: {_seconds(backward)}"

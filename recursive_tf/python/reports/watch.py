@@ -21,6 +21,8 @@ class Run:
         bytes_moved: Of rows that were copied.
         peak_bytes: The most that values held at once.
         least_launches: What no policy needs fewer than; 0 of a backward pass.
+        compiled: How many launches of each block ran as a block program.
+        reasons: Why others did not, by block; empty if none did.
     """
 
     launches: list[int]
@@ -29,6 +31,8 @@ class Run:
     bytes_moved: int
     peak_bytes: int
     least_launches: int
+    compiled: list[int]
+    reasons: list[str]
 
 
 class Watch:
@@ -66,6 +70,8 @@ class Watch:
             bytes_moved=bytes_moved,
             peak_bytes=peak_bytes,
             least_launches=least_launches,
+            compiled=report.compiled.numpy().tolist(),
+            reasons=[reason.decode() for reason in report.reasons.numpy()],
         )
 
 

@@ -231,7 +231,13 @@ class RootCall:
             fell_back(f"SubGraph '{self.signature.name}'", self._refusal)
         results = add_root_op(
             carried,
-            Chosen(self.compilation, self.options.policy, self.reasons, self._insists),
+            Chosen(
+                self.compilation,
+                self.options.policy,
+                self.options.blocks,
+                self.reasons,
+                self._insists,
+            ),
             args=args,
             captures=captures,
             push_sizes=[push.size_in(place) for push in program.pushes],

@@ -97,6 +97,7 @@ class Chosen:
     Attributes:
         compilation: For the batched executor, if that runs it.
         policy: Of that.
+        blocks: What it runs blocks with.
         reasons: Why it does not.
         is_insisted: Whether the batched executor was asked for, and so may not leave
             the gradient to the other one.
@@ -104,6 +105,7 @@ class Chosen:
 
     compilation: Compilation | None
     policy: str
+    blocks: str
     reasons: list[str]
     is_insisted: bool = False
 
@@ -135,7 +137,10 @@ def add_root_op(
         tf_compat.set_strings(results.activation.op, REASONS_ATTRIBUTE, chosen.reasons)
     else:
         results = library.recursive_invoke_batched(
-            **arguments, policy=chosen.policy, **chosen.compilation.attributes(graph)
+            **arguments,
+            policy=chosen.policy,
+            block_kind=chosen.blocks,
+            **chosen.compilation.attributes(graph),
         )
         if chosen.is_insisted:
             insisted = ["batched"]

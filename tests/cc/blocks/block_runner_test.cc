@@ -147,9 +147,9 @@ TEST(BlockRunnerTest, GatesOfASplitProductAreComputedWhereTheyStand) {
   const int32_t h = g.Input(0, 2 * kSize);
   const int32_t left = g.Input(1, kSize);
   const int32_t right = g.Input(2, kSize);
-  const int32_t z =
-      g.Elementwise(Opcode::kAdd, {g.Product(h, 0, false, 5 * kSize),
-                                   g.Shared(1, 5 * kSize)});
+  const int32_t z = g.Elementwise(
+      Opcode::kAdd,
+      {g.Product(h, 0, false, 5 * kSize), g.Shared(1, 5 * kSize)});
   const auto gate = [&](int i, Opcode opcode) {
     return g.Elementwise(opcode, {g.Slice(z, i * kSize, kSize)});
   };
@@ -202,9 +202,9 @@ TEST(BlockRunnerTest, ALayerIsNormalized) {
       Reduction::kMean, g.Elementwise(Opcode::kSquaredDifference, {x, mean}));
   const int32_t scale = g.Elementwise(
       Opcode::kMul,
-      {g.Elementwise(Opcode::kRsqrt, {g.Elementwise(
-                                         Opcode::kAdd,
-                                         {variance, g.Constant(1e-3)})}),
+      {g.Elementwise(
+           Opcode::kRsqrt,
+           {g.Elementwise(Opcode::kAdd, {variance, g.Constant(1e-3)})}),
        g.Shared(1, 37)});
   const int32_t shifted = g.Elementwise(
       Opcode::kSub,
@@ -281,8 +281,7 @@ class RandomGraph {
       }
       case 2: {
         const int64_t offset = Draw(0, static_cast<int>(width) - 1);
-        return g().Slice(of, offset,
-                         Draw(1, static_cast<int>(width - offset)));
+        return g().Slice(of, offset, Draw(1, static_cast<int>(width - offset)));
       }
       case 3:
         return g().Concat({of, Any()});

@@ -184,8 +184,8 @@ class Evaluator {
     const Numbers& matrix = invariants_[node.index];
     double sum = 0;
     for (int64_t k = 0; k < depth; ++k) {
-      const int64_t at = node.is_transposed ? column * depth + k
-                                            : k * node.width + column;
+      const int64_t at =
+          node.is_transposed ? column * depth + k : k * node.width + column;
       sum += At(of, row, k) * matrix[at];
     }
     return sum;
