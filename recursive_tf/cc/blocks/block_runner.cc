@@ -21,6 +21,13 @@ constexpr int64_t kStripRows = 48;
 constexpr int64_t kTailBytes = 2048;
 // Rows that are worth a part of their own.
 constexpr int64_t kChunkRows = 192;
+// Rows for a thread from which on threads share the rows of a product, and not
+// its columns: then no two write to one line of memory.
+constexpr int64_t kRowsToShare = 48;
+// What sharing costs, in numbers that a product or an instruction works on: all
+// of some microseconds.
+constexpr int64_t kNumbersToShare = 200'000;
+constexpr int64_t kNumbersAnInstruction = 16;
 constexpr int64_t kLeastTailNumbers = 2048;
 // Of sums over rows: how many rows are packed at a time.
 constexpr int64_t kDepth = 64;
@@ -108,36 +115,43 @@ void BlockRunner<T>::Run(int64_t num_rows, const std::vector<RowSet<T>>& inputs,
 template <typename T>
 void BlockRunner<T>::RunPhase(const Phase& phase) {
   const int64_t num_threads = team_.num_threads();
-  // Products share columns, so that each thread reads a part of the matrix; all
-  // else shares rows, if there are enough.
-  const bool by_columns =
-      !phase.needs_whole_rows &&
-      ((!phase.products.empty() && num_rows_ < 48 * num_threads) ||
-       num_rows_ < num_threads);
+  // Few rows share columns, so that each thread reads a part of the matrix.
+  const int64_t enough =
+      phase.products.empty() ? num_threads : kRowsToShare * num_threads;
+  const bool by_columns = !phase.needs_whole_rows && num_rows_ < enough;
   const std::vector<ColumnPart> parts = SplitColumns(
       phase.width, num_threads, kernels_.lanes, kernels_.max_vectors);
   const auto num_parts = static_cast<int64_t>(parts.size());
-  int64_t chunk = kChunkRows;
-  if (!by_columns) {
-    const int64_t least = std::max<int64_t>(kLeastTailNumbers / phase.width, 1);
-    chunk = std::max(least, DivideUp(num_rows_, 4 * num_threads));
-    chunk = RoundUp(std::min(chunk, kChunkRows), kernels_.max_rows);
-    if (!phase.products.empty()) chunk = std::max<int64_t>(chunk, 48);
+  if (!IsWorthSharing(phase)) {
+    return RunColumns(phase, parts.data(), 0, num_parts, 0, num_rows_);
   }
-  const int64_t num_chunks = DivideUp(num_rows_, chunk);
-  if (!by_columns) {
-    team_.Run(num_chunks, [&](int64_t index) {
-      RunColumns(phase, parts.data(), 0, num_parts, index * chunk,
-                 std::min((index + 1) * chunk, num_rows_));
+  if (by_columns) {
+    team_.Run(num_parts, [&](int64_t part) {
+      RunColumns(phase, parts.data(), part, part + 1, 0, num_rows_);
     });
     return;
   }
-  team_.Run(num_chunks * num_parts, [&](int64_t index) {
-    const int64_t part = index % num_parts;
-    const int64_t begin = index / num_parts * chunk;
-    RunColumns(phase, parts.data(), part, part + 1, begin,
-               std::min(begin + chunk, num_rows_));
+  const int64_t least =
+      phase.products.empty() ? kLeastTailNumbers / phase.width : kStripRows;
+  const int64_t chunk =
+      RoundUp(std::clamp(DivideUp(num_rows_, 4 * num_threads),
+                         std::clamp<int64_t>(least, 1, kChunkRows), kChunkRows),
+              kernels_.max_rows);
+  team_.Run(DivideUp(num_rows_, chunk), [&](int64_t index) {
+    RunColumns(phase, parts.data(), 0, num_parts, index * chunk,
+               std::min((index + 1) * chunk, num_rows_));
   });
+}
+
+template <typename T>
+bool BlockRunner<T>::IsWorthSharing(const Phase& phase) const {
+  int64_t numbers = kNumbersAnInstruction * phase.width *
+                    static_cast<int64_t>(phase.code.size());
+  for (const ProductStep& product : phase.products) {
+    const MatrixUse& use = program_.matrices[product.matrix];
+    numbers += use.depth * use.num_segments * use.segment_width;
+  }
+  return numbers * num_rows_ >= kNumbersToShare;
 }
 
 template <typename T>

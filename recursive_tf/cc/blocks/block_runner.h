@@ -66,6 +66,8 @@ class BlockRunner {
   struct Strip;
 
   void RunPhase(const Phase& phase);
+  // Returns whether a phase takes longer than to share it.
+  bool IsWorthSharing(const Phase& phase) const;
   void RunColumns(const Phase& phase, const ColumnPart* parts,
                   int64_t first_part, int64_t last_part, int64_t begin,
                   int64_t end);

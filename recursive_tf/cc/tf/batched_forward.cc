@@ -45,7 +45,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
       steps_(&spec->program.plan, &spec->order, policy_.get(), &host_,
              spec->limits),
       errors_(&spec->program, &steps_, spec->mapped),
-      invariants_(&record_->prologue),
+      invariants_(&record_->prologue, /*for_once=*/spec->keep),
       has_run_(spec->late.outputs.size(), false),
       bytes_per_row_(spec->program.plan.num_blocks),
       report_(spec->program.plan.num_blocks) {

@@ -78,6 +78,11 @@ struct CompiledBlock::Compilation {
   absl::Status status;
   ReadBlock block;
   BlockProgram program;
+
+  // Returns whether an invariant is of numbers that are packed.
+  bool IsPacked(const tf::Tensor& invariant) const {
+    return invariant.dtype() == block.dtype;
+  }
 };
 
 CompiledBlock::CompiledBlock(std::unique_ptr<tf::Graph> graph,
@@ -90,8 +95,9 @@ std::string CompiledBlock::WhyNot() const {
   const Compilation* last = last_.load(std::memory_order_acquire);
   if (last == nullptr) return "it takes no rows";
   if (!last->status.ok()) return std::string(last->status.message());
-  return "its rows are of other numbers or shapes than before, or look up what "
-         "is not there";
+  return "few rows for a large matrix, or rows of several numbers or shapes, "
+         "or "
+         "of which one looks up what is not there";
 }
 
 const CompiledBlock::Compilation* CompiledBlock::Find(
@@ -130,11 +136,11 @@ namespace {
 
 // One run of a compilation.
 template <typename T>
-class Run {
+class ProgramRun {
  public:
-  Run(const BatchedStep& step, const ReadBlock& block,
-      const BlockProgram& program, const std::vector<tf::Tensor>& rows,
-      const std::vector<const tf::Tensor*>& invariants)
+  ProgramRun(const BatchedStep& step, const ReadBlock& block,
+             const BlockProgram& program, const std::vector<tf::Tensor>& rows,
+             const std::vector<const tf::Tensor*>& invariants)
       : step_(step),
         block_(block),
         program_(program),
@@ -317,23 +323,80 @@ class Run {
   std::vector<OpenTable> tables_;
 };
 
-template <typename T>
-bool RunAs(const BatchedStep& step, const void* key, const ReadBlock& block,
-           const BlockProgram& program, const std::vector<tf::Tensor>& rows,
-           const std::vector<const tf::Tensor*>& tensors,
-           Invariants* invariants, std::vector<tf::Tensor>* outputs) {
-  Run<T> run(step, block, program, rows, tensors);
-  if (!run.FindInputs()) return false;
-  std::shared_ptr<const void>& packed = invariants->Packed(key);
-  if (packed == nullptr) {
-    packed = std::make_shared<const BlockInvariants<T>>(
-        &program, &run.kernels(), run.Invariants(), &step.team());
-  }
-  run.Compute(*static_cast<const BlockInvariants<T>*>(packed.get()), outputs);
-  return true;
+// Packing a large matrix takes as long as a product of some rows with it.
+bool IsWorthPacking(const BlockProgram& program, int64_t num_rows) {
+  constexpr int64_t kManyNumbers = 256 * 1024;
+  constexpr int64_t kManyRows = 32;
+  return num_rows >= kManyRows ||
+         std::all_of(program.matrices.begin(), program.matrices.end(),
+                     [](const MatrixUse& use) {
+                       return use.depth * use.num_segments * use.segment_width <
+                              kManyNumbers;
+                     });
+}
+
+// Returns whether both are the same memory, used in the same way.
+bool IsSame(const tf::Tensor& a, const tf::Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         a.SharesBufferWith(b) && a.data() == b.data();
 }
 
 }  // namespace
+
+std::shared_ptr<const void> CompiledBlock::FindKept(
+    const Compilation* compilation,
+    const std::vector<const tf::Tensor*>& invariants) const {
+  const MutexLock lock(&mu_);
+  const bool is_same =
+      kept_.compilation == compilation &&
+      std::equal(kept_.invariants.begin(), kept_.invariants.end(),
+                 invariants.begin(), invariants.end(),
+                 [&](const tf::Tensor& kept, const tf::Tensor* given) {
+                   return !compilation->IsPacked(*given) ||
+                          IsSame(kept, *given);
+                 });
+  return is_same ? kept_.numbers : nullptr;
+}
+
+void CompiledBlock::Keep(const Compilation* compilation,
+                         const std::vector<const tf::Tensor*>& invariants,
+                         std::shared_ptr<const void> numbers) const {
+  Kept kept;
+  kept.compilation = compilation;
+  kept.numbers = std::move(numbers);
+  for (const tf::Tensor* invariant : invariants) {
+    kept.invariants.push_back(compilation->IsPacked(*invariant) ? *invariant
+                                                                : tf::Tensor());
+  }
+  const MutexLock lock(&mu_);
+  kept_ = std::move(kept);
+}
+
+template <typename T>
+bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
+                          const std::vector<tf::Tensor>& rows,
+                          const std::vector<const tf::Tensor*>& tensors,
+                          Invariants* invariants,
+                          std::vector<tf::Tensor>* outputs) const {
+  Invariants::Pack& pack = invariants->PackOf(&found);
+  if (pack.numbers == nullptr && !invariants->for_once()) {
+    pack.numbers = FindKept(&found, tensors);
+  }
+  if (pack.numbers == nullptr && invariants->for_once()) {
+    pack.num_rows += rows.front().dim_size(0);
+    if (!IsWorthPacking(found.program, pack.num_rows)) return false;
+  }
+  ProgramRun<T> run(step, found.block, found.program, rows, tensors);
+  if (!run.FindInputs()) return false;
+  if (pack.numbers == nullptr) {
+    pack.numbers = std::make_shared<const BlockInvariants<T>>(
+        &found.program, &run.kernels(), run.Invariants(), &step.team());
+    if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
+  }
+  run.Compute(*static_cast<const BlockInvariants<T>*>(pack.numbers.get()),
+              outputs);
+  return true;
+}
 
 absl::Status CompiledBlock::Run(const BatchedStep& step,
                                 const std::vector<tf::Tensor>& rows,
@@ -368,10 +431,10 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
   }
   const Compilation* found = Find(arguments);
   if (found == nullptr || !found->status.ok()) return absl::OkStatus();
-  const auto run =
-      found->block.dtype == tf::DT_FLOAT ? RunAs<float> : RunAs<double>;
-  *has_run = run(step, found, found->block, found->program, rows, tensors,
-                 invariants, outputs);
+  *has_run =
+      found->block.dtype == tf::DT_FLOAT
+          ? RunAs<float>(step, *found, rows, tensors, invariants, outputs)
+          : RunAs<double>(step, *found, rows, tensors, invariants, outputs);
   return absl::OkStatus();
 }
 

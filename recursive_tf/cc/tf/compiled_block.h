@@ -44,7 +44,28 @@ class CompiledBlock {
   // For some shapes.
   struct Compilation;
 
+  // What was packed of invariants, which nobody changes while it is kept: a
+  // variable that is assigned gets other memory.
+  struct Kept {
+    const Compilation* compilation = nullptr;
+    std::vector<tensorflow::Tensor> invariants;
+    std::shared_ptr<const void> numbers;
+  };
+
+  template <typename T>
+  bool RunAs(const BatchedStep& step, const Compilation& found,
+             const std::vector<tensorflow::Tensor>& rows,
+             const std::vector<const tensorflow::Tensor*>& tensors,
+             Invariants* invariants,
+             std::vector<tensorflow::Tensor>* outputs) const;
   const Compilation* Find(const std::vector<BlockArgument>& arguments) const;
+  // Returns what is kept for just these invariants, or null.
+  std::shared_ptr<const void> FindKept(
+      const Compilation* compilation,
+      const std::vector<const tensorflow::Tensor*>& invariants) const;
+  void Keep(const Compilation* compilation,
+            const std::vector<const tensorflow::Tensor*>& invariants,
+            std::shared_ptr<const void> numbers) const;
 
   const std::unique_ptr<tensorflow::Graph> graph_;
   const std::vector<int32_t> invariants_;
@@ -53,6 +74,7 @@ class CompiledBlock {
   mutable Mutex mu_;
   mutable std::vector<std::unique_ptr<const Compilation>> compilations_
       ABSL_GUARDED_BY(mu_);
+  mutable Kept kept_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace recursive_tf

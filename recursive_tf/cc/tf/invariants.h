@@ -25,24 +25,32 @@ void TakeTransposed(const std::vector<int32_t>& arguments,
 // prologue. A matrix is transposed once, when somebody first asks for that.
 class Invariants {
  public:
-  // `tensors` must outlive this.
-  explicit Invariants(const std::vector<tensorflow::Tensor>* tensors)
-      : tensors_(*tensors) {}
+  // What a block program takes of these, packed.
+  struct Pack {
+    std::shared_ptr<const void> numbers;
+    // How many rows ran without, because there were few.
+    int64_t num_rows = 0;
+  };
+
+  // `tensors` must outlive this. Without `for_once` the next run may take the
+  // same, so that it is worth keeping what is packed of them.
+  explicit Invariants(const std::vector<tensorflow::Tensor>* tensors,
+                      bool for_once = true)
+      : tensors_(*tensors), for_once_(for_once) {}
 
   size_t size() const { return tensors_.size(); }
   const tensorflow::Tensor& Get(size_t index) const { return tensors_[index]; }
   const tensorflow::Tensor& GetTransposed(size_t index);
 
-  // Returns where what a block program takes of these is kept, packed; null if
-  // it is not packed yet.
-  std::shared_ptr<const void>& Packed(const void* program) {
-    return packed_[program];
-  }
+  // Returns where what a block program takes is kept.
+  Pack& PackOf(const void* program) { return packs_[program]; }
+  bool for_once() const { return for_once_; }
 
  private:
   const std::vector<tensorflow::Tensor>& tensors_;
   std::map<size_t, tensorflow::Tensor> transposed_;
-  std::map<const void*, std::shared_ptr<const void>> packed_;
+  const bool for_once_;
+  std::map<const void*, Pack> packs_;
 };
 
 }  // namespace recursive_tf
