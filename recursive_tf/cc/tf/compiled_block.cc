@@ -186,7 +186,7 @@ class ProgramRun {
       const BlockOutput& output = block_.outputs[i];
       tf::Tensor& tensor = (*outputs)[i];
       if (output.kind == BlockOutput::Kind::kArgument) {
-        tensor = rows_[output.index];
+        CHECK(tensor.CopyFrom(rows_[output.index], ShapeOfRows(output)));
       } else if (output.kind == BlockOutput::Kind::kNumber) {
         SetNumbers(output, &tensor);
       } else if (!output.has_rows) {
@@ -203,10 +203,8 @@ class ProgramRun {
       if (output.kind != BlockOutput::Kind::kGraph || !output.has_rows) {
         continue;
       }
-      tf::TensorShape shape = TensorShapeOf(output.shape);
-      shape.InsertDim(0, num_rows_);
       const int32_t buffer = *program_.output_buffers[output.index];
-      CHECK((*outputs)[i].CopyFrom(buffers[buffer], shape));
+      CHECK((*outputs)[i].CopyFrom(buffers[buffer], ShapeOfRows(output)));
     }
   }
 
@@ -227,6 +225,13 @@ class ProgramRun {
   }
 
  private:
+  // A row may have got another shape than it had.
+  tf::TensorShape ShapeOfRows(const BlockOutput& output) const {
+    tf::TensorShape shape = TensorShapeOf(output.shape);
+    shape.InsertDim(0, num_rows_);
+    return shape;
+  }
+
   template <typename Integer>
   static void Copy(const tf::Tensor& from, std::vector<int64_t>* to) {
     const auto* const numbers = static_cast<const Integer*>(from.data());

@@ -1,0 +1,188 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_PRODUCT_INC_H_
+#define RECURSIVE_TF_CC_BLOCKS_PRODUCT_INC_H_
+
+// Products of rows with a panel, and sums of outer products of rows.
+// Included by kernels_inc.h alone, which says how.
+
+#include "recursive_tf/cc/blocks/simd_inc.h"
+
+namespace recursive_tf {
+namespace {
+
+// Sums stay in registers only where loops over them are unrolled.
+#define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 8")
+
+// How many accumulators fit the registers: 32 of AVX-512's, else 16.
+template <typename T>
+struct Tile {
+  static constexpr int64_t kVectors = Simd<T>::kIsWide ? 4 : 2;
+  static constexpr int64_t kRows = 6;
+};
+
+template <typename T, int kRows, int kVectors>
+EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
+  using S = Simd<T>;
+  typename S::Packet sums[kRows][kVectors];
+  RECURSIVE_TF_UNROLL
+  for (auto& row : sums) {
+    RECURSIVE_TF_UNROLL
+    for (auto& sum : row) sum = S::Set(0);
+  }
+  const T* right = work.panel;
+  for (int64_t piece = 0; piece < work.num_pieces; ++piece) {
+    const T* left[kRows];
+    RECURSIVE_TF_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      left[r] = work.pieces[(first + r) * work.num_pieces + piece];
+    }
+    for (int64_t k = 0; k < work.lengths[piece]; ++k) {
+      typename S::Packet columns[kVectors];
+      RECURSIVE_TF_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        columns[v] = S::Load(right + v * S::kLanes);
+      }
+      RECURSIVE_TF_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const auto factor = S::Set(left[r][k]);
+        RECURSIVE_TF_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          sums[r][v] = ei::pmadd(factor, columns[v], sums[r][v]);
+        }
+      }
+      right += kVectors * S::kLanes;
+    }
+  }
+  RECURSIVE_TF_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    T* to = work.out + (first + r) * work.out_stride;
+    RECURSIVE_TF_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      S::Store(to + v * S::kLanes, sums[r][v], CountIn<T>(v, work.num_columns));
+    }
+  }
+}
+
+template <typename T, int kVectors>
+void MultiplyPanel(const PanelWork<T>& work) {
+  int64_t first = 0;
+  for (; first + 6 <= work.num_rows; first += 6) {
+    MultiplyTile<T, 6, kVectors>(work, first);
+  }
+  switch (work.num_rows - first) {
+    case 1:
+      return MultiplyTile<T, 1, kVectors>(work, first);
+    case 2:
+      return MultiplyTile<T, 2, kVectors>(work, first);
+    case 3:
+      return MultiplyTile<T, 3, kVectors>(work, first);
+    case 4:
+      return MultiplyTile<T, 4, kVectors>(work, first);
+    case 5:
+      return MultiplyTile<T, 5, kVectors>(work, first);
+    default:
+      return;
+  }
+}
+
+template <typename T>
+void RunPanel(const PanelWork<T>& work) {
+  switch (work.num_vectors) {
+    case 1:
+      return MultiplyPanel<T, 1>(work);
+    case 2:
+      return MultiplyPanel<T, 2>(work);
+    case 3:
+      if constexpr (Tile<T>::kVectors > 2) return MultiplyPanel<T, 3>(work);
+      return;
+    case 4:
+      if constexpr (Tile<T>::kVectors > 3) return MultiplyPanel<T, 4>(work);
+      return;
+    default:
+      return;
+  }
+}
+
+template <typename T, int kRows, int kVectors>
+EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
+  using S = Simd<T>;
+  typename S::Packet sums[kRows][kVectors];
+  const auto count = [&work](int v) { return CountIn<T>(v, work.num_columns); };
+  RECURSIVE_TF_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    const T* from = work.out + r * work.out_stride;
+    RECURSIVE_TF_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      sums[r][v] = S::Load(from + v * S::kLanes, count(v));
+    }
+  }
+  const int64_t last = count(kVectors - 1);
+  for (int64_t k = 0; k < work.depth; ++k) {
+    const T* const left = work.left[k] + work.first_left;
+    const T* const right = work.right[k] + work.first_right;
+    typename S::Packet columns[kVectors];
+    RECURSIVE_TF_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      columns[v] = v + 1 < kVectors ? S::Load(right + v * S::kLanes)
+                                    : S::Load(right + v * S::kLanes, last);
+    }
+    RECURSIVE_TF_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const auto factor = S::Set(left[r]);
+      RECURSIVE_TF_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        sums[r][v] = ei::pmadd(factor, columns[v], sums[r][v]);
+      }
+    }
+  }
+  RECURSIVE_TF_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    T* to = work.out + r * work.out_stride;
+    RECURSIVE_TF_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      S::Store(to + v * S::kLanes, sums[r][v], count(v));
+    }
+  }
+}
+
+template <typename T, int kVectors>
+void AddOuterOf(const OuterWork<T>& work) {
+  switch (work.num_left) {
+    case 1:
+      return AddOuter<T, 1, kVectors>(work);
+    case 2:
+      return AddOuter<T, 2, kVectors>(work);
+    case 3:
+      return AddOuter<T, 3, kVectors>(work);
+    case 4:
+      return AddOuter<T, 4, kVectors>(work);
+    case 5:
+      return AddOuter<T, 5, kVectors>(work);
+    case 6:
+      return AddOuter<T, 6, kVectors>(work);
+    default:
+      return;
+  }
+}
+
+template <typename T>
+void RunOuter(const OuterWork<T>& work) {
+  switch (work.num_vectors) {
+    case 1:
+      return AddOuterOf<T, 1>(work);
+    case 2:
+      return AddOuterOf<T, 2>(work);
+    case 3:
+      if constexpr (Tile<T>::kVectors > 2) return AddOuterOf<T, 3>(work);
+      return;
+    case 4:
+      if constexpr (Tile<T>::kVectors > 3) return AddOuterOf<T, 4>(work);
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_PRODUCT_INC_H_

@@ -1,0 +1,196 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_TAIL_INC_H_
+#define RECURSIVE_TF_CC_BLOCKS_TAIL_INC_H_
+
+// Element-wise instructions and reductions, on strips of rows.
+// Included by kernels_inc.h alone, which says how.
+
+#include "recursive_tf/cc/blocks/simd_inc.h"
+
+namespace recursive_tf {
+namespace {
+
+template <typename T, Opcode opcode>
+struct Compute;
+
+#define RECURSIVE_TF_COMPUTE(name, expression)                                \
+  template <typename T>                                                       \
+  struct Compute<T, Opcode::name> {                                           \
+    using P = typename Simd<T>::Packet;                                       \
+    static EIGEN_ALWAYS_INLINE P Run(const P& a, [[maybe_unused]] const P& b, \
+                                     [[maybe_unused]] const P& c) {           \
+      return expression;                                                      \
+    }                                                                         \
+  };
+
+template <typename P>
+EIGEN_ALWAYS_INLINE P Sigmoid(const P& x) {
+  using T = typename ei::unpacket_traits<P>::type;
+  return ei::scalar_logistic_op<T>().packetOp(x);
+}
+
+#define RECURSIVE_TF_NUMBER(x) Simd<T>::Set(static_cast<T>(x))
+
+RECURSIVE_TF_COMPUTE(kCopy, a)
+RECURSIVE_TF_COMPUTE(kNeg, ei::pnegate(a))
+RECURSIVE_TF_COMPUTE(kAbs, ei::pabs(a))
+RECURSIVE_TF_COMPUTE(kSquare, ei::pmul(a, a))
+RECURSIVE_TF_COMPUTE(kSqrt, ei::psqrt(a))
+RECURSIVE_TF_COMPUTE(kRsqrt, ei::pdiv(RECURSIVE_TF_NUMBER(1), ei::psqrt(a)))
+RECURSIVE_TF_COMPUTE(kReciprocal, ei::pdiv(RECURSIVE_TF_NUMBER(1), a))
+RECURSIVE_TF_COMPUTE(kExp, ei::pexp(a))
+RECURSIVE_TF_COMPUTE(kExpm1, ei::pexpm1(a))
+RECURSIVE_TF_COMPUTE(kLog, ei::plog(a))
+RECURSIVE_TF_COMPUTE(kLog1p, ei::plog1p(a))
+RECURSIVE_TF_COMPUTE(kSin, ei::psin(a))
+RECURSIVE_TF_COMPUTE(kCos, ei::pcos(a))
+RECURSIVE_TF_COMPUTE(kTanh, ei::ptanh(a))
+RECURSIVE_TF_COMPUTE(kSigmoid, Sigmoid(a))
+RECURSIVE_TF_COMPUTE(kRelu,
+                     ei::pmax<Eigen::PropagateNaN>(a, RECURSIVE_TF_NUMBER(0)))
+RECURSIVE_TF_COMPUTE(kAdd, ei::padd(a, b))
+RECURSIVE_TF_COMPUTE(kSub, ei::psub(a, b))
+RECURSIVE_TF_COMPUTE(kMul, ei::pmul(a, b))
+RECURSIVE_TF_COMPUTE(kDiv, ei::pdiv(a, b))
+RECURSIVE_TF_COMPUTE(kMax, ei::pmax<Eigen::PropagateNaN>(a, b))
+RECURSIVE_TF_COMPUTE(kMin, ei::pmin<Eigen::PropagateNaN>(a, b))
+RECURSIVE_TF_COMPUTE(kSquaredDifference,
+                     ei::pmul(ei::psub(a, b), ei::psub(a, b)))
+RECURSIVE_TF_COMPUTE(kSigmoidGrad, ei::pmul(b, ei::pnmadd(a, a, a)))
+RECURSIVE_TF_COMPUTE(kTanhGrad,
+                     ei::pmul(b, ei::pnmadd(a, a, RECURSIVE_TF_NUMBER(1))))
+RECURSIVE_TF_COMPUTE(kSqrtGrad,
+                     ei::pdiv(ei::pmul(b, RECURSIVE_TF_NUMBER(0.5)), a))
+RECURSIVE_TF_COMPUTE(kRsqrtGrad,
+                     ei::pmul(ei::pmul(b, RECURSIVE_TF_NUMBER(-0.5)),
+                              ei::pmul(a, ei::pmul(a, a))))
+RECURSIVE_TF_COMPUTE(kReciprocalGrad, ei::pmul(ei::pnegate(b), ei::pmul(a, a)))
+RECURSIVE_TF_COMPUTE(kReluGrad,
+                     ei::pand(ei::pcmp_lt(RECURSIVE_TF_NUMBER(0), a), b))
+RECURSIVE_TF_COMPUTE(kSigmoidOfSum, Sigmoid(ei::padd(a, b)))
+RECURSIVE_TF_COMPUTE(kTanhOfSum, ei::ptanh(ei::padd(a, b)))
+RECURSIVE_TF_COMPUTE(kMulAdd, ei::pmadd(a, b, c))
+RECURSIVE_TF_COMPUTE(kMulSubFrom, ei::pnmadd(a, b, c))
+
+#undef RECURSIVE_TF_NUMBER
+#undef RECURSIVE_TF_COMPUTE
+
+// Runs one instruction for rows [begin, end).
+template <typename T, Opcode opcode>
+void RunRows(const TailWork<T>& work, const Instruction& instruction,
+             int64_t begin, int64_t end) {
+  using S = Simd<T>;
+  constexpr int kArity = Arity(opcode);
+  const RowSet<T>& out = work.sets[instruction.out];
+  const RowSet<T>& in_a = work.sets[instruction.in[0]];
+  const RowSet<T>& in_b = work.sets[instruction.in[1]];
+  const RowSet<T>& in_c = work.sets[instruction.in[2]];
+  const int64_t whole = work.width / S::kLanes * S::kLanes;
+  const int64_t rest = work.width - whole;
+  for (int64_t i = begin; i < end; ++i) {
+    T* to = out.row(i);
+    const T* a = in_a.row(i);
+    const T* b = kArity > 1 ? in_b.row(i) : a;
+    const T* c = kArity > 2 ? in_c.row(i) : a;
+    for (int64_t j = 0; j < whole; j += S::kLanes) {
+      const auto x = S::Load(a + j);
+      S::Store(to + j,
+               Compute<T, opcode>::Run(x, kArity > 1 ? S::Load(b + j) : x,
+                                       kArity > 2 ? S::Load(c + j) : x));
+    }
+    if (rest == 0) continue;
+    const auto x = S::Load(a + whole, rest);
+    S::Store(
+        to + whole,
+        Compute<T, opcode>::Run(x, kArity > 1 ? S::Load(b + whole, rest) : x,
+                                kArity > 2 ? S::Load(c + whole, rest) : x),
+        rest);
+  }
+}
+
+template <typename T>
+void Fill(T* to, int64_t width, T number) {
+  using S = Simd<T>;
+  const auto packet = S::Set(number);
+  int64_t j = 0;
+  for (; j + S::kLanes <= width; j += S::kLanes) S::Store(to + j, packet);
+  if (j < width) S::Store(to + j, packet, width - j);
+}
+
+template <typename T>
+T Reduce(const T* row, int64_t width, Reduction reduction) {
+  using S = Simd<T>;
+  const bool adds =
+      reduction == Reduction::kSum || reduction == Reduction::kMean;
+  T number = adds ? T(0) : row[0];
+  int64_t j = 0;
+  if (width >= S::kLanes) {
+    auto packet = S::Load(row);
+    for (j = S::kLanes; j + S::kLanes <= width; j += S::kLanes) {
+      const auto next = S::Load(row + j);
+      packet = adds ? ei::padd(packet, next)
+               : reduction == Reduction::kMax
+                   ? ei::pmax<Eigen::PropagateNaN>(packet, next)
+                   : ei::pmin<Eigen::PropagateNaN>(packet, next);
+    }
+    number = adds ? ei::predux(packet)
+             : reduction == Reduction::kMax
+                 ? ei::predux_max<Eigen::PropagateNaN>(packet)
+                 : ei::predux_min<Eigen::PropagateNaN>(packet);
+  }
+  for (; j < width; ++j) {
+    const T next = row[j];
+    if (adds) {
+      number += next;
+    } else if (next != next ||
+               (reduction == Reduction::kMax ? next > number : next < number)) {
+      number = next;
+    }
+  }
+  return reduction == Reduction::kMean ? number / static_cast<T>(width)
+                                       : number;
+}
+
+// Runs a reduction, spreads one column over all, or takes one of equal ones.
+template <typename T>
+void RunWholeRows(const TailWork<T>& work, const Instruction& instruction,
+                  int64_t begin, int64_t end) {
+  const RowSet<T>& out = work.sets[instruction.out];
+  const RowSet<T>& in = work.sets[instruction.in[0]];
+  for (int64_t i = begin; i < end; ++i) {
+    const T* row = in.row(i);
+    if (instruction.narrows) {
+      out.row(i)[0] = row[0];
+      continue;
+    }
+    Fill(out.row(i), work.width,
+         instruction.spreads ? row[0]
+                             : Reduce(row, work.width, instruction.reduction));
+  }
+}
+
+template <typename T>
+void RunInstruction(const TailWork<T>& work, const Instruction& instruction,
+                    int64_t begin, int64_t end) {
+  if (instruction.is_reduction || instruction.spreads || instruction.narrows) {
+    return RunWholeRows(work, instruction, begin, end);
+  }
+  switch (instruction.opcode) {
+#define RECURSIVE_TF_OPCODE(name, arity) \
+  case Opcode::name:                     \
+    return RunRows<T, Opcode::name>(work, instruction, begin, end);
+    RECURSIVE_TF_OPCODES(RECURSIVE_TF_OPCODE)
+#undef RECURSIVE_TF_OPCODE
+  }
+}
+
+template <typename T>
+void RunTail(const TailWork<T>& work) {
+  for (int64_t i = 0; i < work.num_instructions; ++i) {
+    RunInstruction(work, work.code[i], work.begin, work.end);
+  }
+}
+
+}  // namespace
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_TAIL_INC_H_
