@@ -12,10 +12,10 @@ from tensorflow.tsl.profiler.protobuf import xplane_pb2
 import recursive_tf as rtf
 
 
-def step_of(name):
+def step_of(name, blocks="tensorflow"):
     """Returns a training step of a SubGraph whose body names an op."""
     w = tf.Variable(tf.ones([3, 3]))
-    with rtf.SubGraph(name) as power:
+    with rtf.SubGraph(name, options=rtf.Options(blocks=blocks)) as power:
         y, n = power.input(tf.float32, (1, 3)), power.input(tf.int32)
 
         def more():
@@ -53,6 +53,16 @@ def test_a_profile_names_the_ops_of_the_body(tmp_path):
     names = names_in_profile(lambda: step(y), tmp_path)
     assert any(re.fullmatch(r"power/.*my_product[^/]*(/MatMul)?", n) for n in names)
     assert any(re.fullmatch(r"power/.*my_product.*_grad/MatMul", n) for n in names)
+
+
+def test_a_profile_names_compiled_blocks(tmp_path):
+    step = step_of("power", blocks="compiled")
+    y = tf.ones([1, 3])
+    step(y)
+    names = names_in_profile(lambda: step(y), tmp_path)
+    (block,) = {name for name in names if name.startswith("power/false ")}
+    assert f"gradient of {block}" in names
+    assert f"deferred gradient of {block}" in names
 
 
 @pytest.mark.every_executor

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/reverse_replay.h"
 #include "recursive_tf/cc/kernels/batched_kernel.h"
@@ -89,7 +90,17 @@ class InvokeBatchedGradientOp : public BatchedKernel {
       return absl::InvalidArgumentError(
           "The functions do not fit the gradient plan.");
     }
+    SetLabels(backward_.backward, "gradient of ");
+    SetLabels(backward_.deferred, "deferred gradient of ");
     return absl::OkStatus();
+  }
+
+  void SetLabels(const std::vector<int32_t>& places, const char* what) {
+    for (size_t block = 0; block < places.size(); ++block) {
+      if (places[block] < 0) continue;
+      block_specs_[places[block]].label =
+          absl::StrCat(what, backward_.program.block_names[block]);
+    }
   }
 
   absl::Status ReadDeferred(tf::OpKernelConstruction* ctx) {

@@ -93,6 +93,9 @@ class InvokeBatchedOp : public BatchedKernel {
           "blocks and block_names do not fit the plan.");
     }
     TF_RETURN_IF_ERROR(BatchedSpec::ReadBlockKind(ctx, &block_specs_));
+    for (size_t i = 0; i < num_blocks; ++i) {
+      block_specs_[i].label = program_.block_names[i];
+    }
     tf::NameAttrList prologue;
     TF_RETURN_IF_ERROR(ctx->GetAttr("prologue", &prologue));
     block_specs_.push_back({prologue.name(), {}, kManyRowsOnce});

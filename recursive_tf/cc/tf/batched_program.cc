@@ -24,6 +24,7 @@
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
+#include "tensorflow/core/profiler/lib/traceme.h"
 
 namespace recursive_tf {
 
@@ -139,6 +140,7 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<tf::Tensor> rows,
                         std::vector<tf::Tensor>* outputs,
                         bool* ran_compiled) const {
   if (compiled_ != nullptr) {
+    const tsl::profiler::TraceMe trace([this] { return spec_.label; });
     bool has_run = false;
     TF_RETURN_IF_ERROR(
         compiled_->Run(step, rows, invariants, &has_run, outputs));

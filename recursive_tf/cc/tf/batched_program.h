@@ -28,8 +28,9 @@ struct BlockSpec {
   std::vector<int32_t> invariants;
   // From how many rows on a product is worth a transposed matrix.
   int64_t num_rows_to_transpose = 0;
-  // Whether it may run as a block program.
+  // Whether it may run as a block program, and what a profile calls that.
   bool is_compiled = false;
+  std::string label{};
 };
 
 // What the attributes of a batched root op say of its program.
