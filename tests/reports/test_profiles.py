@@ -60,7 +60,7 @@ def test_a_profile_names_compiled_blocks(tmp_path):
     y = tf.ones([1, 3])
     step(y)
     names = names_in_profile(lambda: step(y), tmp_path)
-    (block,) = {name for name in names if name.startswith("power/false ")}
+    (block,) = {name for name in names if name.startswith("power/more ")}
     assert f"gradient of {block}" in names
     assert f"deferred gradient of {block}" in names
 
