@@ -11,7 +11,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cc_build import ROOT, BuildError, Job, build, compiler, tensorflow_folder
 from package_copy import LIBRARY
@@ -22,9 +22,15 @@ TENSORFLOW = pathlib.Path("build/tensorflow")  # A link to the folder of the whe
 
 def shared_list(name: str) -> list[str]:
     """Returns a list that Bazel reads too, e.g. `LIBRARY_SOURCES`."""
-    lists: dict[str, list[str]] = {}
-    exec((ROOT / "recursive_tf/cc/sources.bzl").read_text(), lists)
-    return lists[name]
+    found: list[str] = shared(name)
+    return found
+
+
+def shared(name: str) -> Any:
+    """Returns what Bazel reads by that name, too."""
+    names: dict[str, Any] = {}
+    exec((ROOT / "recursive_tf/cc/sources.bzl").read_text(), names)
+    return names[name]
 
 
 def library_sources() -> list[str]:
@@ -102,7 +108,7 @@ def further_flags() -> list[str]:
 
 def flags_of(source: str) -> list[str]:
     """Returns the flags that one source of the library needs beside those of all."""
-    flags: dict[str, list[str]] = shared_list("X86_FLAGS")
+    flags: dict[str, list[str]] = shared("X86_FLAGS")
     return flags.get(source, []) if platform.machine() == "x86_64" else []
 
 

@@ -85,7 +85,7 @@ def test_bazel_builds_every_file_that_is_there():
 
 def test_bazel_takes_the_library_the_core_and_the_warnings_from_the_lists():
     listed = ["recursive_tf/cc/kernels/listed.cc", "recursive_tf/cc/tf/listed.cc"]
-    core, *tests, library_test, library = bazel_targets(
+    core, *others, library_test, library = bazel_targets(
         LIBRARY_SOURCES=listed,
         CORE_FOLDERS=["recursive_tf/cc/base"],
         CORE_SOURCES=["recursive_tf/cc/base/listed.cc"],
@@ -96,11 +96,23 @@ def test_bazel_takes_the_library_the_core_and_the_warnings_from_the_lists():
     assert listed[0] not in library_test["srcs"]
     assert core["hdrs"] == files("recursive_tf/cc/base/*.h")
     assert core["srcs"] == ["recursive_tf/cc/base/listed.cc"]
-    targets = (core, *tests, library_test, library)
+    targets = (core, *others, library_test, library)
     assert all("-Wlisted" in target["copts"] for target in targets)
 
 
 def test_a_core_test_is_built_without_tensorflow():
-    _, *tests, _, _ = bazel_targets()
+    core, *others, _, _ = bazel_targets()
+    tests = [target for target in others if f":{target['name']}" not in core["deps"]]
+    assert tests
     assert all(target["deps"] == [":core"] for target in tests)
     assert not [x for target in tests for x in target["srcs"] if "/tf/" in x]
+
+
+def test_bazel_compiles_a_source_with_its_own_flags_alone():
+    flags = lists()["X86_FLAGS"]
+    assert set(flags) <= set(lists()["CORE_SOURCES"])
+    targets = {tuple(target["srcs"]): target for target in bazel_targets()}
+    for source, own in flags.items():
+        assert targets[(source,)]["copts"][-len(own) :] == own
+    plain = [t for sources, t in targets.items() if not set(flags) & set(sources)]
+    assert not [x for target in plain for x in target["copts"] if x.startswith("-m")]

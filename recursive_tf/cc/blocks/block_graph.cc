@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -14,18 +15,21 @@ namespace recursive_tf {
 bool operator<(const Node& a, const Node& b) {
   const auto key = [](const Node& node) {
     return std::tie(node.kind, node.width, node.operands, node.opcode,
-                    node.reduction, node.is_transposed, node.index, node.offset,
-                    node.value);
+                    node.reduction, node.is_transposed, node.index,
+                    node.offset);
   };
-  return key(a) < key(b);
+  const auto key_a = key(a);
+  const auto key_b = key(b);
+  return key_a != key_b ? key_a < key_b : BitsOf(a.value) < BitsOf(b.value);
+}
+
+uint64_t BitsOf(double value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
 }
 
 int32_t BlockGraph::Add(const Node& node) {
-  // NaN is equal to nothing, and a map would lose it.
-  if (node.value != node.value) {
-    nodes_.push_back(node);
-    return size() - 1;
-  }
   const auto [known, is_new] = known_.emplace(node, size());
   if (is_new) nodes_.push_back(node);
   return known->second;

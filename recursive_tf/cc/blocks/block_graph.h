@@ -50,6 +50,10 @@ struct Node {
   double value = 0;
 };
 
+// Returns a number that says whether two constants are the same: NaN is itself,
+// and -0 is not 0, by which a number may be divided.
+uint64_t BitsOf(double value);
+
 // What a block computes of rows, as a graph of values in the order in which
 // they follow from each other. A value that is there already is not added
 // again.

@@ -100,6 +100,25 @@ struct OuterWork {
 };
 
 // The code of one instruction set. Thread safety: all functions are pure.
+//
+// Accuracy of instructions, in units in the last place, of a float and of a
+// double; it is that of Eigen's packets, and kernel_accuracy_test.cc holds it:
+//   0.5       kAdd, kSub, kMul, kDiv, kSquare, kReciprocal
+//   2         kSquaredDifference, gradients but for kRsqrtGrad, kMulAdd,
+//             kMulSubFrom, kExp
+//   3         kRsqrtGrad, kSqrt (0.5 but for AVX-512)
+//   3.5       kRsqrt
+//   3.5, 2    kLog
+//   5, 3.5    kExpm1
+//   5, 3      kLog1p
+//   5.5, 6.5  kTanh
+//   6.5, 2.5  kSigmoid
+//   2.5       kSin, kCos, of 1, for numbers up to a million
+// Where terms may cancel each other, the unit is that of the larger one. What
+// chooses a number is exact. NaN in an operand gives NaN, and infinity the
+// function's limit; kMax, kMin and kRelu pass NaN on, and kReluGrad lets
+// nothing through where its input is not above 0. Denormal numbers are kept,
+// unless the thread flushes them, as TensorFlow's do.
 template <typename T>
 struct Kernels {
   const char* name;

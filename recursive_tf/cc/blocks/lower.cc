@@ -485,7 +485,9 @@ class Lowerer {
 
   Place ConstantPlace(double value) {
     std::vector<double>& all = program_.constants;
-    const auto known = std::find(all.begin(), all.end(), value);
+    const auto known = std::find_if(
+        all.begin(), all.end(),
+        [&](double constant) { return BitsOf(constant) == BitsOf(value); });
     const auto index = static_cast<int32_t>(known - all.begin());
     if (known == all.end()) all.push_back(value);
     return {Place::Kind::kConstant, index, 0};

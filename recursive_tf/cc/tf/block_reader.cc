@@ -177,6 +177,10 @@ class Reader {
   }
 
   absl::Status Set(const tf::Node& node, int output, const Value& value) {
+    // Phases share columns among threads.
+    if (value.kind == Value::Kind::kRows && SizeOf(value.shape) == 0) {
+      return Refuse("no columns");
+    }
     values_[{node.id(), output}] = value;
     return absl::OkStatus();
   }
@@ -543,7 +547,6 @@ class Reader {
     if (depth != left.shape[0] || depth == 0) return Refuse("another depth");
     Value product = left;
     product.shape = {right.shape[transposes_right ? 0 : 1]};
-    if (product.shape[0] == 0) return Refuse("no columns");
     product.id = block_.graph.Product(left.id, right.id, transposes_right,
                                       product.shape[0]);
     return Set(node, 0, product);
@@ -653,7 +656,9 @@ class Reader {
       }
       case Value::Kind::kRows: {
         const auto argument = argument_of_node_.find(value.id);
-        if (argument != argument_of_node_.end()) {
+        // The same columns may be of rows of another shape.
+        if (argument != argument_of_node_.end() &&
+            arguments_[argument->second].shape == value.shape) {
           output.kind = BlockOutput::Kind::kArgument;
           output.index = argument->second;
           break;

@@ -3,10 +3,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <random>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,33 +14,12 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/team.h"
+#include "tests/cc/blocks/cells.h"
 #include "tests/cc/blocks/evaluate.h"
+#include "tests/cc/blocks/threads.h"
 
 namespace recursive_tf {
 namespace {
-
-// Runs members on threads of their own, and waits for them in the end.
-class Threads {
- public:
-  ~Threads() {
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Team::Schedule schedule() {
-    return [this](const std::function<void()>& run) {
-      threads_.emplace_back(run);
-    };
-  }
-
- private:
-  std::vector<std::thread> threads_;
-};
-
-// A graph and its factors, with numbers for all of them.
-struct Case {
-  BlockGraph graph;
-  std::vector<int64_t> input_widths;
-  std::vector<int64_t> invariant_sizes;
-};
 
 Numbers RandomNumbers(int64_t count, std::mt19937* random) {
   std::uniform_real_distribution<double> distribution(-1, 1);
@@ -137,36 +114,12 @@ void CheckAll(const Case& given) {
   }
 }
 
-// As the forward part of a TreeLSTM's inner node.
 TEST(BlockRunnerTest, GatesOfASplitProductAreComputedWhereTheyStand) {
-  Case given;
-  constexpr int64_t kSize = 21;
-  given.input_widths = {2 * kSize, kSize, kSize};
-  given.invariant_sizes = {2 * kSize * 5 * kSize, 5 * kSize};
-  BlockGraph& g = given.graph;
-  const int32_t h = g.Input(0, 2 * kSize);
-  const int32_t left = g.Input(1, kSize);
-  const int32_t right = g.Input(2, kSize);
-  const int32_t z = g.Elementwise(
-      Opcode::kAdd,
-      {g.Product(h, 0, false, 5 * kSize), g.Shared(1, 5 * kSize)});
-  const auto gate = [&](int i, Opcode opcode) {
-    return g.Elementwise(opcode, {g.Slice(z, i * kSize, kSize)});
-  };
-  const int32_t in = gate(0, Opcode::kSigmoid);
-  const int32_t forget_left = gate(1, Opcode::kSigmoid);
-  const int32_t forget_right = gate(2, Opcode::kSigmoid);
-  const int32_t out = gate(3, Opcode::kSigmoid);
-  const int32_t update = gate(4, Opcode::kTanh);
-  const int32_t c = g.Elementwise(
-      Opcode::kAdd,
-      {g.Elementwise(Opcode::kMul, {in, update}),
-       g.Elementwise(Opcode::kAdd,
-                     {g.Elementwise(Opcode::kMul, {forget_left, left}),
-                      g.Elementwise(Opcode::kMul, {forget_right, right})})});
-  const int32_t tanh = g.Elementwise(Opcode::kTanh, {c});
-  g.outputs = {g.Elementwise(Opcode::kMul, {out, tanh}), c, tanh, in, update};
-  CheckAll(given);
+  CheckAll(TreeLstmForward(21));
+}
+
+TEST(BlockRunnerTest, GradientsOfGatesAreMultipliedWhereTheyStand) {
+  CheckAll(TreeLstmBackward(21));
 }
 
 TEST(BlockRunnerTest, AProductTakesWhatThePhaseBeforeJoins) {
@@ -191,29 +144,7 @@ TEST(BlockRunnerTest, SumsOverRowsTakePieces) {
   CheckAll(given);
 }
 
-TEST(BlockRunnerTest, ALayerIsNormalized) {
-  Case given;
-  given.input_widths = {37};
-  given.invariant_sizes = {37 * 37, 37, 37, 1};
-  BlockGraph& g = given.graph;
-  const int32_t x = g.Product(g.Input(0, 37), 0, false, 37);
-  const int32_t mean = g.Reduce(Reduction::kMean, x);
-  const int32_t variance = g.Reduce(
-      Reduction::kMean, g.Elementwise(Opcode::kSquaredDifference, {x, mean}));
-  const int32_t scale = g.Elementwise(
-      Opcode::kMul,
-      {g.Elementwise(
-           Opcode::kRsqrt,
-           {g.Elementwise(Opcode::kAdd, {variance, g.Constant(1e-3)})}),
-       g.Shared(1, 37)});
-  const int32_t shifted = g.Elementwise(
-      Opcode::kSub,
-      {g.Shared(2, 37), g.Elementwise(Opcode::kMul, {mean, scale})});
-  const int32_t y = g.Elementwise(
-      Opcode::kAdd, {g.Elementwise(Opcode::kMul, {x, scale}), shifted});
-  g.outputs = {g.Elementwise(Opcode::kMul, {y, g.Shared(3, 1)}), variance};
-  CheckAll(given);
-}
+TEST(BlockRunnerTest, ALayerIsNormalized) { CheckAll(NormalizedLayer(37)); }
 
 // Adds values of any kind, of those that are there.
 class RandomGraph {

@@ -16,7 +16,9 @@ namespace recursive_tf {
 // Numbers, row by row.
 using Numbers = std::vector<double>;
 
-inline double Compute(Opcode opcode, double a, double b, double c) {
+// Computes as exactly as numbers of type T are.
+template <typename T>
+T Compute(Opcode opcode, T a, T b, T c) {
   switch (opcode) {
     case Opcode::kCopy:
       return a;
@@ -49,7 +51,7 @@ inline double Compute(Opcode opcode, double a, double b, double c) {
     case Opcode::kSigmoid:
       return 1 / (1 + std::exp(-a));
     case Opcode::kRelu:
-      return std::max(a, 0.0);
+      return std::max(a, T(0));
     case Opcode::kAdd:
       return a + b;
     case Opcode::kSub:
@@ -69,13 +71,13 @@ inline double Compute(Opcode opcode, double a, double b, double c) {
     case Opcode::kTanhGrad:
       return b * (1 - a * a);
     case Opcode::kSqrtGrad:
-      return b * 0.5 / a;
+      return b * T(0.5) / a;
     case Opcode::kRsqrtGrad:
-      return b * -0.5 * a * a * a;
+      return b * T(-0.5) * a * a * a;
     case Opcode::kReciprocalGrad:
       return -b * a * a;
     case Opcode::kReluGrad:
-      return a > 0 ? b : 0;
+      return a > 0 ? b : T(0);
     case Opcode::kSigmoidOfSum:
       return 1 / (1 + std::exp(-(a + b)));
     case Opcode::kTanhOfSum:

@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "tests/cc/blocks/run_row.h"
+
+namespace recursive_tf {
+namespace {
+
+constexpr int kSentinel = 77;
+
+template <typename T>
+std::vector<T> Draw(int64_t count, std::mt19937* random) {
+  std::uniform_real_distribution<T> distribution(-1, 1);
+  std::vector<T> numbers(count);
+  for (T& number : numbers) number = distribution(*random);
+  return numbers;
+}
+
+// Checks that rows of `found` are those of `wanted` up to rounding, in so many
+// columns, and that nothing was written beside these.
+template <typename T>
+void ExpectRows(const std::vector<T>& found, int64_t stride,
+                const std::vector<double>& wanted, int64_t num_columns,
+                int64_t depth) {
+  const double most =
+      static_cast<double>(depth + 1) * std::numeric_limits<T>::epsilon();
+  const auto num_rows = static_cast<int64_t>(wanted.size()) / num_columns;
+  int64_t num_wrong = 0;
+  for (int64_t i = 0; i < num_rows; ++i) {
+    for (int64_t j = 0; j < stride; ++j) {
+      const double number = found[i * stride + j];
+      const bool is_right =
+          j < num_columns
+              ? std::fabs(number - wanted[i * num_columns + j]) <= most
+              : number == kSentinel;
+      num_wrong += is_right ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(num_wrong, 0);
+}
+
+// Multiplies rows of two pieces with one panel.
+template <typename T>
+void CheckPanel(const Kernels<T>& kernels, int64_t num_rows,
+                int64_t num_vectors, int64_t num_columns) {
+  SCOPED_TRACE(testing::Message() << num_rows << " rows, " << num_vectors
+                                  << " vectors, " << num_columns << " columns");
+  const int64_t lengths[] = {3, 8};
+  constexpr int64_t kDepth = 11;
+  std::mt19937 random(1);
+  const int64_t width = num_vectors * kernels.lanes;
+  const std::vector<T> panel = Draw<T>(kDepth * width, &random);
+  const std::vector<T> first = Draw<T>(num_rows * lengths[0], &random);
+  const std::vector<T> second = Draw<T>(num_rows * lengths[1], &random);
+  std::vector<const T*> pieces;
+  std::vector<double> wanted;
+  for (int64_t i = 0; i < num_rows; ++i) {
+    pieces.push_back(first.data() + i * lengths[0]);
+    pieces.push_back(second.data() + i * lengths[1]);
+    for (int64_t j = 0; j < num_columns; ++j) {
+      double sum = 0;
+      for (int64_t k = 0; k < kDepth; ++k) {
+        const T factor =
+            k < lengths[0] ? pieces[2 * i][k] : pieces[2 * i + 1][k - 3];
+        sum += static_cast<double>(factor) * panel[k * width + j];
+      }
+      wanted.push_back(sum);
+    }
+  }
+  const int64_t stride = num_columns + 5;
+  std::vector<T> out(num_rows * stride, T(kSentinel));
+  kernels.panel({pieces.data(), lengths, 2, num_rows, panel.data(), num_vectors,
+                 out.data(), stride, num_columns});
+  ExpectRows(out, stride, wanted, num_columns, kDepth);
+}
+
+template <typename T>
+void CheckPanels(const Kernels<T>& kernels) {
+  for (int64_t vectors = 1; vectors <= kernels.max_vectors; ++vectors) {
+    for (int64_t rows = 1; rows <= 2 * kernels.max_rows + 1; ++rows) {
+      for (int64_t less = 0; less < kernels.lanes; ++less) {
+        CheckPanel(kernels, rows, vectors, vectors * kernels.lanes - less);
+      }
+    }
+  }
+}
+
+TEST(KernelProductsTest, RowsOfPiecesAreMultipliedWithAPanel) {
+  ForAllKernels([](const auto& kernels) { CheckPanels(kernels); });
+}
+
+// Adds the products of columns of two tables, row by row.
+template <typename T>
+void CheckOuter(const Kernels<T>& kernels, int64_t num_left,
+                int64_t num_columns) {
+  SCOPED_TRACE(testing::Message()
+               << num_left << " columns times " << num_columns);
+  constexpr int64_t kDepth = 9;
+  constexpr int64_t kFirstLeft = 2;
+  constexpr int64_t kFirstRight = 3;
+  std::mt19937 random(1);
+  const int64_t left_width = kFirstLeft + num_left;
+  const int64_t right_width = kFirstRight + num_columns;
+  const std::vector<T> left = Draw<T>(kDepth * left_width, &random);
+  const std::vector<T> right = Draw<T>(kDepth * right_width, &random);
+  std::vector<const T*> left_rows;
+  std::vector<const T*> right_rows;
+  for (int64_t k = 0; k < kDepth; ++k) {
+    left_rows.push_back(left.data() + k * left_width);
+    right_rows.push_back(right.data() + k * right_width);
+  }
+  const int64_t stride = num_columns + 5;
+  std::vector<T> out(num_left * stride, T(kSentinel));
+  std::vector<double> wanted;
+  for (int64_t i = 0; i < num_left; ++i) {
+    for (int64_t j = 0; j < num_columns; ++j) {
+      double sum = out[i * stride + j] = T(0.5);
+      for (int64_t k = 0; k < kDepth; ++k) {
+        sum += static_cast<double>(left_rows[k][kFirstLeft + i]) *
+               right_rows[k][kFirstRight + j];
+      }
+      wanted.push_back(sum);
+    }
+  }
+  const int64_t num_vectors = (num_columns + kernels.lanes - 1) / kernels.lanes;
+  kernels.outer({left_rows.data(), right_rows.data(), kDepth, kFirstLeft,
+                 num_left, kFirstRight, num_vectors, out.data(), stride,
+                 num_columns});
+  ExpectRows(out, stride, wanted, num_columns, kDepth);
+}
+
+template <typename T>
+void CheckOuters(const Kernels<T>& kernels) {
+  const int64_t most = kernels.max_vectors * kernels.lanes;
+  for (int64_t left = 1; left <= kernels.max_rows; ++left) {
+    for (int64_t right = 1; right <= most; ++right) {
+      CheckOuter(kernels, left, right);
+    }
+  }
+}
+
+TEST(KernelProductsTest, OuterProductsAreAddedToWhatIsThere) {
+  ForAllKernels([](const auto& kernels) { CheckOuters(kernels); });
+}
+
+}  // namespace
+}  // namespace recursive_tf
