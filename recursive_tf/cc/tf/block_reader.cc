@@ -656,9 +656,7 @@ class Reader {
       }
       case Value::Kind::kRows: {
         const auto argument = argument_of_node_.find(value.id);
-        // The same columns may be of rows of another shape.
-        if (argument != argument_of_node_.end() &&
-            arguments_[argument->second].shape == value.shape) {
+        if (argument != argument_of_node_.end()) {
           output.kind = BlockOutput::Kind::kArgument;
           output.index = argument->second;
           break;
