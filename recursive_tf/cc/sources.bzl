@@ -34,6 +34,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/bind_batched.cc",
     "recursive_tf/cc/tf/bind_program.cc",
     "recursive_tf/cc/tf/block_reader.cc",
+    "recursive_tf/cc/tf/block_run.cc",
     "recursive_tf/cc/tf/call.cc",
     "recursive_tf/cc/tf/compiled_block.cc",
     "recursive_tf/cc/tf/cycle_error.cc",

@@ -638,7 +638,8 @@ class Reader {
     rows.id = block_.graph.Input(
         num_rows_arguments_ + static_cast<int32_t>(block_.lookups.size()),
         SizeOf(rows.shape));
-    block_.lookups.push_back({table.id, number.id, is_variable});
+    block_.lookups.push_back(
+        {table.id, number.id, is_variable, SizeOf(rows.shape)});
     return Set(node, 0, rows);
   }
 

@@ -39,6 +39,8 @@ struct RowLookup {
   int32_t table = 0;
   int32_t number = 0;
   bool is_variable = false;
+  // Of a row.
+  int64_t width = 0;
 };
 
 struct BlockOutput {

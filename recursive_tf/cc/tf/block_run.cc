@@ -1,0 +1,207 @@
+#include "recursive_tf/cc/tf/block_run.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/block_runner.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/block_reader.h"
+#include "tensorflow/core/framework/resource_mgr.h"
+#include "tensorflow/core/framework/resource_var.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+namespace {
+
+template <typename Integer>
+void Copy(const tf::Tensor& from, std::vector<int64_t>* to) {
+  const auto* const numbers = static_cast<const Integer*>(from.data());
+  to->assign(numbers, numbers + from.NumElements());
+}
+
+}  // namespace
+
+template <typename T>
+BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
+                      const BlockProgram* program,
+                      const std::vector<tf::Tensor>* rows,
+                      const std::vector<const tf::Tensor*>* invariants)
+    : step_(*step),
+      block_(*block),
+      program_(*program),
+      rows_(*rows),
+      invariants_(*invariants),
+      num_rows_(rows->front().dim_size(0)),
+      kernels_(KernelsFor<T>(ChosenInstructionSet())) {}
+
+template <typename T>
+bool BlockRun<T>::FindInputs() {
+  for (const tf::Tensor& rows : rows_) {
+    const bool has_numbers = rows.dtype() == block_.dtype;
+    const int64_t width = rows.NumElements() / num_rows_;
+    inputs_.push_back(has_numbers
+                          ? RowSet<T>{static_cast<T*>(rows.data()), width}
+                          : RowSet<T>());
+  }
+  numbers_.resize(block_.numbers.size());
+  for (size_t i = 0; i < numbers_.size(); ++i) {
+    if (!FindNumbers(block_.numbers[i], &numbers_[i])) return false;
+  }
+  if (!OpenVariables()) return false;
+  lookups_.resize(block_.lookups.size());
+  for (size_t i = 0; i < lookups_.size(); ++i) {
+    const tf::Tensor& table = variables_[i] != nullptr
+                                  ? *variables_[i]->tensor()
+                                  : *invariants_[block_.lookups[i].table];
+    if (!FindRows(block_.lookups[i], table, &lookups_[i])) return false;
+    inputs_.push_back({nullptr, 0, lookups_[i].data()});
+  }
+  return true;
+}
+
+template <typename T>
+bool BlockRun<T>::FindNumbers(const RowNumber& number,
+                              std::vector<int64_t>* found) const {
+  if (number.argument >= 0) {
+    const tf::Tensor& given = rows_[number.argument];
+    if (given.dtype() == tf::DT_INT32) {
+      Copy<int32_t>(given, found);
+    } else {
+      Copy<int64_t>(given, found);
+    }
+    return true;
+  }
+  const tf::Tensor& vector = *invariants_[number.vector];
+  const int64_t size = vector.NumElements();
+  for (const int64_t selector : numbers_[number.selector]) {
+    if (selector < 0 || selector >= size) return false;
+    found->push_back(vector.dtype() == tf::DT_INT32
+                         ? vector.flat<int32_t>()(selector)
+                         : vector.flat<int64_t>()(selector));
+  }
+  return true;
+}
+
+// Locks are taken once each, in the order of their addresses, as all of
+// TensorFlow's kernels take them: nobody waits for who waits for them.
+template <typename T>
+bool BlockRun<T>::OpenVariables() {
+  std::vector<decltype(std::declval<tf::Var>().mu())> mutexes;
+  for (const RowLookup& lookup : block_.lookups) {
+    tf::core::RefCountPtr<tf::Var>& variable = variables_.emplace_back();
+    if (!lookup.is_variable) continue;
+    const tf::Tensor& handle = *invariants_[lookup.table];
+    if (!tf::LookupResource(step_.root(), handle.flat<tf::ResourceHandle>()(0),
+                            &variable)
+             .ok()) {
+      return false;
+    }
+    mutexes.push_back(variable->mu());
+  }
+  std::sort(mutexes.begin(), mutexes.end());
+  mutexes.erase(std::unique(mutexes.begin(), mutexes.end()), mutexes.end());
+  for (auto* mutex : mutexes) {
+    locks_.push_back(std::make_unique<tf::tf_shared_lock>(*mutex));
+  }
+  return true;
+}
+
+template <typename T>
+bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
+                           std::vector<T*>* found) const {
+  if (table.dtype() != block_.dtype || table.dims() == 0) return false;
+  const int64_t size = table.dim_size(0);
+  if (size == 0 || table.NumElements() / size != lookup.width) return false;
+  T* const first = static_cast<T*>(table.data());
+  for (const int64_t row : numbers_[lookup.number]) {
+    if (row < 0 || row >= size) return false;
+    found->push_back(first + row * lookup.width);
+  }
+  return true;
+}
+
+template <typename T>
+std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
+  std::vector<typename BlockInvariants<T>::Numbers> numbers;
+  const auto add = [&](const tf::Tensor& tensor) {
+    const bool has_numbers = tensor.dtype() == block_.dtype;
+    numbers.push_back(
+        {has_numbers ? static_cast<const T*>(tensor.data()) : nullptr,
+         tensor.NumElements()});
+  };
+  for (const tf::Tensor* tensor : invariants_) add(*tensor);
+  for (const tf::Tensor& tensor : block_.literals) add(tensor);
+  return std::make_shared<const BlockInvariants<T>>(&program_, &kernels_,
+                                                    numbers, &step_.team());
+}
+
+template <typename T>
+void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
+                          std::vector<tf::Tensor>* outputs) const {
+  std::vector<tf::Tensor> buffers;
+  std::vector<T*> memory;
+  for (const int64_t width : program_.buffers) {
+    buffers.emplace_back(block_.dtype, tf::TensorShape({num_rows_, width}));
+    memory.push_back(static_cast<T*>(buffers.back().data()));
+  }
+  std::vector<T*> sums(block_.graph.outputs.size(), nullptr);
+  outputs->resize(block_.outputs.size());
+  for (size_t i = 0; i < block_.outputs.size(); ++i) {
+    const BlockOutput& output = block_.outputs[i];
+    tf::Tensor& tensor = (*outputs)[i];
+    if (output.kind == BlockOutput::Kind::kArgument) {
+      CHECK(tensor.CopyFrom(rows_[output.index], ShapeOf(output)));
+    } else if (output.kind == BlockOutput::Kind::kNumber) {
+      SetNumbers(output, &tensor);
+    } else if (output.has_rows) {
+      const int32_t buffer = *program_.output_buffers[output.index];
+      CHECK(tensor.CopyFrom(buffers[buffer], ShapeOf(output)));
+    } else {
+      tensor = tf::Tensor(block_.dtype, ShapeOf(output));
+      sums[output.index] = static_cast<T*>(tensor.data());
+      std::fill_n(sums[output.index], tensor.NumElements(), T(0));
+    }
+  }
+  BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
+  runner.Run(num_rows_, inputs_, memory, sums);
+}
+
+template <typename T>
+void BlockRun<T>::SetNumbers(const BlockOutput& output,
+                             tf::Tensor* tensor) const {
+  const RowNumber& number = block_.numbers[output.index];
+  *tensor = tf::Tensor(number.dtype, tf::TensorShape({num_rows_}));
+  const std::vector<int64_t>& numbers = numbers_[output.index];
+  for (int64_t i = 0; i < num_rows_; ++i) {
+    if (number.dtype == tf::DT_INT32) {
+      tensor->flat<int32_t>()(i) = static_cast<int32_t>(numbers[i]);
+    } else {
+      tensor->flat<int64_t>()(i) = numbers[i];
+    }
+  }
+}
+
+// A row may have got another shape than it had.
+template <typename T>
+tf::TensorShape BlockRun<T>::ShapeOf(const BlockOutput& output) const {
+  tf::TensorShape shape;
+  if (output.has_rows) shape.AddDim(num_rows_);
+  for (const int64_t size : output.shape) shape.AddDim(size);
+  return shape;
+}
+
+template class BlockRun<float>;
+template class BlockRun<double>;
+
+}  // namespace recursive_tf

@@ -1,0 +1,68 @@
+#ifndef RECURSIVE_TF_CC_TF_BLOCK_RUN_H_
+#define RECURSIVE_TF_CC_TF_BLOCK_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/block_runner.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/block_reader.h"
+#include "tensorflow/core/framework/resource_var.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+
+namespace recursive_tf {
+
+// One run of a block program on tensors: rows, numbers that select rows, and
+// what is looked up. T is the type of the block's numbers.
+template <typename T>
+class BlockRun {
+ public:
+  // All of them must outlive this. There are rows, as many in each tensor.
+  BlockRun(const BatchedStep* step, const ReadBlock* block,
+           const BlockProgram* program,
+           const std::vector<tensorflow::Tensor>* rows,
+           const std::vector<const tensorflow::Tensor*>* invariants);
+
+  // Finds the rows that the program takes. Returns false if the function has to
+  // run instead: a lookup is out of range, or in a variable that has got
+  // another shape. Variables are locked until this is gone.
+  bool FindInputs();
+
+  // Returns what is packed for all runs.
+  std::shared_ptr<const BlockInvariants<T>> Pack() const;
+
+  // Sets `*outputs`. REQUIRES: the inputs are found.
+  void Compute(const BlockInvariants<T>& packed,
+               std::vector<tensorflow::Tensor>* outputs) const;
+
+ private:
+  bool FindNumbers(const RowNumber& number, std::vector<int64_t>* found) const;
+  bool OpenVariables();
+  bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
+                std::vector<T*>* found) const;
+  void SetNumbers(const BlockOutput& output, tensorflow::Tensor* tensor) const;
+  tensorflow::TensorShape ShapeOf(const BlockOutput& output) const;
+
+  const BatchedStep& step_;
+  const ReadBlock& block_;
+  const BlockProgram& program_;
+  const std::vector<tensorflow::Tensor>& rows_;
+  const std::vector<const tensorflow::Tensor*>& invariants_;
+  const int64_t num_rows_;
+  const Kernels<T>& kernels_;
+  std::vector<RowSet<T>> inputs_;
+  // By number, and by lookup.
+  std::vector<std::vector<int64_t>> numbers_;
+  std::vector<std::vector<T*>> lookups_;
+  // By lookup; null if that is in no variable.
+  std::vector<tensorflow::core::RefCountPtr<tensorflow::Var>> variables_;
+  std::vector<std::unique_ptr<tensorflow::tf_shared_lock>> locks_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BLOCK_RUN_H_
