@@ -227,6 +227,7 @@ class Fuser {
     if (node.width == 1) return copies_[id];
     if (!IsOnlyCut(id)) return made_.Slice(copies_[id], offset, width);
     std::vector<int32_t> operands;
+    operands.reserve(node.operands.size());
     for (const int32_t operand : node.operands) {
       operands.push_back(CopySlice(operand, offset, width));
     }

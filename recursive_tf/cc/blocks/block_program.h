@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/packed_matrix.h"
 
 namespace recursive_tf {
 
@@ -42,13 +42,9 @@ struct Piece {
   int64_t width = 0;
 };
 
-// An invariant that products multiply with. Columns of all segments together.
-struct MatrixUse {
+// An invariant that products multiply with.
+struct MatrixUse : MatrixLayout {
   int32_t invariant = 0;
-  bool is_transposed = false;
-  int64_t depth = 0;
-  int64_t num_segments = 1;
-  int64_t segment_width = 0;
 };
 
 // An invariant as a vector, repeated to be `width` wide if it is a number.

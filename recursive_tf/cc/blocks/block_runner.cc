@@ -8,6 +8,8 @@
 #include "recursive_tf/cc/blocks/aligned.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/blocks/packed_matrix.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/team.h"
 
@@ -75,8 +77,7 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
   }
   for (size_t i = 0; i < matrices_.size(); ++i) {
     const MatrixUse& use = program->matrices[i];
-    matrices_[i].Pack(invariants[use.invariant].data, use.depth,
-                      use.num_segments, use.segment_width, use.is_transposed,
+    matrices_[i].Pack(invariants[use.invariant].data, use,
                       SplitColumns(use.segment_width, team->num_threads(),
                                    kernels->lanes, kernels->max_vectors),
                       *kernels, team);

@@ -1,7 +1,6 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 
-#include <cstdlib>
-#include <cstring>
+#include <string>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/kernel_sets.h"
@@ -28,22 +27,15 @@ std::vector<InstructionSet> Find() {
 }  // namespace
 
 const std::vector<InstructionSet>& InstructionSets() {
-  static const auto* const kSets = new std::vector<InstructionSet>(Find());
-  return *kSets;
+  static const auto* const sets = new std::vector<InstructionSet>(Find());
+  return *sets;
 }
 
-InstructionSet ChosenInstructionSet() {
-  static const InstructionSet kChosen = [] {
-    const char* const wanted = std::getenv("RTF_INSTRUCTION_SET");
-    for (const InstructionSet set : InstructionSets()) {
-      if (wanted != nullptr &&
-          std::strcmp(wanted, KernelsFor<float>(set).name) == 0) {
-        return set;
-      }
-    }
-    return InstructionSets().front();
-  }();
-  return kChosen;
+InstructionSet InstructionSetOf(const std::string& name) {
+  for (const InstructionSet set : InstructionSets()) {
+    if (name == KernelsFor<float>(set).name) return set;
+  }
+  return InstructionSets().front();
 }
 
 template <typename T>

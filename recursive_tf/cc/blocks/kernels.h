@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_BLOCKS_KERNELS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/opcode.h"
@@ -138,10 +139,9 @@ enum class InstructionSet : uint8_t { kAvx512, kAvx2, kPortable };
 // Returns those that this processor has; the last is always there.
 const std::vector<InstructionSet>& InstructionSets();
 
-// Returns the best of them, or the one that the environment variable
-// RTF_INSTRUCTION_SET names, if this processor has it: "avx512", "avx2" or
-// "portable".
-InstructionSet ChosenInstructionSet();
+// Returns the one of that name, e.g. "avx2", if this processor has it, or the
+// best.
+InstructionSet InstructionSetOf(const std::string& name);
 
 // Returns the code for one of them; T is float or double.
 template <typename T>

@@ -1,6 +1,7 @@
 // The kernels for avx2; see sources.bzl for the flags.
 #define RECURSIVE_TF_SET Avx2
 #include "recursive_tf/cc/blocks/kernel_sets.h"
+#include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/kernels_inc.h"
 
 namespace recursive_tf {

@@ -1,6 +1,7 @@
 // The kernels for avx512; see sources.bzl for the flags.
 #define RECURSIVE_TF_SET Avx512
 #include "recursive_tf/cc/blocks/kernel_sets.h"
+#include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/kernels_inc.h"
 
 namespace recursive_tf {

@@ -10,7 +10,6 @@
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
-#include "recursive_tf/cc/blocks/opcode.h"
 
 namespace recursive_tf {
 
@@ -255,7 +254,7 @@ class Lowerer {
     if (IsSum(node.kind)) return std::nullopt;
     if (CanStandAnywhere(id)) {
       PutIntoMemory(id);
-      return schedules_[id].memory->index;
+      return schedules_[id].memory.value_or(Place()).index;
     }
     const std::optional<Place>& memory = schedules_[id].memory;
     if (memory.has_value() && memory->column == 0 &&
@@ -440,7 +439,7 @@ class Lowerer {
         return place;
       }
       default:
-        return *schedules_[id].memory;
+        return schedules_[id].memory.value_or(Place());
     }
   }
 

@@ -11,8 +11,7 @@
 namespace recursive_tf {
 
 template <typename T>
-void PackedMatrix<T>::Pack(const T* matrix, int64_t depth, int64_t num_segments,
-                           int64_t segment_width, bool is_transposed,
+void PackedMatrix<T>::Pack(const T* matrix, const MatrixLayout& layout,
                            const std::vector<ColumnPart>& parts,
                            const Kernels<T>& kernels, Team* team) {
   offsets_.clear();
@@ -21,22 +20,26 @@ void PackedMatrix<T>::Pack(const T* matrix, int64_t depth, int64_t num_segments,
     std::vector<int64_t>& offsets = offsets_.emplace_back();
     for (const Panel& panel : part.panels) {
       offsets.push_back(size);
-      size += depth * panel.num_vectors * kernels.lanes;
+      size += layout.depth * panel.num_vectors * kernels.lanes;
     }
   }
   segment_size_ = size;
-  T* const memory = memory_.Get(segment_size_ * num_segments);
-  const int64_t stride = is_transposed ? depth : num_segments * segment_width;
+  T* const memory = memory_.Get(segment_size_ * layout.num_segments);
+  const int64_t stride = layout.is_transposed
+                             ? layout.depth
+                             : layout.num_segments * layout.segment_width;
   const auto num_parts = static_cast<int64_t>(parts.size());
   // As the products do it: a thread packs what it will read.
-  team->Run(num_segments * num_parts, [&](int64_t index) {
+  team->Run(layout.num_segments * num_parts, [&](int64_t index) {
     const int64_t part = index % num_parts;
     const int64_t segment = index / num_parts;
     for (size_t i = 0; i < parts[part].panels.size(); ++i) {
       const Panel& panel = parts[part].panels[i];
-      const int64_t column = segment * segment_width + panel.first_column;
-      kernels.pack({matrix + (is_transposed ? column * stride : column), stride,
-                    is_transposed, depth, panel.num_columns, panel.num_vectors,
+      const int64_t column =
+          segment * layout.segment_width + panel.first_column;
+      kernels.pack({matrix + (layout.is_transposed ? column * stride : column),
+                    stride, layout.is_transposed, layout.depth,
+                    panel.num_columns, panel.num_vectors,
                     memory + segment * segment_size_ + offsets_[part][i]});
     }
   });

@@ -11,16 +11,23 @@
 
 namespace recursive_tf {
 
+// A matrix of `depth` rows, whose columns are some segments of one width; it
+// may be there as its transpose.
+struct MatrixLayout {
+  int64_t depth = 0;
+  int64_t num_segments = 1;
+  int64_t segment_width = 0;
+  bool is_transposed = false;
+};
+
 // The right factor of products, as their kernels read it: for each segment of
 // its columns, all of one width, and each panel of a segment, the panel's
 // columns of each row, one row behind the other. What a panel has not is 0.
 template <typename T>
 class PackedMatrix {
  public:
-  // Packs a matrix of `depth` rows and num_segments * segment_width columns, or
-  // the transpose of such a one. `parts` are those of a segment.
-  void Pack(const T* matrix, int64_t depth, int64_t num_segments,
-            int64_t segment_width, bool is_transposed,
+  // Packs a matrix. `parts` are those of a segment.
+  void Pack(const T* matrix, const MatrixLayout& layout,
             const std::vector<ColumnPart>& parts, const Kernels<T>& kernels,
             Team* team);
 

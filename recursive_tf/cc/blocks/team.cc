@@ -13,7 +13,7 @@ namespace {
 
 // A ticket: 24 bits for the job, 20 each for all parts of a queue and those
 // that are taken.
-constexpr int kPartBits = 20;
+constexpr uint64_t kPartBits = 20;
 constexpr uint64_t kPartMask = (uint64_t{1} << kPartBits) - 1;
 
 uint64_t TicketOf(uint64_t job, uint64_t num_parts) {

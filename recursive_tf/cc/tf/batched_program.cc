@@ -14,6 +14,8 @@
 #include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/batching/gradient_plan_decoder.h"
 #include "recursive_tf/cc/batching/plan_decoder.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/compiled_block.h"
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/read_lists.h"

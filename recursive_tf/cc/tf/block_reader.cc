@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,7 +61,7 @@ struct ElementwiseOp {
 };
 
 const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
-  static const auto* const kOps = new std::map<std::string, ElementwiseOp>{
+  static const auto* const ops = new std::map<std::string, ElementwiseOp>{
       {"Abs", {Opcode::kAbs}},
       {"Add", {Opcode::kAdd}},
       {"AddV2", {Opcode::kAdd}},
@@ -97,16 +96,16 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
       {"Tanh", {Opcode::kTanh}},
       {"TanhGrad", {Opcode::kTanhGrad}},
   };
-  return *kOps;
+  return *ops;
 }
 
 const std::map<std::string, Reduction>& Reductions() {
-  static const auto* const kOps =
+  static const auto* const ops =
       new std::map<std::string, Reduction>{{"Max", Reduction::kMax},
                                            {"Mean", Reduction::kMean},
                                            {"Min", Reduction::kMin},
                                            {"Sum", Reduction::kSum}};
-  return *kOps;
+  return *ops;
 }
 
 class Reader {
@@ -199,7 +198,7 @@ class Reader {
     if (reduction != Reductions().end()) {
       return ReadReduction(node, reduction->second);
     }
-    static const auto* const kReaders =
+    static const auto* const readers =
         new std::map<std::string, absl::Status (Reader::*)(const tf::Node&)>{
             {"AddN", &Reader::ReadAddN},
             {"ConcatV2", &Reader::ReadConcat},
@@ -214,8 +213,8 @@ class Reader {
             {"Split", &Reader::ReadSplit},
             {"Squeeze", &Reader::ReadReshape},
     };
-    const auto reader = kReaders->find(type);
-    if (reader == kReaders->end()) return Refuse("no such instruction");
+    const auto reader = readers->find(type);
+    if (reader == readers->end()) return Refuse("no such instruction");
     return (this->*reader->second)(node);
   }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,12 +18,25 @@
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/util/env_var.h"
 
 namespace recursive_tf {
 
 namespace tf = tensorflow;
 
 namespace {
+
+// Returns the best instruction set, or the one that the environment names.
+InstructionSet ChosenSet() {
+  static const InstructionSet chosen = [] {
+    std::string name;
+    if (!tf::ReadStringFromEnvVar("RTF_INSTRUCTION_SET", "", &name).ok()) {
+      name.clear();
+    }
+    return InstructionSetOf(name);
+  }();
+  return chosen;
+}
 
 template <typename Integer>
 void Copy(const tf::Tensor& from, std::vector<int64_t>* to) {
@@ -43,7 +57,7 @@ BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
       rows_(*rows),
       invariants_(*invariants),
       num_rows_(rows->front().dim_size(0)),
-      kernels_(KernelsFor<T>(ChosenInstructionSet())) {}
+      kernels_(KernelsFor<T>(ChosenSet())) {}
 
 template <typename T>
 bool BlockRun<T>::FindInputs() {
@@ -165,7 +179,7 @@ void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
     } else if (output.kind == BlockOutput::Kind::kNumber) {
       SetNumbers(output, &tensor);
     } else if (output.has_rows) {
-      const int32_t buffer = *program_.output_buffers[output.index];
+      const int32_t buffer = program_.output_buffers[output.index].value_or(0);
       CHECK(tensor.CopyFrom(buffers[buffer], ShapeOf(output)));
     } else {
       tensor = tf::Tensor(block_.dtype, ShapeOf(output));

@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/tf/compiled_block.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,7 +123,7 @@ namespace {
 
 // Packing a large matrix takes as long as a product of some rows with it.
 bool IsWorthPacking(const BlockProgram& program, int64_t num_rows) {
-  constexpr int64_t kManyNumbers = 256 * 1024;
+  constexpr int64_t kManyNumbers = int64_t{256} * 1024;
   constexpr int64_t kManyRows = 32;
   return num_rows >= kManyRows ||
          std::all_of(program.matrices.begin(), program.matrices.end(),

@@ -1,6 +1,5 @@
 #include "recursive_tf/cc/blocks/block_graph.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>

@@ -40,7 +40,7 @@ std::vector<T> Cast(const Numbers& numbers) {
 template <typename T>
 void Check(const Case& given, int64_t num_rows, InstructionSet set,
            int num_threads, double tolerance) {
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<uint32_t>(num_rows));
   std::vector<Numbers> inputs;
   std::vector<Numbers> invariants;
   for (const int64_t width : given.input_widths) {
@@ -125,7 +125,7 @@ TEST(BlockRunnerTest, GradientsOfGatesAreMultipliedWhereTheyStand) {
 TEST(BlockRunnerTest, AProductTakesWhatThePhaseBeforeJoins) {
   Case given;
   given.input_widths = {5, 19};
-  given.invariant_sizes = {33 * 24};
+  given.invariant_sizes = {int64_t{33} * 24};
   BlockGraph& g = given.graph;
   const int32_t a = g.Elementwise(Opcode::kTanh, {g.Input(0, 5)});
   const int32_t b = g.Elementwise(Opcode::kNeg, {g.Input(1, 19)});

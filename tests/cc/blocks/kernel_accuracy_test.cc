@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>
@@ -28,7 +29,7 @@ struct Accuracy {
 };
 
 const std::vector<Accuracy>& Accuracies() {
-  static const auto* const kAll = new std::vector<Accuracy>{
+  static const auto* const all = new std::vector<Accuracy>{
       {Opcode::kCopy, 0, 0},
       {Opcode::kNeg, 0, 0},
       {Opcode::kAbs, 0, 0},
@@ -70,7 +71,7 @@ const std::vector<Accuracy>& Accuracies() {
       {Opcode::kSigmoid, 6.5, 2.5, -80, 20},
       {Opcode::kSigmoidOfSum, 6.5, 2.5},
   };
-  return *kAll;
+  return *all;
 }
 
 // Returns the distance of numbers of type T of that size.
@@ -133,7 +134,7 @@ Columns<T> Draw(const Accuracy& accuracy, std::mt19937* random) {
 
 template <typename T>
 void CheckAccuracy(const Kernels<T>& kernels, const Accuracy& accuracy) {
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<uint32_t>(kernels.lanes));
   const Columns<T> a = Draw<T>(accuracy, &random);
   const Columns<T> b = Draw<T>({accuracy.opcode, 0, 0}, &random);
   const Columns<T> c = Draw<T>({accuracy.opcode, 0, 0}, &random);

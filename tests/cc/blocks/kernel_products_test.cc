@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -54,7 +52,7 @@ void CheckPanel(const Kernels<T>& kernels, int64_t num_rows,
                                   << " vectors, " << num_columns << " columns");
   const int64_t lengths[] = {3, 8};
   constexpr int64_t kDepth = 11;
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<uint32_t>(num_columns));
   const int64_t width = num_vectors * kernels.lanes;
   const std::vector<T> panel = Draw<T>(kDepth * width, &random);
   const std::vector<T> first = Draw<T>(num_rows * lengths[0], &random);
@@ -105,7 +103,7 @@ void CheckOuter(const Kernels<T>& kernels, int64_t num_left,
   constexpr int64_t kDepth = 9;
   constexpr int64_t kFirstLeft = 2;
   constexpr int64_t kFirstRight = 3;
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<uint32_t>(num_columns));
   const int64_t left_width = kFirstLeft + num_left;
   const int64_t right_width = kFirstRight + num_columns;
   const std::vector<T> left = Draw<T>(kDepth * left_width, &random);

@@ -24,8 +24,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // ---- Special numbers.
 
 template <typename T>
-void CheckSpecial(const Kernels<T>& kernels, Opcode opcode, double a,
-                  double b) {
+void Checspecial(const Kernels<T>& kernels, Opcode opcode, double a, double b) {
   const T x = static_cast<T>(a);
   const T y = static_cast<T>(b);
   const Columns<T> found =
@@ -45,18 +44,18 @@ void CheckSpecial(const Kernels<T>& kernels, Opcode opcode, double a,
 }
 
 TEST(KernelsTest, NanAndInfinityAreWhatTheStandardLibraryMakesOfThem) {
-  const double kSpecial[] = {kNaN, kInfinity, -kInfinity, 0.0, -0.0};
+  const double special[] = {kNaN, kInfinity, -kInfinity, 0.0, -0.0};
   ForAllKernels([&](const auto& kernels) {
     for (const Opcode opcode : AllOpcodes()) {
       // Of a result between 0 and 1, which is never infinite.
       if (opcode == Opcode::kSigmoidGrad) continue;
-      for (const double a : kSpecial) {
-        for (const double b : kSpecial) CheckSpecial(kernels, opcode, a, b);
+      for (const double a : special) {
+        for (const double b : special) Checspecial(kernels, opcode, a, b);
       }
     }
-    for (const double b : kSpecial) {
-      CheckSpecial(kernels, Opcode::kSigmoidGrad, 0.5, b);
-      CheckSpecial(kernels, Opcode::kSigmoidGrad, kNaN, b);
+    for (const double b : special) {
+      Checspecial(kernels, Opcode::kSigmoidGrad, 0.5, b);
+      Checspecial(kernels, Opcode::kSigmoidGrad, kNaN, b);
     }
   });
 }
@@ -64,18 +63,18 @@ TEST(KernelsTest, NanAndInfinityAreWhatTheStandardLibraryMakesOfThem) {
 TEST(KernelsTest, FunctionsOfLargeNumbersAreTheirLimits) {
   ForAllKernels([](const auto& kernels) {
     for (const double large : {1e3, 1e30}) {
-      CheckSpecial(kernels, Opcode::kTanh, large, 0);
-      CheckSpecial(kernels, Opcode::kTanh, -large, 0);
-      CheckSpecial(kernels, Opcode::kSigmoid, large, 0);
-      CheckSpecial(kernels, Opcode::kSigmoid, -large, 0);
-      CheckSpecial(kernels, Opcode::kExp, large, 0);
-      CheckSpecial(kernels, Opcode::kExp, -large, 0);
-      CheckSpecial(kernels, Opcode::kExpm1, large, 0);
-      CheckSpecial(kernels, Opcode::kExpm1, -large, 0);
+      Checspecial(kernels, Opcode::kTanh, large, 0);
+      Checspecial(kernels, Opcode::kTanh, -large, 0);
+      Checspecial(kernels, Opcode::kSigmoid, large, 0);
+      Checspecial(kernels, Opcode::kSigmoid, -large, 0);
+      Checspecial(kernels, Opcode::kExp, large, 0);
+      Checspecial(kernels, Opcode::kExp, -large, 0);
+      Checspecial(kernels, Opcode::kExpm1, large, 0);
+      Checspecial(kernels, Opcode::kExpm1, -large, 0);
     }
-    CheckSpecial(kernels, Opcode::kLog, -1, 0);
-    CheckSpecial(kernels, Opcode::kSqrt, -1, 0);
-    CheckSpecial(kernels, Opcode::kLog1p, -1, 0);
+    Checspecial(kernels, Opcode::kLog, -1, 0);
+    Checspecial(kernels, Opcode::kSqrt, -1, 0);
+    Checspecial(kernels, Opcode::kLog1p, -1, 0);
   });
 }
 
@@ -173,7 +172,7 @@ T Reduced(const Kernels<T>& kernels, Reduction reduction,
 
 template <typename T>
 void CheckReductions(const Kernels<T>& kernels) {
-  std::mt19937 random(1);
+  std::mt19937 random(static_cast<uint32_t>(kernels.lanes));
   std::uniform_real_distribution<T> distribution(-1, 1);
   for (int64_t width = 1; width <= 3 * kernels.lanes + 1; ++width) {
     SCOPED_TRACE(width);

@@ -88,7 +88,7 @@ TEST(PanelsTest, PartsAreOfAboutAsManyVectors) {
 
 TEST(PanelsTest, PanelsOfAPartAreOfAboutAsManyVectors) {
   // Five vectors are three and two, not four and one, which would be slow.
-  const std::vector<ColumnPart> parts = SplitColumns(5 * 8, 1, 8, 4);
+  const std::vector<ColumnPart> parts = SplitColumns(40, 1, 8, 4);
   ASSERT_EQ(parts.size(), 1U);
   ASSERT_EQ(parts[0].panels.size(), 2U);
   EXPECT_EQ(parts[0].panels[0].num_vectors, 2);
