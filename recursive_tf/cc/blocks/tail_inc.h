@@ -28,6 +28,15 @@ EIGEN_ALWAYS_INLINE P Sigmoid(const P& x) {
   return ei::scalar_logistic_op<T>().packetOp(x);
 }
 
+// As in TensorFlow, no gradient stays none, even where a function has no slope:
+// what nobody wants of a branch must not make NaN.
+template <typename P>
+EIGEN_ALWAYS_INLINE P UnlessZero(const P& gradient, const P& x) {
+  using T = typename ei::unpacket_traits<P>::type;
+  const P zero = Simd<T>::Set(0);
+  return ei::pselect(ei::pcmp_eq(gradient, zero), zero, x);
+}
+
 #define RECURSIVE_TF_NUMBER(x) Simd<T>::Set(static_cast<T>(x))
 
 RECURSIVE_TF_COMPUTE(kCopy, a)
@@ -58,14 +67,19 @@ RECURSIVE_TF_COMPUTE(kSquaredDifference,
 RECURSIVE_TF_COMPUTE(kSigmoidGrad, ei::pmul(b, ei::pnmadd(a, a, a)))
 RECURSIVE_TF_COMPUTE(kTanhGrad,
                      ei::pmul(b, ei::pnmadd(a, a, RECURSIVE_TF_NUMBER(1))))
-RECURSIVE_TF_COMPUTE(kSqrtGrad,
-                     ei::pdiv(ei::pmul(b, RECURSIVE_TF_NUMBER(0.5)), a))
-RECURSIVE_TF_COMPUTE(kRsqrtGrad,
-                     ei::pmul(ei::pmul(b, RECURSIVE_TF_NUMBER(-0.5)),
-                              ei::pmul(a, ei::pmul(a, a))))
-RECURSIVE_TF_COMPUTE(kReciprocalGrad, ei::pmul(ei::pnegate(b), ei::pmul(a, a)))
+RECURSIVE_TF_COMPUTE(
+    kSqrtGrad,
+    UnlessZero(b, ei::pdiv(ei::pmul(b, RECURSIVE_TF_NUMBER(0.5)), a)))
+RECURSIVE_TF_COMPUTE(
+    kRsqrtGrad,
+    UnlessZero(b, ei::pmul(ei::pmul(ei::pmul(b, RECURSIVE_TF_NUMBER(-0.5)), a),
+                           ei::pmul(a, a))))
+RECURSIVE_TF_COMPUTE(kReciprocalGrad,
+                     UnlessZero(b, ei::pmul(ei::pnegate(b), ei::pmul(a, a))))
 RECURSIVE_TF_COMPUTE(kReluGrad,
-                     ei::pand(ei::pcmp_lt(RECURSIVE_TF_NUMBER(0), a), b))
+                     ei::pmul(b,
+                              ei::pand(ei::pcmp_lt(RECURSIVE_TF_NUMBER(0), a),
+                                       RECURSIVE_TF_NUMBER(1))))
 RECURSIVE_TF_COMPUTE(kSigmoidOfSum, Sigmoid(ei::padd(a, b)))
 RECURSIVE_TF_COMPUTE(kTanhOfSum, ei::ptanh(ei::padd(a, b)))
 RECURSIVE_TF_COMPUTE(kMulAdd, ei::pmadd(a, b, c))

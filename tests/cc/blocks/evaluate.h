@@ -71,13 +71,13 @@ T Compute(Opcode opcode, T a, T b, T c) {
     case Opcode::kTanhGrad:
       return b * (1 - a * a);
     case Opcode::kSqrtGrad:
-      return b * T(0.5) / a;
+      return b == 0 ? T(0) : b * T(0.5) / a;
     case Opcode::kRsqrtGrad:
-      return b * T(-0.5) * a * a * a;
+      return b == 0 ? T(0) : b * T(-0.5) * a * (a * a);
     case Opcode::kReciprocalGrad:
-      return -b * a * a;
+      return b == 0 ? T(0) : -b * (a * a);
     case Opcode::kReluGrad:
-      return a > 0 ? b : T(0);
+      return b * (a > 0 ? T(1) : T(0));
     case Opcode::kSigmoidOfSum:
       return 1 / (1 + std::exp(-(a + b)));
     case Opcode::kTanhOfSum:

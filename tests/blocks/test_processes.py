@@ -1,0 +1,45 @@
+"""Block programs with one thread, and with each instruction set: a process for each."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = pathlib.Path(__file__).parents[2]
+SECONDS = 300  # For a deadlock, not for a slow machine.
+
+
+def bits_of(*arguments, **variables):
+    """Returns what a step gives in a process with these environment variables."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.blocks.one_step", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "bits:" in done.stdout
+    return done.stdout
+
+
+def test_one_thread_is_enough():
+    threads = {"TF_NUM_INTEROP_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1"}
+    # And sums are in the same order as with more.
+    assert bits_of("1", **threads) == bits_of()
+
+
+def test_an_instruction_set_may_be_chosen():
+    found = {
+        name: bits_of(RTF_INSTRUCTION_SET=name)
+        for name in ("avx512", "avx2", "portable")
+    }
+    # Without fused rounding numbers differ in their last bits: so another one ran.
+    if "avx2" in pathlib.Path("/proc/cpuinfo").read_text():
+        assert found["portable"] != found["avx2"]
