@@ -139,7 +139,9 @@ def test_the_backward_pass_is_reported():
     tape.gradient(y, weight)
     assert sum(explanation.backward.launches) > 0
     assert explanation.seconds["backward"]["deferred"] > 0
-    assert re.search(r"launches +rows each +backward +compiled +block", str(explanation))
+    assert re.search(
+        r"launches +rows each +backward +compiled +block", str(explanation)
+    )
 
 
 def test_what_is_printed_has_the_launches_and_the_lines():

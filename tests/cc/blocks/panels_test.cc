@@ -70,6 +70,16 @@ TEST(PanelsTest, PanelsAreOfWholeVectorsButForTheLast) {
   });
 }
 
+TEST(PanelsTest, ThereAreNoMorePanelsThanItTakes) {
+  ForMany([](const std::vector<ColumnPart>& parts, int64_t, int64_t, int64_t,
+             int64_t max_vectors) {
+    for (const ColumnPart& part : parts) {
+      EXPECT_EQ(static_cast<int64_t>(part.panels.size()),
+                (VectorsOf(part) + max_vectors - 1) / max_vectors);
+    }
+  });
+}
+
 TEST(PanelsTest, PartsAreOfAboutAsManyVectors) {
   ForMany([](const std::vector<ColumnPart>& parts, int64_t width,
              int64_t num_parts, int64_t lanes, int64_t) {
