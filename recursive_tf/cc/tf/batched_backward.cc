@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -78,7 +79,8 @@ absl::Status BatchedBackward::TryBackward(const TapedLaunch<tf::Tensor>& launch,
   bool ran_compiled = false;
   TF_RETURN_IF_ERROR(backward.Run(step_, std::move(inputs), &invariants_,
                                   outputs, &ran_compiled));
-  Count(block, backward, ran_compiled);
+  report_.compiled[block] += ran_compiled ? 1 : 0;
+  if (!ran_compiled) SayWhy(block, backward);
   CountBytes(*outputs);
   watch_.Lap(&report_.seconds_blocks);
   const BlockGradient& gradient = spec_.program.gradients[block];
@@ -129,9 +131,7 @@ absl::Status BatchedBackward::TryDeferred(
   bool ran_compiled = false;
   TF_RETURN_IF_ERROR(deferred.Run(step_, std::move(joined), &invariants_,
                                   &outputs, &ran_compiled));
-  // It counts as no launch.
-  Count(block, deferred, ran_compiled);
-  if (ran_compiled) report_.compiled[block] -= 1;
+  if (!ran_compiled) SayWhy(block, deferred);
   CountBytes(outputs);
   size_t index = spec_.first_deferred[block];
   if (index + outputs.size() > deferred_.size()) {
@@ -151,13 +151,9 @@ absl::Status BatchedBackward::TryDeferred(
   return absl::OkStatus();
 }
 
-void BatchedBackward::Count(int32_t block, const Block& part,
-                            bool ran_compiled) {
-  if (ran_compiled) {
-    report_.compiled[block] += 1;
-  } else if (report_.reasons[block].empty()) {
-    report_.reasons[block] = part.WhyNotCompiled();
-  }
+void BatchedBackward::SayWhy(int32_t block, const Block& part) {
+  std::string& reason = report_.reasons[block];
+  if (reason.empty()) reason = part.WhyNotCompiled();
 }
 
 void BatchedBackward::CountBytes(const std::vector<tf::Tensor>& given) {

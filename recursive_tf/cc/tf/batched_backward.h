@@ -95,8 +95,8 @@ class BatchedBackward {
                            std::vector<std::vector<tensorflow::Tensor>> inputs);
   absl::Status JoinDeferred(std::vector<std::vector<tensorflow::Tensor>> inputs,
                             std::vector<tensorflow::Tensor>* joined);
-  // Says how a part of a block's gradient ran.
-  void Count(int32_t block, const Block& part, bool ran_compiled);
+  // Reports why a part of a block's gradient was not compiled.
+  void SayWhy(int32_t block, const Block& part);
   // While a block that gave these ends.
   void CountBytes(const std::vector<tensorflow::Tensor>& given);
   absl::Status NoGradient(size_t index, tensorflow::Tensor* gradient) const;
