@@ -361,16 +361,18 @@ class Lowerer {
   void EmitSum(int32_t id) {
     const Node& node = graph_[id];
     SumStep step;
-    step.output = static_cast<int32_t>(
-        std::find(graph_.outputs.begin(), graph_.outputs.end(), id) -
-        graph_.outputs.begin());
     const int32_t right = node.operands.back();
     AddPieces(right, 0, graph_[right].width, &step.right);
     if (node.kind == NodeKind::kOuter) {
       const int32_t left = node.operands.front();
       AddPieces(left, 0, graph_[left].width, &step.left);
     }
-    program_.sums.push_back(std::move(step));
+    // Each output that is this sum has numbers of its own.
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      if (graph_.outputs[i] != id) continue;
+      step.output = static_cast<int32_t>(i);
+      program_.sums.push_back(step);
+    }
   }
 
   void EmitCopy(const Copy& copy) {

@@ -144,6 +144,17 @@ TEST(BlockRunnerTest, SumsOverRowsTakePieces) {
   CheckAll(given);
 }
 
+TEST(BlockRunnerTest, OutputsThatAreOneSumHaveItEach) {
+  Case given;
+  given.input_widths = {7};
+  BlockGraph& g = given.graph;
+  const int32_t x = g.Input(0, 7);
+  const int32_t sum = g.ColumnSums(x);
+  const int32_t outer = g.Outer(x, x);
+  g.outputs = {sum, outer, sum, outer};
+  CheckAll(given);
+}
+
 TEST(BlockRunnerTest, ALayerIsNormalized) { CheckAll(NormalizedLayer(37)); }
 
 // Adds values of any kind, of those that are there.
