@@ -30,8 +30,9 @@ constexpr int64_t kRowsToShare = 48;
 // of some microseconds.
 constexpr int64_t kNumbersToShare = 200'000;
 constexpr int64_t kNumbersAnInstruction = 16;
+// Numbers of a tail without products that are worth a part of their own.
 constexpr int64_t kLeastTailNumbers = 2048;
-// Of sums over rows: how many rows are packed at a time.
+// Of sums over rows: how many rows are in the first cache at a time.
 constexpr int64_t kDepth = 64;
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -66,9 +67,10 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
     const SharedUse& use = program->shared[i];
     const Numbers& numbers = invariants[use.invariant];
     T* const to = shared_[i].Get(use.width);
-    // A vector is repeated as often as it fits: it is that of all rows' ends.
-    for (int64_t j = 0; j < use.width; ++j)
+    // It may be that of the last axes of a row, again and again.
+    for (int64_t j = 0; j < use.width; ++j) {
       to[j] = numbers.data[j % numbers.size];
+    }
   }
   for (size_t i = 0; i < constants_.size(); ++i) {
     std::fill_n(constants_[i].Get(program->widest_constant),
@@ -167,12 +169,9 @@ void BlockRunner<T>::RunColumns(const Phase& phase, const ColumnPart* parts,
   const ColumnPart& last = parts[last_part - 1];
   strip.num_columns = last.first_column + last.num_columns - strip.first_column;
   strip.segment_stride = RoundUp(strip.num_columns, kernels_.lanes);
-  int64_t num_segments = 0;
-  for (const ProductStep& product : phase.products) {
-    num_segments += program_.matrices[product.matrix].num_segments;
-  }
-  strip.products = Scratch<T>::Mine().products.Get(kStripRows * num_segments *
-                                                   strip.segment_stride);
+  strip.products = Scratch<T>::Mine().products.Get(
+      SegmentsBefore(phase, phase.products.size()) * kStripRows *
+      strip.segment_stride);
   // Without products a strip has no size.
   const int64_t rows = phase.products.empty() ? end - begin : kStripRows;
   for (; begin < end; begin += rows) {

@@ -26,7 +26,6 @@
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
-#include "tensorflow/core/profiler/lib/traceme.h"
 
 namespace recursive_tf {
 
@@ -113,8 +112,8 @@ absl::Status Block::Create(const BlockSpec& spec,
         if (!spec.is_compiled) return;
         auto body = std::make_unique<tf::Graph>(library);
         tf::CopyGraph(*graph, body.get());
-        made.compiled_ =
-            std::make_unique<CompiledBlock>(std::move(body), spec.invariants);
+        made.compiled_ = std::make_unique<CompiledBlock>(
+            std::move(body), spec.invariants, spec.label);
       },
       &made.function_));
   if (transposed.empty()) return absl::OkStatus();
@@ -141,15 +140,9 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<tf::Tensor> rows,
                         Invariants* invariants,
                         std::vector<tf::Tensor>* outputs,
                         bool* ran_compiled) const {
-  if (compiled_ != nullptr) {
-    const tsl::profiler::TraceMe trace([this] { return spec_.label; });
-    bool has_run = false;
-    TF_RETURN_IF_ERROR(
-        compiled_->Run(step, rows, invariants, &has_run, outputs));
-    if (has_run) {
-      if (ran_compiled != nullptr) *ran_compiled = true;
-      return absl::OkStatus();
-    }
+  if (compiled_ != nullptr && compiled_->Run(step, rows, invariants, outputs)) {
+    if (ran_compiled != nullptr) *ran_compiled = true;
+    return absl::OkStatus();
   }
   // Kernels of the function want the threads.
   step.team().Rest();

@@ -25,7 +25,7 @@
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/graph/graph.h"
-#include "tensorflow/core/platform/errors.h"
+#include "tensorflow/core/profiler/lib/traceme.h"
 
 namespace recursive_tf {
 
@@ -74,8 +74,10 @@ struct CompiledBlock::Compilation {
 };
 
 CompiledBlock::CompiledBlock(std::unique_ptr<tf::Graph> graph,
-                             std::vector<int32_t> invariants)
-    : graph_(std::move(graph)), invariants_(std::move(invariants)) {}
+                             std::vector<int32_t> invariants, std::string label)
+    : graph_(std::move(graph)),
+      invariants_(std::move(invariants)),
+      label_(std::move(label)) {}
 
 CompiledBlock::~CompiledBlock() = default;
 
@@ -186,6 +188,7 @@ bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
   }
   BlockRun<T> run(&step, &found.block, &found.program, &rows, &tensors);
   if (!run.FindInputs()) return false;
+  const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
     pack.numbers = run.Pack();
     if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
@@ -195,18 +198,17 @@ bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
   return true;
 }
 
-absl::Status CompiledBlock::Run(const BatchedStep& step,
-                                const std::vector<tf::Tensor>& rows,
-                                Invariants* invariants, bool* has_run,
-                                std::vector<tf::Tensor>* outputs) const {
-  *has_run = false;
-  if (rows.empty()) return absl::OkStatus();
+bool CompiledBlock::Run(const BatchedStep& step,
+                        const std::vector<tf::Tensor>& rows,
+                        Invariants* invariants,
+                        std::vector<tf::Tensor>* outputs) const {
+  if (rows.empty()) return false;
   std::vector<BlockArgument> arguments;
   arguments.reserve(rows.size() + invariants_.size());
   for (const tf::Tensor& each : rows) {
     if (each.dims() == 0 || each.dim_size(0) == 0 ||
         each.dim_size(0) != rows.front().dim_size(0)) {
-      return absl::OkStatus();
+      return false;
     }
     arguments.push_back({each.dtype(), ShapeOf(each, 1)});
   }
@@ -227,12 +229,10 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
     }
   }
   const Compilation* found = Find(arguments);
-  if (found == nullptr || !found->status.ok()) return absl::OkStatus();
-  *has_run =
-      found->block.dtype == tf::DT_FLOAT
-          ? RunAs<float>(step, *found, rows, tensors, invariants, outputs)
-          : RunAs<double>(step, *found, rows, tensors, invariants, outputs);
-  return absl::OkStatus();
+  if (found == nullptr || !found->status.ok()) return false;
+  return found->block.dtype == tf::DT_FLOAT
+             ? RunAs<float>(step, *found, rows, tensors, invariants, outputs)
+             : RunAs<double>(step, *found, rows, tensors, invariants, outputs);
 }
 
 }  // namespace recursive_tf

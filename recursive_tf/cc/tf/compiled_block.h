@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/status/status.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/tf/batched_step.h"
@@ -25,17 +24,18 @@ namespace recursive_tf {
 // Thread safety: Run may be called from any thread.
 class CompiledBlock {
  public:
-  // Takes the function's body, and which invariants its last arguments are.
+  // Takes the function's body, which invariants its last arguments are, and
+  // what a profile calls a run.
   CompiledBlock(std::unique_ptr<tensorflow::Graph> graph,
-                std::vector<int32_t> invariants);
+                std::vector<int32_t> invariants, std::string label);
   ~CompiledBlock();
 
-  // Sets `*outputs` and `*has_run`, unless the rows are such that the function
-  // has to run: what it does then is not what a program does.
-  absl::Status Run(const BatchedStep& step,
-                   const std::vector<tensorflow::Tensor>& rows,
-                   Invariants* invariants, bool* has_run,
-                   std::vector<tensorflow::Tensor>* outputs) const;
+  // Sets `*outputs` and returns true, unless the rows are such that the
+  // function has to run: what it does then is not what a program does.
+  [[nodiscard]] bool Run(const BatchedStep& step,
+                         const std::vector<tensorflow::Tensor>& rows,
+                         Invariants* invariants,
+                         std::vector<tensorflow::Tensor>* outputs) const;
 
   // Returns why the function had to run, the last time that it had.
   std::string WhyNot() const;
@@ -69,6 +69,7 @@ class CompiledBlock {
 
   const std::unique_ptr<tensorflow::Graph> graph_;
   const std::vector<int32_t> invariants_;
+  const std::string label_;
   // The one that ran last.
   mutable std::atomic<const Compilation*> last_{nullptr};
   mutable Mutex mu_;
