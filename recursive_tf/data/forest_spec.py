@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -43,6 +45,28 @@ class ForestSpec:
         given |= {rows.FEATURE + k: spec for k, spec in fields["features"].items()}
         return {name: spec for name, spec in given.items() if spec is not None}
 
+    # A call of a `tf.function` takes a forest apart and compares its spec several
+    # times. TensorFlow does so for all structures alike, in 0.1 to 0.3 ms a call; for
+    # tensors as wide as the spec says there is nothing to be found out.
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """Returns the tensors of a forest: see `tf.types.experimental.TraceType`."""
+        tensors = _tensors_of(self, value)
+        if tensors is None:
+            tensors = tf.TypeSpec.to_tensors(self, value)
+        return tensors
+
+    def cast(self, value: Any, context: Any) -> Any:
+        """Returns a forest whose tensors fit: see `tf.types.experimental.TraceType`."""
+        if _tensors_of(self, value) is not None:
+            return value
+        return tf.TypeSpec.cast(self, value, context)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Returns whether all forests of this spec are also of the other."""
+        same: bool = self is other or tf.TypeSpec.is_subtype_of(self, other)
+        return same
+
     def with_shape(self, shape: list[None]) -> Any:
         """Returns the spec of a tree or a batch with the same arrays."""
         return make_spec(type(self), len(shape), self.arrays)
@@ -59,8 +83,16 @@ class ForestSpec:
 
 
 def make_spec(spec_type: Any, rank: int, specs: rows.Arrays) -> Any:
-    """Returns a spec of a tree, if `rank` is 0, or of a batch, from those of arrays."""
-    arguments = rows.as_arguments(specs)
+    """Returns a spec of a tree, if `rank` is 0, or of a batch, from those of arrays.
+
+    The same for the same arrays, so that specs are mostly compared by identity.
+    """
+    return _make_spec(spec_type, rank, tuple(specs.items()))
+
+
+@functools.lru_cache(maxsize=1024)
+def _make_spec(spec_type: Any, rank: int, specs: tuple[tuple[str, Any], ...]) -> Any:
+    arguments = rows.as_arguments(dict(specs))
     one_per_tree = tf.TensorSpec([None] * rank, tf.int32)
     return spec_type(
         roots=one_per_tree,
@@ -72,6 +104,40 @@ def make_spec(spec_type: Any, rank: int, specs: rows.Arrays) -> Any:
         _right=arguments.get("right"),
         _children=arguments.get("children"),
     )
+
+
+def _tensors_of(spec: Any, value: Any) -> list[Any] | None:
+    """Returns the tensors of a forest; none if they do not just fit the spec."""
+    if type(value) is not spec.value_type:
+        return None
+    tensors: list[Any] = []
+    for part, array in _parts(spec.__dict__, value.__dict__):
+        if part is None and array is None:
+            continue
+        fits = (
+            isinstance(part, tf.TensorSpec)
+            and isinstance(array, tf.Tensor)
+            and array.dtype == part.dtype
+            and array.shape.is_subtype_of(part.shape)
+        )
+        if not fits:
+            return None
+        tensors.append(array)
+    return tensors
+
+
+def _parts(
+    specs: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Yields each tensor's spec beside it, in the order of their specs' components."""
+    for name, spec in specs.items():
+        array = arrays.get(name)
+        if not isinstance(spec, Mapping):
+            yield spec, array
+        elif isinstance(array, Mapping) and array.keys() == spec.keys():
+            yield from ((spec[key], array[key]) for key in sorted(spec))
+        else:
+            yield spec, array
 
 
 def _spec_of_rows(array: Any) -> Any:

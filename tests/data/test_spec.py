@@ -70,3 +70,29 @@ def test_features_of_two_lengths_do_not_disturb_each_other():
         )
         batch = next(iter(tf.data.Dataset.from_tensors(tree).batch(1)))
         assert batch[[0, 0]].features["vector"].shape == [2, length]
+
+
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("batch", [True, False])
+def test_a_forest_is_taken_apart_as_tensorflow_does(binary, batch):
+    trees = forest(binary)
+    rows = tf.zeros([trees.num_nodes, 2])
+    trees = trees.replace(features={"vector": rows, "also": rows[:, 0]})
+    trees = trees if batch else trees[0]
+    spec = tf.type_spec_from_value(trees)
+    tensors = spec.to_tensors(trees)
+    expected = tf.TypeSpec.to_tensors(spec, trees)
+    assert [id(each) for each in tensors] == [id(each) for each in expected]
+
+
+def test_a_function_refuses_rows_of_another_width_or_dtype():
+    @tf.function(input_signature=[forest_spec(labels=tf.int32, features=FEATURES)])
+    def count(trees):
+        return trees.num_nodes
+
+    trees = integers()
+    rows = trees.features["vector"]
+    for other in (rows[:, :1], tf.cast(rows, tf.float64), rows[:, 0]):
+        features = {**trees.features, "vector": other}
+        with pytest.raises(TypeError, match="Can not cast"):
+            count(trees.replace(features=features))

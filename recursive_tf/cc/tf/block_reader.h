@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/graph/graph.h"
@@ -22,15 +23,6 @@ struct BlockArgument {
   tensorflow::DataType dtype = tensorflow::DT_FLOAT;
   // Of one row, or of all of an invariant; none of a variable.
   std::vector<int64_t> shape;
-};
-
-// A whole number for each row: one that is given, or an element of an
-// invariant, a vector, that another one selects.
-struct RowNumber {
-  int32_t argument = -1;
-  int32_t vector = -1;
-  int32_t selector = -1;
-  tensorflow::DataType dtype = tensorflow::DT_INT32;
 };
 
 // Rows of a matrix, or of a variable that is one, which numbers select: to the

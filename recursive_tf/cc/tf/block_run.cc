@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -36,12 +37,6 @@ InstructionSet ChosenSet() {
     return InstructionSetOf(name);
   }();
   return chosen;
-}
-
-template <typename Integer>
-void Copy(const tf::Tensor& from, std::vector<int64_t>* to) {
-  const auto* const numbers = static_cast<const Integer*>(from.data());
-  to->assign(numbers, numbers + from.NumElements());
 }
 
 }  // namespace
@@ -68,9 +63,8 @@ bool BlockRun<T>::FindInputs() {
                           ? RowSet<T>{static_cast<T*>(rows.data()), width}
                           : RowSet<T>());
   }
-  numbers_.resize(block_.numbers.size());
-  for (size_t i = 0; i < numbers_.size(); ++i) {
-    if (!FindNumbers(block_.numbers[i], &numbers_[i])) return false;
+  if (!FindNumbers(block_.numbers, num_rows_, rows_, invariants_, &numbers_)) {
+    return false;
   }
   if (!OpenVariables()) return false;
   lookups_.resize(block_.lookups.size());
@@ -80,29 +74,6 @@ bool BlockRun<T>::FindInputs() {
                                   : *invariants_[block_.lookups[i].table];
     if (!FindRows(block_.lookups[i], table, &lookups_[i])) return false;
     inputs_.push_back({nullptr, 0, lookups_[i].data()});
-  }
-  return true;
-}
-
-template <typename T>
-bool BlockRun<T>::FindNumbers(const RowNumber& number,
-                              std::vector<int64_t>* found) const {
-  if (number.argument >= 0) {
-    const tf::Tensor& given = rows_[number.argument];
-    if (given.dtype() == tf::DT_INT32) {
-      Copy<int32_t>(given, found);
-    } else {
-      Copy<int64_t>(given, found);
-    }
-    return true;
-  }
-  const tf::Tensor& vector = *invariants_[number.vector];
-  const int64_t size = vector.NumElements();
-  for (const int64_t selector : numbers_[number.selector]) {
-    if (selector < 0 || selector >= size) return false;
-    found->push_back(vector.dtype() == tf::DT_INT32
-                         ? vector.flat<int32_t>()(selector)
-                         : vector.flat<int64_t>()(selector));
   }
   return true;
 }
@@ -177,7 +148,8 @@ void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
     if (output.kind == BlockOutput::Kind::kArgument) {
       CHECK(tensor.CopyFrom(rows_[output.index], ShapeOf(output)));
     } else if (output.kind == BlockOutput::Kind::kNumber) {
-      SetNumbers(output, &tensor);
+      tensor =
+          AsTensor(numbers_[output.index], block_.numbers[output.index].dtype);
     } else if (output.has_rows) {
       const int32_t buffer = program_.output_buffers[output.index].value_or(0);
       CHECK(tensor.CopyFrom(buffers[buffer], ShapeOf(output)));
@@ -189,21 +161,6 @@ void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
   }
   BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
   runner.Run(num_rows_, inputs_, memory, sums);
-}
-
-template <typename T>
-void BlockRun<T>::SetNumbers(const BlockOutput& output,
-                             tf::Tensor* tensor) const {
-  const RowNumber& number = block_.numbers[output.index];
-  *tensor = tf::Tensor(number.dtype, tf::TensorShape({num_rows_}));
-  const std::vector<int64_t>& numbers = numbers_[output.index];
-  for (int64_t i = 0; i < num_rows_; ++i) {
-    if (number.dtype == tf::DT_INT32) {
-      tensor->flat<int32_t>()(i) = static_cast<int32_t>(numbers[i]);
-    } else {
-      tensor->flat<int64_t>()(i) = numbers[i];
-    }
-  }
 }
 
 // A row may have got another shape than it had.

@@ -40,11 +40,9 @@ class BlockRun {
                std::vector<tensorflow::Tensor>* outputs) const;
 
  private:
-  bool FindNumbers(const RowNumber& number, std::vector<int64_t>* found) const;
   bool OpenVariables();
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
-  void SetNumbers(const BlockOutput& output, tensorflow::Tensor* tensor) const;
   tensorflow::TensorShape ShapeOf(const BlockOutput& output) const;
 
   const BatchedStep& step_;

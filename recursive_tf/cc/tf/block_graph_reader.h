@@ -1,0 +1,153 @@
+#ifndef RECURSIVE_TF_CC_TF_BLOCK_GRAPH_READER_H_
+#define RECURSIVE_TF_CC_TF_BLOCK_GRAPH_READER_H_
+
+// Of block_reader.h alone. Its bodies are in a file for each kind of op:
+// block_reader*.cc.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/tf/block_reader.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace recursive_tf {
+
+// Reads the ops of a function in the order of their values: a method for each
+// kind of op, which sets what the op's outputs are.
+class BlockGraphReader {
+ public:
+  BlockGraphReader(const tensorflow::Graph& graph, int32_t num_rows_arguments,
+                   const std::vector<BlockArgument>& arguments,
+                   ReadBlock* block)
+      : graph_(graph),
+        num_rows_arguments_(num_rows_arguments),
+        arguments_(arguments),
+        block_(*block) {}
+
+  absl::Status Run();
+
+ private:
+  using Shape = std::vector<int64_t>;
+  using Reader =
+      absl::Status (BlockGraphReader::*)(const tensorflow::Node& node);
+
+  // A tensor of the function that is read.
+  struct Value {
+    enum class Kind : uint8_t {
+      // Of the graph: rows, or what is summed over rows.
+      kRows,
+      kSum,
+      // One whole number a row.
+      kNumber,
+      kInvariant,
+      kLiteral,
+    };
+
+    Kind kind = Kind::kRows;
+    // A node of the graph, a number, or which invariant or literal.
+    int32_t id = 0;
+    // Of one row, or of all.
+    Shape shape;
+    tensorflow::DataType dtype = tensorflow::DT_FLOAT;
+  };
+
+  static absl::Status Refuse(const char* why) {
+    return absl::UnimplementedError(why);
+  }
+  static int64_t SizeOf(const Shape& shape) {
+    return std::accumulate(shape.begin(), shape.end(), int64_t{1},
+                           std::multiplies<>());
+  }
+
+  // The dtype of all numbers that are no whole ones.
+  absl::Status FindDtype();
+  absl::Status Read(const tensorflow::Node& node);
+  absl::Status ReadArgument(const tensorflow::Node& node);
+  absl::Status ReadConstant(const tensorflow::Node& node);
+  absl::Status ReadIdentity(const tensorflow::Node& node);
+  absl::Status AddOutput(const Value& value);
+
+  // What ops take and give.
+  absl::Status Input(const tensorflow::Node& node, int index,
+                     Value* value) const;
+  // The same, of rows that have all of their columns.
+  absl::Status Rows(const tensorflow::Node& node, int input,
+                    Value* value) const;
+  // Reads a constant of whole numbers.
+  absl::Status Integers(const tensorflow::Node& node, int input,
+                        Shape* numbers) const;
+  absl::Status Set(const tensorflow::Node& node, int output,
+                   const Value& value);
+
+  // --- block_reader_elementwise.cc
+
+  // Returns whether there is an instruction for an op, of so many operands.
+  static bool IsElementwise(const tensorflow::Node& node);
+  absl::Status ReadElementwise(const tensorflow::Node& node);
+  absl::Status ReadAddN(const tensorflow::Node& node);
+  absl::Status Elementwise(Opcode opcode, const std::vector<Value>& operands,
+                           Value* value);
+  // Sets `*id` to a node that gives a value for rows of some shape.
+  absl::Status AsOperand(const Value& value, const Shape& shape, int32_t* id);
+  // Returns whether a tensor is the same for each row, and within a row, if it
+  // is smaller, again and again.
+  static bool Repeats(Shape part, const Shape& shape);
+
+  // --- block_reader_shapes.cc
+
+  absl::Status ReadReshape(const tensorflow::Node& node);
+  absl::Status ReadConcat(const tensorflow::Node& node);
+  absl::Status ReadSplit(const tensorflow::Node& node);
+  absl::Status ReadSlice(const tensorflow::Node& node);
+  // Returns whether there are whole rows on both sides of an axis: that of the
+  // first of a row's axes.
+  static bool IsFirstAxis(int64_t axis, const Shape& row);
+
+  // --- block_reader_products.cc
+
+  static bool IsReduction(const tensorflow::Node& node);
+  absl::Status ReadMatMul(const tensorflow::Node& node);
+  absl::Status ReadReduction(const tensorflow::Node& node);
+  absl::Status ReadSoftmax(const tensorflow::Node& node);
+
+  // --- block_reader_numbers.cc
+
+  // Returns whether an op computes whole numbers of those of each row.
+  bool IsOfNumbers(const tensorflow::Node& node) const;
+  absl::Status ReadNumber(const tensorflow::Node& node);
+  // Sets `*id` to the number that a value is, for each row.
+  absl::Status AsNumber(const Value& value, int32_t* id);
+  // Puts a number for each row in a vector of one, or takes it out.
+  absl::Status ReshapeNumber(const tensorflow::Node& node, Value number);
+  absl::Status ReadGather(const tensorflow::Node& node);
+  absl::Status ReadGatherNd(const tensorflow::Node& node);
+  absl::Status ReadElements(const tensorflow::Node& node, const Value& table,
+                            const Value& number, bool is_zero_outside);
+  absl::Status ReadRows(const tensorflow::Node& node, const Value& table,
+                        const Value& number, bool is_variable);
+  int32_t AddNumber(RowNumber number);
+
+  const tensorflow::Graph& graph_;
+  const int32_t num_rows_arguments_;
+  const std::vector<BlockArgument>& arguments_;
+  ReadBlock& block_;
+  // By op and output.
+  std::map<std::pair<int, int>, Value> values_;
+  // Constants of the function.
+  std::vector<tensorflow::Tensor> literals_;
+  std::map<int32_t, int32_t> argument_of_node_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_BLOCK_GRAPH_READER_H_

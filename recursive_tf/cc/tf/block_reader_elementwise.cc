@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/tf/block_graph_reader.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+namespace {
+
+// Ops of which each element is computed of those at the same place. Operands
+// are the op's, in the other order if `swaps`.
+struct ElementwiseOp {
+  Opcode opcode;
+  bool swaps = false;
+};
+
+const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
+  static const auto* const ops = new std::map<std::string, ElementwiseOp>{
+      {"Abs", {Opcode::kAbs}},
+      {"Add", {Opcode::kAdd}},
+      {"AddV2", {Opcode::kAdd}},
+      {"BiasAdd", {Opcode::kAdd}},
+      {"Cos", {Opcode::kCos}},
+      {"Div", {Opcode::kDiv}},
+      {"Exp", {Opcode::kExp}},
+      {"Expm1", {Opcode::kExpm1}},
+      {"Inv", {Opcode::kReciprocal}},
+      {"InvGrad", {Opcode::kReciprocalGrad}},
+      {"Log", {Opcode::kLog}},
+      {"Log1p", {Opcode::kLog1p}},
+      {"Maximum", {Opcode::kMax}},
+      {"Minimum", {Opcode::kMin}},
+      {"Mul", {Opcode::kMul}},
+      {"Neg", {Opcode::kNeg}},
+      {"RealDiv", {Opcode::kDiv}},
+      {"Reciprocal", {Opcode::kReciprocal}},
+      {"ReciprocalGrad", {Opcode::kReciprocalGrad}},
+      {"Relu", {Opcode::kRelu}},
+      {"ReluGrad", {Opcode::kReluGrad, /*swaps=*/true}},
+      {"Rsqrt", {Opcode::kRsqrt}},
+      {"RsqrtGrad", {Opcode::kRsqrtGrad}},
+      {"Sigmoid", {Opcode::kSigmoid}},
+      {"SigmoidGrad", {Opcode::kSigmoidGrad}},
+      {"Sin", {Opcode::kSin}},
+      {"Sqrt", {Opcode::kSqrt}},
+      {"SqrtGrad", {Opcode::kSqrtGrad}},
+      {"Square", {Opcode::kSquare}},
+      {"SquaredDifference", {Opcode::kSquaredDifference}},
+      {"Sub", {Opcode::kSub}},
+      {"Tanh", {Opcode::kTanh}},
+      {"TanhGrad", {Opcode::kTanhGrad}},
+  };
+  return *ops;
+}
+
+}  // namespace
+
+bool BlockGraphReader::IsElementwise(const tf::Node& node) {
+  return ElementwiseOps().count(node.type_string()) > 0;
+}
+
+absl::Status BlockGraphReader::ReadElementwise(const tf::Node& node) {
+  const ElementwiseOp& op = ElementwiseOps().at(node.type_string());
+  if (op.opcode == Opcode::kAdd && node.type_string() == "BiasAdd") {
+    std::string format;
+    TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "data_format", &format));
+    if (format != "NHWC") return Refuse("another data_format");
+  }
+  std::vector<Value> operands(node.num_inputs());
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    TF_RETURN_IF_ERROR(Input(node, i, &operands[i]));
+  }
+  if (op.swaps) std::reverse(operands.begin(), operands.end());
+  Value value;
+  TF_RETURN_IF_ERROR(Elementwise(op.opcode, operands, &value));
+  return Set(node, 0, value);
+}
+
+absl::Status BlockGraphReader::Elementwise(Opcode opcode,
+                                           const std::vector<Value>& operands,
+                                           Value* value) {
+  // That of the rows among them; one of them has it.
+  bool has_rows = false;
+  for (const Value& operand : operands) {
+    if (operand.kind != Value::Kind::kRows) continue;
+    if (!has_rows || SizeOf(operand.shape) > SizeOf(value->shape) ||
+        (SizeOf(operand.shape) == SizeOf(value->shape) &&
+         operand.shape.size() > value->shape.size())) {
+      value->shape = operand.shape;
+    }
+    has_rows = true;
+  }
+  if (!has_rows) return Refuse("no rows");
+  std::vector<int32_t> ids;
+  for (const Value& operand : operands) {
+    int32_t id = 0;
+    TF_RETURN_IF_ERROR(AsOperand(operand, value->shape, &id));
+    ids.push_back(id);
+  }
+  value->id = block_.graph.Elementwise(opcode, ids);
+  value->dtype = block_.dtype;
+  return absl::OkStatus();
+}
+
+absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
+                                         int32_t* id) {
+  if (value.dtype != block_.dtype) return Refuse("another dtype");
+  switch (value.kind) {
+    case Value::Kind::kRows:
+      if (value.shape == shape ||
+          (SizeOf(value.shape) == 1 && value.shape.size() == shape.size())) {
+        *id = value.id;
+        return absl::OkStatus();
+      }
+      return Refuse("rows of two shapes");
+    case Value::Kind::kInvariant:
+      if (!Repeats(value.shape, shape)) return Refuse("a part of each row");
+      *id = block_.graph.Shared(value.id,
+                                SizeOf(value.shape) == 1 ? 1 : SizeOf(shape));
+      return absl::OkStatus();
+    case Value::Kind::kLiteral: {
+      if (!Repeats(value.shape, shape)) return Refuse("a part of each row");
+      const tf::Tensor& tensor = literals_[value.id];
+      if (tensor.NumElements() == 1) {
+        *id = block_.graph.Constant(
+            tensor.dtype() == tf::DT_FLOAT
+                ? static_cast<double>(tensor.flat<float>()(0))
+                : tensor.flat<double>()(0));
+        return absl::OkStatus();
+      }
+      *id = block_.graph.Shared(
+          static_cast<int32_t>(arguments_.size()) - num_rows_arguments_ +
+              static_cast<int32_t>(block_.literals.size()),
+          SizeOf(shape));
+      block_.literals.push_back(tensor);
+      return absl::OkStatus();
+    }
+    default:
+      return Refuse("no numbers");
+  }
+}
+
+bool BlockGraphReader::Repeats(Shape part, const Shape& shape) {
+  if (part.size() > shape.size() + 1) return false;
+  if (SizeOf(part) == 1) return true;
+  while (!part.empty() && part.front() == 1) part.erase(part.begin());
+  return part.size() <= shape.size() &&
+         std::equal(part.rbegin(), part.rend(), shape.rbegin());
+}
+
+absl::Status BlockGraphReader::ReadAddN(const tf::Node& node) {
+  Value sum;
+  TF_RETURN_IF_ERROR(Input(node, 0, &sum));
+  for (int i = 1; i < node.num_inputs(); ++i) {
+    Value next;
+    TF_RETURN_IF_ERROR(Input(node, i, &next));
+    if (next.kind != Value::Kind::kRows || sum.kind != next.kind ||
+        next.shape != sum.shape) {
+      return Refuse("other shapes");
+    }
+    Value added;
+    TF_RETURN_IF_ERROR(Elementwise(Opcode::kAdd, {sum, next}, &added));
+    sum = added;
+  }
+  return Set(node, 0, sum);
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/tf/block_graph_reader.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+namespace {
+
+const std::map<std::string, NumberOp>& NumberOps() {
+  static const auto* const ops = new std::map<std::string, NumberOp>{
+      {"Add", NumberOp::kAdd},
+      {"AddV2", NumberOp::kAdd},
+      {"Cast", NumberOp::kCast},
+      {"Equal", NumberOp::kEqual},
+      {"Greater", NumberOp::kGreater},
+      {"GreaterEqual", NumberOp::kGreaterEqual},
+      {"Less", NumberOp::kLess},
+      {"LessEqual", NumberOp::kLessEqual},
+      {"LogicalAnd", NumberOp::kAnd},
+      {"LogicalNot", NumberOp::kNot},
+      {"LogicalOr", NumberOp::kOr},
+      {"Maximum", NumberOp::kMax},
+      {"Minimum", NumberOp::kMin},
+      {"Mul", NumberOp::kMul},
+      {"Neg", NumberOp::kNeg},
+      {"NotEqual", NumberOp::kNotEqual},
+      {"Select", NumberOp::kSelect},
+      {"SelectV2", NumberOp::kSelect},
+      {"Sub", NumberOp::kSub},
+  };
+  return *ops;
+}
+
+}  // namespace
+
+bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
+  if (NumberOps().count(node.type_string()) == 0) return false;
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    Value value;
+    if (Input(node, i, &value).ok() && value.kind == Value::Kind::kNumber) {
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::Status BlockGraphReader::ReadNumber(const tf::Node& node) {
+  RowNumber number;
+  number.op = NumberOps().at(node.type_string());
+  number.dtype = node.output_type(0);
+  if (!IsWholeNumber(number.dtype)) return Refuse("numbers of two dtypes");
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    Value value;
+    TF_RETURN_IF_ERROR(Input(node, i, &value));
+    int32_t id = 0;
+    TF_RETURN_IF_ERROR(AsNumber(value, &id));
+    number.operands.push_back(id);
+  }
+  Value value;
+  value.kind = Value::Kind::kNumber;
+  value.dtype = number.dtype;
+  value.id = AddNumber(std::move(number));
+  return Set(node, 0, value);
+}
+
+absl::Status BlockGraphReader::AsNumber(const Value& value, int32_t* id) {
+  if (!IsWholeNumber(value.dtype) || !value.shape.empty()) {
+    return Refuse("no whole number for each row");
+  }
+  RowNumber number;
+  number.dtype = value.dtype;
+  switch (value.kind) {
+    case Value::Kind::kNumber:
+      *id = value.id;
+      return absl::OkStatus();
+    case Value::Kind::kInvariant:
+      number.op = NumberOp::kInvariant;
+      number.tensor = value.id;
+      break;
+    case Value::Kind::kLiteral:
+      number.op = NumberOp::kConstant;
+      number.constant = NumberAt(literals_[value.id], 0);
+      break;
+    default:
+      return Refuse("no whole number for each row");
+  }
+  *id = AddNumber(std::move(number));
+  return absl::OkStatus();
+}
+
+int32_t BlockGraphReader::AddNumber(RowNumber number) {
+  block_.numbers.push_back(std::move(number));
+  return static_cast<int32_t>(block_.numbers.size()) - 1;
+}
+
+absl::Status BlockGraphReader::ReshapeNumber(const tf::Node& node,
+                                             Value number) {
+  Shape shape;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &shape));
+  const bool is_axis = node.type_string() == "ExpandDims";
+  if (SizeOf(number.shape) != 1 ||
+      (is_axis ? shape != Shape{1} && shape != Shape{-1}
+               : shape.empty() || shape.front() != -1)) {
+    return Refuse("another shape");
+  }
+  if (is_axis) {
+    number.shape.push_back(1);
+  } else {
+    number.shape.assign(shape.begin() + 1, shape.end());
+  }
+  if (SizeOf(number.shape) != 1) return Refuse("another shape");
+  return Set(node, 0, number);
+}
+
+absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
+  const bool is_variable = node.type_string() == "ResourceGather";
+  Value table;
+  Value number;
+  TF_RETURN_IF_ERROR(Input(node, 0, &table));
+  TF_RETURN_IF_ERROR(Input(node, 1, &number));
+  int32_t batch_dims = 0;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "batch_dims", &batch_dims));
+  Shape axis = {0};
+  if (!is_variable) {
+    axis.clear();
+    TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
+  }
+  if (table.kind != Value::Kind::kInvariant ||
+      number.kind != Value::Kind::kNumber || !number.shape.empty() ||
+      batch_dims != 0 || axis[0] != 0) {
+    return Refuse("another lookup");
+  }
+  if (is_variable) return ReadRows(node, table, number, is_variable);
+  return ReadElements(node, table, number, /*is_zero_outside=*/false);
+}
+
+absl::Status BlockGraphReader::ReadGatherNd(const tf::Node& node) {
+  Value table;
+  Value number;
+  TF_RETURN_IF_ERROR(Input(node, 0, &table));
+  TF_RETURN_IF_ERROR(Input(node, 1, &number));
+  if (table.kind != Value::Kind::kInvariant ||
+      number.kind != Value::Kind::kNumber || number.shape != Shape{1}) {
+    return Refuse("another lookup");
+  }
+  std::string policy;
+  const bool has_policy =
+      tf::TryGetNodeAttr(node.attrs(), "bad_indices_policy", &policy);
+  number.shape.clear();
+  return ReadElements(node, table, number, has_policy && policy == "IGNORE");
+}
+
+absl::Status BlockGraphReader::ReadElements(const tf::Node& node,
+                                            const Value& table,
+                                            const Value& number,
+                                            bool is_zero_outside) {
+  if (table.shape.size() != 1 || !IsWholeNumber(table.dtype)) {
+    if (is_zero_outside) return Refuse("rows that may lack");
+    return ReadRows(node, table, number, /*is_variable=*/false);
+  }
+  Value selected = number;
+  selected.dtype = table.dtype;
+  RowNumber element = {NumberOp::kElement, table.dtype, table.id, {number.id}};
+  element.is_zero_outside = is_zero_outside;
+  selected.id = AddNumber(std::move(element));
+  return Set(node, 0, selected);
+}
+
+absl::Status BlockGraphReader::ReadRows(const tf::Node& node,
+                                        const Value& table, const Value& number,
+                                        bool is_variable) {
+  Value rows;
+  if (is_variable) {
+    tf::DataType dtype = tf::DT_FLOAT;
+    TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "dtype", &dtype));
+    if (dtype != block_.dtype) return Refuse("another dtype");
+  } else if (table.dtype != block_.dtype) {
+    return Refuse("another dtype");
+  }
+  // That of the variable, as it was when the shapes were found.
+  if (table.shape.empty()) return Refuse("no rows");
+  rows.shape.assign(table.shape.begin() + 1, table.shape.end());
+  rows.dtype = block_.dtype;
+  rows.id = block_.graph.Input(
+      num_rows_arguments_ + static_cast<int32_t>(block_.lookups.size()),
+      SizeOf(rows.shape));
+  block_.lookups.push_back(
+      {table.id, number.id, is_variable, SizeOf(rows.shape)});
+  return Set(node, 0, rows);
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/tf/block_graph_reader.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+namespace {
+
+const std::map<std::string, Reduction>& Reductions() {
+  static const auto* const ops =
+      new std::map<std::string, Reduction>{{"Max", Reduction::kMax},
+                                           {"Mean", Reduction::kMean},
+                                           {"Min", Reduction::kMin},
+                                           {"Sum", Reduction::kSum}};
+  return *ops;
+}
+
+}  // namespace
+
+bool BlockGraphReader::IsReduction(const tf::Node& node) {
+  return Reductions().count(node.type_string()) > 0;
+}
+
+absl::Status BlockGraphReader::ReadMatMul(const tf::Node& node) {
+  bool transposes_left = false;
+  bool transposes_right = false;
+  TF_RETURN_IF_ERROR(
+      tf::GetNodeAttr(node.attrs(), "transpose_a", &transposes_left));
+  TF_RETURN_IF_ERROR(
+      tf::GetNodeAttr(node.attrs(), "transpose_b", &transposes_right));
+  Value left;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &left));
+  Value right;
+  TF_RETURN_IF_ERROR(Input(node, 1, &right));
+  if (left.shape.size() != 1 || right.dtype != block_.dtype) {
+    return Refuse("another shape");
+  }
+  if (transposes_left) {
+    TF_RETURN_IF_ERROR(Rows(node, 1, &right));
+    if (transposes_right || right.shape.size() != 1) {
+      return Refuse("another shape");
+    }
+    Value sum;
+    sum.kind = Value::Kind::kSum;
+    sum.shape = {left.shape[0], right.shape[0]};
+    sum.dtype = block_.dtype;
+    sum.id = block_.graph.Outer(left.id, right.id);
+    return Set(node, 0, sum);
+  }
+  if (right.kind != Value::Kind::kInvariant || right.shape.size() != 2) {
+    return Refuse("no matrix that is the same for all rows");
+  }
+  const int64_t depth = right.shape[transposes_right ? 1 : 0];
+  if (depth != left.shape[0] || depth == 0) return Refuse("another depth");
+  Value product = left;
+  product.shape = {right.shape[transposes_right ? 0 : 1]};
+  product.id = block_.graph.Product(left.id, right.id, transposes_right,
+                                    product.shape[0]);
+  return Set(node, 0, product);
+}
+
+absl::Status BlockGraphReader::ReadReduction(const tf::Node& node) {
+  const Reduction reduction = Reductions().at(node.type_string());
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  Shape axes;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &axes));
+  bool keeps = false;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "keep_dims", &keeps));
+  const auto rank = static_cast<int64_t>(value.shape.size()) + 1;
+  for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
+  std::sort(axes.begin(), axes.end());
+  Value reduced = value;
+  if (axes == Shape{0} && reduction == Reduction::kSum && !keeps) {
+    reduced.kind = Value::Kind::kSum;
+    reduced.id = block_.graph.ColumnSums(value.id);
+    return Set(node, 0, reduced);
+  }
+  Shape all(value.shape.size());
+  std::iota(all.begin(), all.end(), int64_t{1});
+  if (all.empty() || axes != all) return Refuse("another axis");
+  reduced.shape = keeps ? Shape(all.size(), 1) : Shape();
+  reduced.id = block_.graph.Reduce(reduction, value.id);
+  return Set(node, 0, reduced);
+}
+
+absl::Status BlockGraphReader::ReadSoftmax(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  if (value.shape.size() != 1) return Refuse("another shape");
+  BlockGraph& graph = block_.graph;
+  const int32_t most = graph.Reduce(Reduction::kMax, value.id);
+  const int32_t exp = graph.Elementwise(
+      Opcode::kExp, {graph.Elementwise(Opcode::kSub, {value.id, most})});
+  value.id = graph.Elementwise(Opcode::kDiv,
+                               {exp, graph.Reduce(Reduction::kSum, exp)});
+  return Set(node, 0, value);
+}
+
+}  // namespace recursive_tf

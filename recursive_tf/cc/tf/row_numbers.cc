@@ -1,0 +1,200 @@
+#include "recursive_tf/cc/tf/row_numbers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+using Numbers = std::vector<int64_t>;
+
+// Calls `visit` with a null pointer of the C++ type of a dtype.
+template <typename Visit>
+void WithType(tf::DataType dtype, const Visit& visit) {
+  switch (dtype) {
+    case tf::DT_INT32:
+      return visit(static_cast<const int32_t*>(nullptr));
+    case tf::DT_BOOL:
+      return visit(static_cast<const bool*>(nullptr));
+    default:
+      return visit(static_cast<const int64_t*>(nullptr));
+  }
+}
+
+// Returns a number as one of a dtype: cut off as a cast does, also where a sum
+// does not fit.
+int64_t As(tf::DataType dtype, int64_t number) {
+  switch (dtype) {
+    case tf::DT_INT32:
+      return static_cast<int32_t>(number);
+    case tf::DT_BOOL:
+      return number != 0 ? 1 : 0;
+    default:
+      return number;
+  }
+}
+
+// Without overflow, which is no error in TensorFlow.
+template <typename Compute>
+int64_t Wrapped(int64_t a, int64_t b, const Compute& compute) {
+  return static_cast<int64_t>(
+      compute(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+}
+
+int64_t Compute(NumberOp op, int64_t a, int64_t b) {
+  switch (op) {
+    case NumberOp::kAdd:
+      return Wrapped(a, b, [](uint64_t x, uint64_t y) { return x + y; });
+    case NumberOp::kSub:
+      return Wrapped(a, b, [](uint64_t x, uint64_t y) { return x - y; });
+    case NumberOp::kMul:
+      return Wrapped(a, b, [](uint64_t x, uint64_t y) { return x * y; });
+    case NumberOp::kMax:
+      return std::max(a, b);
+    case NumberOp::kMin:
+      return std::min(a, b);
+    case NumberOp::kNeg:
+      return Wrapped(0, a, [](uint64_t x, uint64_t y) { return x - y; });
+    case NumberOp::kLess:
+      return a < b ? 1 : 0;
+    case NumberOp::kLessEqual:
+      return a <= b ? 1 : 0;
+    case NumberOp::kGreater:
+      return a > b ? 1 : 0;
+    case NumberOp::kGreaterEqual:
+      return a >= b ? 1 : 0;
+    case NumberOp::kEqual:
+      return a == b ? 1 : 0;
+    case NumberOp::kNotEqual:
+      return a != b ? 1 : 0;
+    case NumberOp::kAnd:
+      return a & b;
+    case NumberOp::kOr:
+      return a | b;
+    case NumberOp::kNot:
+      return 1 - a;
+    default:
+      return a;
+  }
+}
+
+// Reads all elements, or one for all rows.
+void Read(const tf::Tensor& tensor, int64_t num_rows, Numbers* numbers) {
+  WithType(tensor.dtype(), [&](const auto* type) {
+    const auto* const first = static_cast<decltype(type)>(tensor.data());
+    if (tensor.NumElements() == 1) {
+      numbers->assign(num_rows, static_cast<int64_t>(*first));
+    } else {
+      numbers->assign(first, first + tensor.NumElements());
+    }
+  });
+}
+
+bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
+                  const Numbers& indices, Numbers* numbers) {
+  const int64_t size = vector.NumElements();
+  const auto is_inside = [size](int64_t index) {
+    return index >= 0 && index < size;
+  };
+  if (!number.is_zero_outside &&
+      !std::all_of(indices.begin(), indices.end(), is_inside)) {
+    return false;
+  }
+  numbers->resize(indices.size());
+  WithType(vector.dtype(), [&](const auto* type) {
+    const auto* const first = static_cast<decltype(type)>(vector.data());
+    std::transform(
+        indices.begin(), indices.end(), numbers->begin(), [&](int64_t index) {
+          return is_inside(index) ? static_cast<int64_t>(first[index])
+                                  : int64_t{0};
+        });
+  });
+  return true;
+}
+
+void ComputeAll(const RowNumber& number, const std::vector<Numbers>& found,
+                int64_t num_rows, Numbers* numbers) {
+  numbers->resize(num_rows);
+  const Numbers& a = found[number.operands.front()];
+  if (number.op == NumberOp::kSelect) {
+    const Numbers& then = found[number.operands[1]];
+    const Numbers& otherwise = found[number.operands[2]];
+    for (int64_t i = 0; i < num_rows; ++i) {
+      (*numbers)[i] = a[i] != 0 ? then[i] : otherwise[i];
+    }
+    return;
+  }
+  const Numbers& b = found[number.operands.back()];
+  for (int64_t i = 0; i < num_rows; ++i) {
+    (*numbers)[i] = As(number.dtype, Compute(number.op, a[i], b[i]));
+  }
+}
+
+}  // namespace
+
+bool IsWholeNumber(tf::DataType dtype) {
+  return dtype == tf::DT_INT32 || dtype == tf::DT_INT64 || dtype == tf::DT_BOOL;
+}
+
+int64_t NumberAt(const tf::Tensor& tensor, int64_t index) {
+  int64_t number = 0;
+  WithType(tensor.dtype(), [&](const auto* type) {
+    number = static_cast<decltype(type)>(tensor.data())[index];
+  });
+  return number;
+}
+
+bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
+                 const std::vector<tf::Tensor>& rows,
+                 const std::vector<const tf::Tensor*>& invariants,
+                 std::vector<Numbers>* found) {
+  found->resize(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const RowNumber& number = numbers[i];
+    Numbers* const to = &(*found)[i];
+    switch (number.op) {
+      case NumberOp::kArgument:
+        Read(rows[number.tensor], num_rows, to);
+        break;
+      case NumberOp::kInvariant:
+        Read(*invariants[number.tensor], num_rows, to);
+        break;
+      case NumberOp::kConstant:
+        to->assign(num_rows, number.constant);
+        break;
+      case NumberOp::kElement:
+        if (!ReadElements(number, *invariants[number.tensor],
+                          (*found)[number.operands.front()], to)) {
+          return false;
+        }
+        break;
+      default:
+        ComputeAll(number, *found, num_rows, to);
+    }
+  }
+  return true;
+}
+
+tf::Tensor AsTensor(const std::vector<int64_t>& numbers, tf::DataType dtype) {
+  tf::Tensor tensor(dtype,
+                    tf::TensorShape({static_cast<int64_t>(numbers.size())}));
+  WithType(dtype, [&](const auto* type) {
+    using Type = std::remove_cv_t<std::remove_pointer_t<decltype(type)>>;
+    std::transform(numbers.begin(), numbers.end(),
+                   static_cast<Type*>(tensor.data()),
+                   [](int64_t number) { return static_cast<Type>(number); });
+  });
+  return tensor;
+}
+
+}  // namespace recursive_tf
