@@ -18,6 +18,12 @@ COUNTS = tf.float32
 ROWS = tf.TensorShape([None])
 
 
+def has_replicas() -> bool:
+    """Returns whether this is one of several replicas."""
+    context = tf.distribute.get_replica_context()
+    return context is not None and context.num_replicas_in_sync > 1
+
+
 def sum_over_replicas(value: Any) -> Any:
     """Returns the sum of what all replicas have of a value.
 
@@ -28,9 +34,9 @@ def sum_over_replicas(value: Any) -> Any:
         value: A tensor, `tf.IndexedSlices`, which stay such, or a list of these. A
             replica has less than 2^24 slices of each.
     """
-    context = tf.distribute.get_replica_context()
-    if context is None or context.num_replicas_in_sync == 1:
+    if not has_replicas():
         return value
+    context = tf.distribute.get_replica_context()
     # What was made outside of the replica is on no device of its.
     here = tf.nest.map_structure(tf.identity, value)
     if not tf_compat.can_gather_alike():

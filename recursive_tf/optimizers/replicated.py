@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.distribute.sums import sum_over_replicas
+from recursive_tf.distribute.sums import has_replicas, sum_over_replicas
 from recursive_tf.optimizers.rows import added_up
 
 
@@ -18,9 +18,18 @@ class ReplicatedOptimizer(keras.optimizers.Optimizer):
     """
 
     def _clip_gradients(self, grads: Sequence[Any]) -> Any:
-        """Adds up the gradients of all replicas, and clips their sum."""
-        grads = sum_over_replicas(list(grads))
+        """Clips the sum of the gradients of all replicas, of which rows occur once."""
+        if has_replicas():
+            # Fewer rows go from one to the other.
+            grads = sum_over_replicas([added_up(gradient) for gradient in grads])
+        elif not self.clips:
+            return grads
         return super()._clip_gradients([added_up(gradient) for gradient in grads])
+
+    @property
+    def clips(self) -> bool:
+        """Whether gradients are clipped, which needs the sum of those of a row."""
+        return any((self.clipnorm, self.global_clipnorm, self.clipvalue))
 
     def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
         """Returns them as they are: they are sums already."""
@@ -30,8 +39,7 @@ class ReplicatedOptimizer(keras.optimizers.Optimizer):
         self, grads: Sequence[Any], trainable_variables: Sequence[Any]
     ) -> None:
         """As Keras's, where there is one replica or nothing to decide."""
-        context = tf.distribute.get_replica_context()
-        if context is None or context.num_replicas_in_sync == 1:
+        if not has_replicas():
             super()._backend_apply_gradients(grads, trainable_variables)
             return
         if self.use_ema and self.ema_overwrite_frequency:
@@ -43,6 +51,7 @@ class ReplicatedOptimizer(keras.optimizers.Optimizer):
         if not self.gradient_accumulation_steps:
             super()._backend_apply_gradients(grads, trainable_variables)
             return
+        context = tf.distribute.get_replica_context()
         context.merge_call(self._take_turn, args=(grads, trainable_variables))
         if self.use_ema:
             self._update_model_variables_moving_average(self._trainable_variables)

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.ops import library
 from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target
 
 
@@ -63,6 +64,34 @@ class SparseAdagrad(SparseOptimizer):
             variables, "accumulator", initializer=keras.initializers.Constant(start)
         )
 
+    can_update_together = True
+
+    def update_together(
+        self, gradients: Sequence[Any], targets: Sequence[Target], rate: Any
+    ) -> None:
+        """Updates variables in one op, which adds up several slices of one row."""
+        dtype = targets[0].variable.dtype
+        dense: list[tuple[Any, Target]] = []
+        sparse: list[tuple[Any, Target]] = []
+        for gradient, target in zip(gradients, targets, strict=True):
+            is_sparse = isinstance(gradient, tf.IndexedSlices)
+            (sparse if is_sparse else dense).append((tf.cast(gradient, dtype), target))
+        library.recursive_apply_adagrad(
+            variables=_handles(dense),
+            sums=self._handles_of_sums(dense),
+            gradients=[gradient for gradient, _ in dense],
+            tables=_handles(sparse),
+            table_sums=self._handles_of_sums(sparse),
+            rows=[slices.values for slices, _ in sparse],
+            indices=[tf.cast(slices.indices, tf.int64) for slices, _ in sparse],
+            rate=tf.cast(rate, dtype),
+            factors=[target.factor for _, target in dense],
+            table_factors=[target.factor for _, target in sparse],
+        )
+
+    def _handles_of_sums(self, updates: Sequence[tuple[Any, Target]]) -> list[Any]:
+        return [self._sums[target.number].value.handle for _, target in updates]
+
     def update_all(self, gradient: tf.Tensor, target: Target) -> None:
         """Updates all elements of a variable."""
         tf.raw_ops.ResourceApplyAdagradV2(**self._arguments(target), grad=gradient)
@@ -88,3 +117,7 @@ class SparseAdagrad(SparseOptimizer):
             "initial_accumulator_value": self.initial_accumulator_value,
             "epsilon": self.epsilon,
         }
+
+
+def _handles(updates: Sequence[tuple[Any, Target]]) -> list[Any]:
+    return [target.variable.handle for _, target in updates]

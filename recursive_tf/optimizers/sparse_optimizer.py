@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from recursive_tf.distribute.sums import has_replicas
 from recursive_tf.optimizers.replicated import ReplicatedOptimizer
 from recursive_tf.optimizers.rows import added_up
 
@@ -17,11 +18,13 @@ class Target(NamedTuple):
         variable: The variable.
         number: Its place among those that the optimizer was built for.
         rate: Its learning rate, a scalar of its dtype.
+        factor: What the optimizer's is multiplied by for it.
     """
 
     variable: tf.Variable
     number: int
     rate: tf.Tensor
+    factor: float
 
     def constant(self, value: float) -> tf.Tensor:
         """Returns a number in the variable's dtype."""
@@ -65,21 +68,49 @@ class SparseOptimizer(ReplicatedOptimizer):
         if self.gradient_accumulation_steps or self.loss_scale_factor:
             # Keras adds up whole tables, and divides no slices.
             grads = [g if g is None else tf.convert_to_tensor(g) for g in grads]
-        # Before they are clipped, by the norms of gradients and not of their parts.
-        super().apply([added_up(gradient) for gradient in grads], trainable_variables)
+        super().apply(grads, trainable_variables)
+
+    def _backend_update_step(
+        self, grads: Sequence[Any], trainable_variables: Sequence[Any], rate: Any
+    ) -> None:
+        """Updates all variables: in one go if the optimizer can, or one by one."""
+        if has_replicas():
+            super()._backend_update_step(grads, trainable_variables, rate)
+            return
+        variables = [getattr(each, "value", each) for each in trainable_variables]
+        if self.can_update_together and _are_together(variables):
+            targets = [self._target(each, rate) for each in variables]
+            self.update_together(grads, targets, rate)
+            return
+        if not self.clips:
+            grads = [added_up(gradient) for gradient in grads]
+        super()._backend_update_step(grads, trainable_variables, rate)
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates one variable, in one replica."""
-        index = self._get_variable_index(variable)
-        rate = tf.cast(learning_rate, variable.dtype)
-        if self._factors[index] != 1:
-            rate *= self._factors[index]
-        target = Target(variable, index, rate)
+        target = self._target(variable, learning_rate)
         gradient = tf.cast(gradient, variable.dtype)
         if not isinstance(gradient, tf.IndexedSlices):
             self.update_all(gradient, target)
             return
         self.update_rows(gradient, target)
+
+    def _target(self, variable: Any, learning_rate: Any) -> Target:
+        number = self._get_variable_index(variable)
+        factor = self._factors[number]
+        rate = tf.cast(learning_rate, variable.dtype)
+        if factor != 1:
+            rate *= factor
+        return Target(variable, number, rate, factor)
+
+    # Whether `update_together` is there.
+    can_update_together = False
+
+    def update_together(
+        self, gradients: Sequence[Any], targets: Sequence[Target], rate: Any
+    ) -> None:
+        """Updates all variables; a row of a gradient may be there several times."""
+        raise NotImplementedError
 
     def update_all(self, gradient: tf.Tensor, target: Target) -> None:
         """Updates all elements of a variable."""
@@ -92,6 +123,17 @@ class SparseOptimizer(ReplicatedOptimizer):
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments of the constructor."""
         return {**super().get_config(), "rate_factors": self.rate_factors}
+
+
+def _are_together(variables: Sequence[Any]) -> bool:
+    """Returns whether one op on a CPU can update variables."""
+    if tf.distribute.has_strategy():
+        return False
+    alike = {(each.dtype, each.device) for each in variables}
+    if len(alike) != 1:
+        return False
+    ((dtype, device),) = alike
+    return dtype in (tf.float32, tf.float64) and "GPU" not in device
 
 
 def _factors_of(

@@ -86,6 +86,8 @@ class BlockGraphReader {
   // Reads a constant of whole numbers.
   absl::Status Integers(const tensorflow::Node& node, int input,
                         Shape* numbers) const;
+  // Makes a constant one more invariant.
+  void TakeAsInvariant(Value* value);
   absl::Status Set(const tensorflow::Node& node, int output,
                    const Value& value);
 

@@ -148,6 +148,14 @@ absl::Status BlockGraphReader::ReadConstant(const tf::Node& node) {
   return Set(node, 0, value);
 }
 
+void BlockGraphReader::TakeAsInvariant(Value* value) {
+  if (value->kind != Value::Kind::kLiteral) return;
+  block_.literals.push_back(literals_[value->id]);
+  value->kind = Value::Kind::kInvariant;
+  value->id = static_cast<int32_t>(arguments_.size()) - num_rows_arguments_ +
+              static_cast<int32_t>(block_.literals.size()) - 1;
+}
+
 absl::Status BlockGraphReader::Integers(const tf::Node& node, int input,
                                         Shape* numbers) const {
   Value value;

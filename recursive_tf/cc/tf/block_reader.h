@@ -55,7 +55,7 @@ struct ReadBlock {
   BlockGraph graph;
   std::vector<RowNumber> numbers;
   std::vector<RowLookup> lookups;
-  // To the graph these are further invariants.
+  // To the graph, numbers and lookups these are further invariants.
   std::vector<tensorflow::Tensor> literals;
   std::vector<BlockOutput> outputs;
 };

@@ -141,11 +141,9 @@ absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
                 : tensor.flat<double>()(0));
         return absl::OkStatus();
       }
-      *id = block_.graph.Shared(
-          static_cast<int32_t>(arguments_.size()) - num_rows_arguments_ +
-              static_cast<int32_t>(block_.literals.size()),
-          SizeOf(shape));
-      block_.literals.push_back(tensor);
+      Value taken = value;
+      TakeAsInvariant(&taken);
+      *id = block_.graph.Shared(taken.id, SizeOf(shape));
       return absl::OkStatus();
     }
     default:

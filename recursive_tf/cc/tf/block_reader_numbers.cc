@@ -140,6 +140,7 @@ absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
     axis.clear();
     TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
   }
+  TakeAsInvariant(&table);
   if (table.kind != Value::Kind::kInvariant ||
       number.kind != Value::Kind::kNumber || !number.shape.empty() ||
       batch_dims != 0 || axis[0] != 0) {
@@ -154,6 +155,7 @@ absl::Status BlockGraphReader::ReadGatherNd(const tf::Node& node) {
   Value number;
   TF_RETURN_IF_ERROR(Input(node, 0, &table));
   TF_RETURN_IF_ERROR(Input(node, 1, &number));
+  TakeAsInvariant(&table);
   if (table.kind != Value::Kind::kInvariant ||
       number.kind != Value::Kind::kNumber || number.shape != Shape{1}) {
     return Refuse("another lookup");

@@ -13,33 +13,17 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
+#include "recursive_tf/cc/tf/chosen_kernels.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
-#include "tensorflow/core/util/env_var.h"
 
 namespace recursive_tf {
 
 namespace tf = tensorflow;
-
-namespace {
-
-// Returns the best instruction set, or the one that the environment names.
-InstructionSet ChosenSet() {
-  static const InstructionSet chosen = [] {
-    std::string name;
-    if (!tf::ReadStringFromEnvVar("RTF_INSTRUCTION_SET", "", &name).ok()) {
-      name.clear();
-    }
-    return InstructionSetOf(name);
-  }();
-  return chosen;
-}
-
-}  // namespace
 
 template <typename T>
 BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
@@ -52,7 +36,11 @@ BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
       rows_(*rows),
       invariants_(*invariants),
       num_rows_(rows->front().dim_size(0)),
-      kernels_(KernelsFor<T>(ChosenSet())) {}
+      kernels_(ChosenKernels<T>()) {
+  for (const tf::Tensor& literal : block_.literals) {
+    invariants_.push_back(&literal);
+  }
+}
 
 template <typename T>
 bool BlockRun<T>::FindInputs() {
@@ -68,37 +56,29 @@ bool BlockRun<T>::FindInputs() {
   }
   if (!OpenVariables()) return false;
   lookups_.resize(block_.lookups.size());
+  size_t variable = 0;
   for (size_t i = 0; i < lookups_.size(); ++i) {
-    const tf::Tensor& table = variables_[i] != nullptr
-                                  ? *variables_[i]->tensor()
-                                  : *invariants_[block_.lookups[i].table];
-    if (!FindRows(block_.lookups[i], table, &lookups_[i])) return false;
+    const RowLookup& lookup = block_.lookups[i];
+    const tf::Tensor& table = lookup.is_variable
+                                  ? *variables_[variable++].tensor()
+                                  : *invariants_[lookup.table];
+    if (!FindRows(lookup, table, &lookups_[i])) return false;
     inputs_.push_back({nullptr, 0, lookups_[i].data()});
   }
   return true;
 }
 
-// Locks are taken once each, in the order of their addresses, as all of
-// TensorFlow's kernels take them: nobody waits for who waits for them.
 template <typename T>
 bool BlockRun<T>::OpenVariables() {
-  std::vector<decltype(std::declval<tf::Var>().mu())> mutexes;
   for (const RowLookup& lookup : block_.lookups) {
-    tf::core::RefCountPtr<tf::Var>& variable = variables_.emplace_back();
     if (!lookup.is_variable) continue;
     const tf::Tensor& handle = *invariants_[lookup.table];
-    if (!tf::LookupResource(step_.root(), handle.flat<tf::ResourceHandle>()(0),
-                            &variable)
+    if (!variables_.Add(step_.root(), handle.flat<tf::ResourceHandle>()(0))
              .ok()) {
       return false;
     }
-    mutexes.push_back(variable->mu());
   }
-  std::sort(mutexes.begin(), mutexes.end());
-  mutexes.erase(std::unique(mutexes.begin(), mutexes.end()), mutexes.end());
-  for (auto* mutex : mutexes) {
-    locks_.push_back(std::make_unique<tf::tf_shared_lock>(*mutex));
-  }
+  variables_.LockAll();
   return true;
 }
 
@@ -119,14 +99,12 @@ bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
 template <typename T>
 std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
   std::vector<typename BlockInvariants<T>::Numbers> numbers;
-  const auto add = [&](const tf::Tensor& tensor) {
-    const bool has_numbers = tensor.dtype() == block_.dtype;
+  for (const tf::Tensor* tensor : invariants_) {
+    const bool has_numbers = tensor->dtype() == block_.dtype;
     numbers.push_back(
-        {has_numbers ? static_cast<const T*>(tensor.data()) : nullptr,
-         tensor.NumElements()});
-  };
-  for (const tf::Tensor* tensor : invariants_) add(*tensor);
-  for (const tf::Tensor& tensor : block_.literals) add(tensor);
+        {has_numbers ? static_cast<const T*>(tensor->data()) : nullptr,
+         tensor->NumElements()});
+  }
   return std::make_shared<const BlockInvariants<T>>(&program_, &kernels_,
                                                     numbers, &step_.team());
 }

@@ -10,6 +10,7 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
+#include "recursive_tf/cc/tf/locked_variables.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -49,16 +50,16 @@ class BlockRun {
   const ReadBlock& block_;
   const BlockProgram& program_;
   const std::vector<tensorflow::Tensor>& rows_;
-  const std::vector<const tensorflow::Tensor*>& invariants_;
+  // Literals, too.
+  std::vector<const tensorflow::Tensor*> invariants_;
   const int64_t num_rows_;
   const Kernels<T>& kernels_;
   std::vector<RowSet<T>> inputs_;
   // By number, and by lookup.
   std::vector<std::vector<int64_t>> numbers_;
   std::vector<std::vector<T*>> lookups_;
-  // By lookup; null if that is in no variable.
-  std::vector<tensorflow::core::RefCountPtr<tensorflow::Var>> variables_;
-  std::vector<std::unique_ptr<tensorflow::tf_shared_lock>> locks_;
+  // Those that lookups are in, in their order.
+  LockedVariables<tensorflow::tf_shared_lock> variables_;
 };
 
 }  // namespace recursive_tf

@@ -1,0 +1,47 @@
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/tf/adagrad_update.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+template <typename T>
+class ApplyAdagradOp : public tf::OpKernel {
+ public:
+  explicit ApplyAdagradOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("N", &spec_.num_variables));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("M", &spec_.num_tables));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("factors", &spec_.factors));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("table_factors", &spec_.table_factors));
+    OP_REQUIRES(
+        ctx,
+        spec_.factors.size() == static_cast<size_t>(spec_.num_variables) &&
+            spec_.table_factors.size() == static_cast<size_t>(spec_.num_tables),
+        absl::InvalidArgumentError(
+            "There must be a factor for each variable and each table."));
+  }
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    OP_REQUIRES_OK(ctx, UpdateByAdagrad<T>(spec_, ctx));
+  }
+
+ private:
+  AdagradSpec spec_;
+};
+
+#define RECURSIVE_TF_REGISTER(T)                        \
+  REGISTER_KERNEL_BUILDER(Name("RecursiveApplyAdagrad") \
+                              .Device(tf::DEVICE_CPU)   \
+                              .TypeConstraint<T>("T"),  \
+                          ApplyAdagradOp<T>)
+RECURSIVE_TF_REGISTER(float);
+RECURSIVE_TF_REGISTER(double);
+#undef RECURSIVE_TF_REGISTER
+
+}  // namespace
+}  // namespace recursive_tf

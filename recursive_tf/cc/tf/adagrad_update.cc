@@ -1,0 +1,298 @@
+#include "recursive_tf/cc/tf/adagrad_update.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/row_groups.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/tf/chosen_kernels.h"
+#include "recursive_tf/cc/tf/locked_variables.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/resource_var.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+namespace {
+
+// What threads take at a time, in numbers: all that one is computed with fits
+// the first cache.
+constexpr int64_t kBlock = 1024;
+// About the cycles for one number: it is read three times and written twice.
+constexpr int64_t kCyclesANumber = 4;
+
+// Gives a variable memory that nobody else reads.
+absl::Status Own(tf::OpKernelContext* ctx, tf::Var* variable) {
+  tf::Tensor* const tensor = variable->tensor();
+  if (tensor->RefCountIsOne()) return absl::OkStatus();
+  tf::Tensor copy;
+  tf::AllocatorAttributes attributes;
+  attributes.set_nic_compatible(true);
+  TF_RETURN_IF_ERROR(
+      ctx->allocate_temp(tensor->dtype(), tensor->shape(), &copy, attributes));
+  std::copy_n(tensor->tensor_data().data(), tensor->TotalBytes(),
+              static_cast<char*>(copy.data()));
+  *tensor = copy;
+  return absl::OkStatus();
+}
+
+// The numbers of a variable, or of a row, and of its gradient.
+template <typename T>
+struct Span {
+  T* variable;
+  T* sum;
+  const T* gradient;
+  int64_t size;
+  // The learning rate, kBlock times.
+  const T* rates;
+};
+
+// sum += gradient^2; variable -= gradient / sqrt(sum) * rate. Operands are the
+// numbers of these sets.
+constexpr int32_t kVariable = 0;
+constexpr int32_t kSum = 1;
+constexpr int32_t kGradient = 2;
+constexpr int32_t kRate = 3;
+constexpr int32_t kStep = 4;
+constexpr Instruction kCode[] = {
+    {.opcode = Opcode::kMulAdd,
+     .out = kSum,
+     .in = {kGradient, kGradient, kSum}},
+    {.opcode = Opcode::kSqrt, .out = kStep, .in = {kSum}},
+    {.opcode = Opcode::kDiv, .out = kStep, .in = {kGradient, kStep}},
+    {.opcode = Opcode::kMulSubFrom,
+     .out = kVariable,
+     .in = {kStep, kRate, kVariable}},
+};
+
+template <typename T>
+void Update(const Span<T>& span) {
+  alignas(64) T steps[kBlock];
+  for (int64_t begin = 0; begin < span.size; begin += kBlock) {
+    const RowSet<T> sets[] = {{span.variable + begin},
+                              {span.sum + begin},
+                              // Nothing writes to these two.
+                              {const_cast<T*>(span.gradient) + begin},
+                              {const_cast<T*>(span.rates)},
+                              {steps}};
+    ChosenKernels<T>().tail({kCode, std::size(kCode), sets, 0, 1,
+                             std::min(kBlock, span.size - begin)});
+  }
+}
+
+template <typename T>
+void Add(const T* numbers, int64_t size, T* total) {
+  constexpr Instruction kAdd = {.opcode = Opcode::kAdd, .in = {0, 1}};
+  // Nothing writes to the second one.
+  const RowSet<T> sets[] = {{total}, {const_cast<T*>(numbers)}};
+  ChosenKernels<T>().tail({&kAdd, 1, sets, 0, 1, size});
+}
+
+// One run of the op.
+template <typename T>
+class AdagradUpdate {
+ public:
+  AdagradUpdate(const AdagradSpec* spec, tf::OpKernelContext* ctx)
+      : spec_(*spec), ctx_(*ctx) {}
+
+  absl::Status Run() {
+    const tf::Tensor& rate = ctx_.input(FirstTable() + 4 * spec_.num_tables);
+    if (rate.NumElements() != 1) {
+      return absl::InvalidArgumentError("The rate must be one number.");
+    }
+    rate_ = rate.flat<T>()(0);
+    TF_RETURN_IF_ERROR(AddVariables(0, 2 * spec_.num_variables));
+    TF_RETURN_IF_ERROR(AddVariables(FirstTable(), 2 * spec_.num_tables));
+    variables_.LockAll();
+    std::vector<Span<T>> spans;
+    for (int i = 0; i < spec_.num_variables; ++i) {
+      TF_RETURN_IF_ERROR(AddSpans(i, &spans));
+    }
+    RunInParallel(spans.size(), kBlock, [&](int64_t i) { Update(spans[i]); });
+    for (int i = 0; i < spec_.num_tables; ++i) {
+      TF_RETURN_IF_ERROR(UpdateRows(i));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int FirstTable() const { return 3 * spec_.num_variables; }
+
+  absl::Status AddVariables(int first_input, int count) {
+    for (int i = first_input; i < first_input + count; ++i) {
+      TF_RETURN_IF_ERROR(variables_.Add(&ctx_, tf::HandleFromInput(&ctx_, i)));
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename Work>
+  void RunInParallel(size_t count, int64_t numbers_each,
+                     const Work& work) const {
+    if (count == 0) return;
+    ctx_.device()->tensorflow_cpu_worker_threads()->workers->ParallelFor(
+        static_cast<int64_t>(count),
+        tf::thread::ThreadPool::SchedulingParams::Adaptive(numbers_each *
+                                                           kCyclesANumber),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) work(i);
+        });
+  }
+
+  // Checks a variable and its sums, and makes them ours.
+  absl::Status Prepare(size_t variable, size_t sum) const {
+    for (const size_t index : {variable, sum}) {
+      tf::Var& each = variables_[index];
+      if (!each.is_initialized ||
+          each.tensor()->dtype() != tf::DataTypeToEnum<T>::value) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            "Variable '", variables_.name(index), "' has no values of dtype ",
+            tf::DataTypeString(tf::DataTypeToEnum<T>::value), "."));
+      }
+      TF_RETURN_IF_ERROR(Own(&ctx_, &each));
+    }
+    const tf::TensorShape& shape = variables_[variable].tensor()->shape();
+    if (shape == variables_[sum].tensor()->shape()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("Variable '", variables_.name(variable),
+                     "' and its sums do not have the same shape."));
+  }
+
+  // Adds a variable in parts.
+  absl::Status AddSpans(int index, std::vector<Span<T>>* spans) {
+    const auto variable = static_cast<size_t>(index);
+    const size_t sum = variable + static_cast<size_t>(spec_.num_variables);
+    TF_RETURN_IF_ERROR(Prepare(variable, sum));
+    const tf::Tensor& numbers = *variables_[variable].tensor();
+    const tf::Tensor& gradient = ctx_.input(2 * spec_.num_variables + index);
+    if (gradient.shape() != numbers.shape()) {
+      return Unlike(variable, gradient.shape());
+    }
+    Span<T> all = SpanOf(variable, sum, gradient, spec_.factors[variable]);
+    const int64_t size = numbers.NumElements();
+    for (int64_t i = 0; i < size; i += kBlock) {
+      spans->push_back({all.variable + i, all.sum + i, all.gradient + i,
+                        std::min(kBlock, size - i), all.rates});
+    }
+    return absl::OkStatus();
+  }
+
+  // Where a variable, its sums and its gradient begin.
+  Span<T> SpanOf(size_t variable, size_t sum, const tf::Tensor& gradient,
+                 float factor) {
+    return {variables_[variable].tensor()->template flat<T>().data(),
+            variables_[sum].tensor()->template flat<T>().data(),
+            gradient.flat<T>().data(), 0, RatesOf(factor)};
+  }
+
+  const T* RatesOf(float factor) {
+    std::vector<T>& rates = rates_[factor];
+    rates.resize(kBlock, rate_ * static_cast<T>(factor));
+    return rates.data();
+  }
+
+  absl::Status Unlike(size_t variable, const tf::TensorShape& gradient) const {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The gradient of variable '", variables_.name(variable),
+                     "', which has the shape ",
+                     variables_[variable].tensor()->shape().DebugString(),
+                     ", has the shape ", gradient.DebugString(), "."));
+  }
+
+  absl::Status UpdateRows(int index) {
+    const auto table = static_cast<size_t>(2 * spec_.num_variables + index);
+    const size_t sum = table + static_cast<size_t>(spec_.num_tables);
+    TF_RETURN_IF_ERROR(Prepare(table, sum));
+    const int first = FirstTable() + 2 * spec_.num_tables + index;
+    const tf::Tensor& rows = ctx_.input(first);
+    const tf::Tensor& indices = ctx_.input(first + spec_.num_tables);
+    TF_RETURN_IF_ERROR(CheckRows(table, rows, indices));
+    // Readers copy what they read, as for TensorFlow's own updates of rows.
+    variables_[table].copy_on_read_mode.store(true);
+    variables_[sum].copy_on_read_mode.store(true);
+    const auto num_places = static_cast<int32_t>(indices.NumElements());
+    if (num_places == 0) return absl::OkStatus();
+    const int64_t* const numbers = indices.flat<int64_t>().data();
+    const RowGroups groups(numbers, num_places);
+    Span<T> all = SpanOf(table, sum, rows, spec_.table_factors[index]);
+    all.size = rows.NumElements() / num_places;
+    RunInParallel(groups.heads().size(), all.size, [&](int64_t i) {
+      UpdateRow(groups, groups.heads()[i], numbers, all);
+    });
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRows(size_t table, const tf::Tensor& rows,
+                         const tf::Tensor& indices) const {
+    tf::TensorShape wanted = variables_[table].tensor()->shape();
+    if (wanted.dims() == 0 || indices.dims() != 1) {
+      return Unlike(table, rows.shape());
+    }
+    const int64_t num_rows = wanted.dim_size(0);
+    wanted.set_dim(0, indices.NumElements());
+    if (rows.shape() != wanted ||
+        indices.NumElements() > std::numeric_limits<int32_t>::max()) {
+      return Unlike(table, rows.shape());
+    }
+    const auto numbers = indices.flat<int64_t>();
+    for (int64_t i = 0; i < numbers.size(); ++i) {
+      if (numbers(i) >= 0 && numbers(i) < num_rows) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "indices[", i, "] = ", numbers(i), " is not in [0, ", num_rows,
+          "), the rows of variable '", variables_.name(table), "'."));
+    }
+    return absl::OkStatus();
+  }
+
+  static void UpdateRow(const RowGroups& groups, int32_t head,
+                        const int64_t* indices, Span<T> span) {
+    const int64_t size = span.size;
+    const T* const rows = span.gradient;
+    span.variable += indices[head] * size;
+    span.sum += indices[head] * size;
+    span.gradient = rows + head * size;
+    int32_t place = groups.next(head);
+    if (place < 0) return Update(span);
+    std::vector<T> total(span.gradient, span.gradient + size);
+    for (; place >= 0; place = groups.next(place)) {
+      Add(rows + place * size, size, total.data());
+    }
+    span.gradient = total.data();
+    Update(span);
+  }
+
+  const AdagradSpec& spec_;
+  tf::OpKernelContext& ctx_;
+  // Those of `spec_` and their sums, then the tables and theirs.
+  LockedVariables<tf::mutex_lock> variables_;
+  T rate_ = 0;
+  // By factor: the product of the two, as often as threads take numbers.
+  std::map<float, std::vector<T>> rates_;
+};
+
+}  // namespace
+
+template <typename T>
+absl::Status UpdateByAdagrad(const AdagradSpec& spec,
+                             tf::OpKernelContext* ctx) {
+  return AdagradUpdate<T>(&spec, ctx).Run();
+}
+
+template absl::Status UpdateByAdagrad<float>(const AdagradSpec& spec,
+                                             tf::OpKernelContext* ctx);
+template absl::Status UpdateByAdagrad<double>(const AdagradSpec& spec,
+                                              tf::OpKernelContext* ctx);
+
+}  // namespace recursive_tf

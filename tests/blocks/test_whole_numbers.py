@@ -1,0 +1,127 @@
+"""Blocks that compute with integers and bools: which child, which branch, how deep."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from tests.helpers.failures import message_of
+
+INTEGERS = [0, 1, -1, 5, -7, 2**31 - 1, -(2**31)]
+BINARY = [
+    tf.add,
+    tf.subtract,
+    tf.multiply,
+    tf.maximum,
+    tf.minimum,
+    tf.less,
+    tf.less_equal,
+    tf.greater,
+    tf.greater_equal,
+    tf.equal,
+    tf.not_equal,
+]
+DTYPES = [tf.int32, tf.int64]
+
+
+def run(body, *rows, blocks="compiled"):
+    """Returns what a body gives for rows, and that it was compiled if it should."""
+    with rtf.SubGraph("f", executor="batched", options=rtf.Options(blocks=blocks)) as f:
+        f.output(body(*(f.input(tf.TensorSpec([], each.dtype)) for each in rows)))
+    explanation = rtf.explain(f)
+    value = f.map(*rows)
+    if blocks == "compiled":
+        assert explanation.not_compiled == {}
+    return value
+
+
+def assert_same(body, *rows):
+    found = run(body, *rows)
+    expected = run(body, *rows, blocks="tensorflow")
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def all_pairs(dtype):
+    a, b = np.meshgrid(INTEGERS, INTEGERS)
+    return tf.constant(a.ravel(), dtype), tf.constant(b.ravel(), dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", BINARY)
+def test_two_integers(op, dtype):
+    assert_same(op, *all_pairs(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_integer(dtype):
+    (rows, _) = all_pairs(dtype)
+    assert_same(lambda n: -n, rows)
+    assert_same(lambda n: 3 - n * 2, rows)
+
+
+@pytest.mark.parametrize("to", [tf.int32, tf.int64, tf.bool])
+@pytest.mark.parametrize("dtype", [*DTYPES, tf.bool])
+def test_casts_cut_off(dtype, to):
+    rows = tf.cast(tf.constant([*INTEGERS, 2**32, 2**32 + 1, -(2**40)]), dtype)
+    assert_same(lambda n: tf.cast(n, to), rows)
+
+
+def test_bools():
+    a, b = tf.constant([True, True, False, False]), tf.constant([True, False] * 2)
+    for op in (tf.logical_and, tf.logical_or, tf.not_equal, tf.equal):
+        assert_same(op, a, b)
+    assert_same(lambda x, y: tf.logical_not(x) | y, a, b)
+
+
+def test_a_choice_between_two():
+    a, b = all_pairs(tf.int32)
+    assert_same(lambda x, y: tf.where(x < y, x * 2, y), a, b)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, tf.bool])
+def test_elements_of_what_is_captured(dtype):
+    table = tf.cast(tf.constant([4, 0, 0, 7]), dtype)
+    rows = tf.constant([0, 3, 1, 3, 2])
+    assert_same(lambda n: tf.gather(table, n), rows)
+
+
+def test_a_captured_number():
+    limit = tf.Variable(3)
+    rows = tf.constant([1, 3, 9])
+    assert_same(lambda n: n < limit, rows)
+
+
+@pytest.mark.parametrize("index", [-1, 4])
+def test_an_element_that_is_not_there_is_tensorflows_error(index):
+    table = tf.constant([4, 0, 0, 7])
+    with rtf.SubGraph("f", executor="batched") as f:
+        f.output(tf.gather(table, f.input(tf.TensorSpec([], tf.int32))))
+    message = message_of(
+        lambda: f.map(tf.constant([1, index])), tf.errors.InvalidArgumentError
+    )
+    assert f"{index} is not in [0, 4)" in message
+
+
+def test_a_child_that_a_leaf_lacks_is_not_looked_up():
+    left, value = tf.constant([-1, 0, 1]), tf.constant([5, 7, 9])
+    for blocks in ("compiled", "tensorflow"):
+        options = rtf.Options(blocks=blocks)
+        with rtf.SubGraph(
+            "f", output_signature=tf.TensorSpec([], tf.int32), options=options
+        ) as f:
+            node = f.input(tf.TensorSpec([], tf.int32))
+            child = tf.gather(left, node)
+            below = lambda c=child: f(c)  # noqa: E731
+            rest = tf.cond(child < 0, lambda: tf.constant(0), below)
+            f.output(rest + tf.gather(value, node))
+        np.testing.assert_array_equal(f.map(tf.constant([0, 1, 2])), [5, 12, 21])
+
+
+def test_vectors_of_integers_pass():
+    rows = tf.reshape(tf.range(12), [4, 3])
+    with rtf.SubGraph("f", executor="batched") as f:
+        x, n = f.input(tf.TensorSpec([3], tf.int32)), f.input(tf.TensorSpec([]))
+        f.output(tf.tanh(n), x)
+    _, found = f.map(rows, tf.zeros([4]))
+    np.testing.assert_array_equal(found, rows)
