@@ -20,25 +20,31 @@ namespace recursive_tf {
 // gradient reaches are left out.
 //
 // Backend, in addition to RowOps (adjoints.h), is
+//   // Rows as blocks take them, and what launches kept: made of a Tensor, or
+//   // one.
+//   using Kept = ...;
+//   int64_t NumBytes(const Kept&);
 //   // The gradient of a value, where none came.
 //   Tensor Zeros(int32_t value);
 //   // Each returns false if it fails, which ends the replay. The first outputs
 //   // are the gradients of inputs that the plan lists: they fit the rows that
 //   // the launch took there.
-//   bool RunBackward(const TapedLaunch<Tensor>& launch,
-//                    std::vector<Tensor> inputs, std::vector<Tensor>* outputs);
-//   // Takes for each input a tensor for each launch, to be concatenated. It
+//   bool RunBackward(const TapedLaunch<Kept>& launch,
+//                    std::vector<Kept> inputs, std::vector<Tensor>* outputs);
+//   // Takes for each input the rows of each launch, to be concatenated. It
 //   // runs once a block that a gradient reaches, or more often: then what it
 //   // gives is added up.
-//   bool RunDeferred(int32_t block, std::vector<std::vector<Tensor>> inputs);
+//   bool RunDeferred(int32_t block, std::vector<std::vector<Kept>> inputs);
 //   // How much is held while the next of them runs, the tape and what that one
 //   // takes included; but not copies that it makes of its inputs.
 //   void Hold(int64_t num_bytes);
 template <typename Tensor, typename Backend>
 class ReverseReplay {
  public:
+  using Kept = typename Backend::Kept;
+
   // All of them must outlive this.
-  ReverseReplay(const GradientPlan* plan, const Tape<Tensor>* tape,
+  ReverseReplay(const GradientPlan* plan, const Tape<Kept>* tape,
                 Backend* backend)
       : plan_(*plan),
         tape_(*tape),
@@ -48,7 +54,7 @@ class ReverseReplay {
     for (size_t block = 0; block < plan_.size(); ++block) {
       deferred_[block].inputs.resize(plan_[block].deferred.size());
     }
-    for (const TapedLaunch<Tensor>& launch : tape_.launches) {
+    for (const TapedLaunch<Kept>& launch : tape_.launches) {
       bytes_kept_ += NumBytes(launch.kept);
     }
     most_bytes_ = std::max(kLeastBytes, bytes_kept_ / kShareOfKept);
@@ -95,8 +101,8 @@ class ReverseReplay {
              (!has_run || (!inputs.empty() && !inputs.front().empty()));
     }
 
-    // By input: a tensor for each launch.
-    std::vector<std::vector<Tensor>> inputs;
+    // By input: the rows of each launch.
+    std::vector<std::vector<Kept>> inputs;
     // Of those that only wait for this.
     int64_t num_bytes = 0;
     // Some launch has rows for it. Without, it must not run: a mean of no rows
@@ -110,14 +116,14 @@ class ReverseReplay {
   static constexpr int64_t kLeastBytes = int64_t{4} * 1024 * 1024;
   static constexpr int64_t kShareOfKept = 16;
 
-  bool Replay(const TapedLaunch<Tensor>& launch) {
+  bool Replay(const TapedLaunch<Kept>& launch) {
     const BlockGradient& gradient = plan_[launch.block];
     const std::vector<Tensor> cotangents = TakeCotangents(launch);
     if (cotangents.empty()) return true;
     deferred_[launch.block].is_reached = true;
     std::vector<Tensor> outputs;
     if (gradient.has_backward) {
-      std::vector<Tensor> inputs;
+      std::vector<Kept> inputs;
       inputs.reserve(gradient.tape.size() + cotangents.size());
       for (const int32_t kept : gradient.tape) {
         inputs.push_back(launch.kept[kept]);
@@ -141,7 +147,7 @@ class ReverseReplay {
   }
 
   // Returns none at all if all are zero.
-  std::vector<Tensor> TakeCotangents(const TapedLaunch<Tensor>& launch) {
+  std::vector<Tensor> TakeCotangents(const TapedLaunch<Kept>& launch) {
     const std::vector<int32_t>& outputs = plan_[launch.block].cotangents;
     std::vector<std::optional<Tensor>> found;
     bool is_reached = false;
@@ -159,14 +165,14 @@ class ReverseReplay {
     return cotangents;
   }
 
-  void Defer(const TapedLaunch<Tensor>& launch,
+  void Defer(const TapedLaunch<Kept>& launch,
              const std::vector<Tensor>& cotangents,
              const std::vector<Tensor>& outputs) {
     const std::vector<Replayed>& inputs = plan_[launch.block].deferred;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const int32_t index = inputs[i].index;
       Deferred& deferred = deferred_[launch.block];
-      std::vector<Tensor>& rows = deferred.inputs[i];
+      std::vector<Kept>& rows = deferred.inputs[i];
       switch (inputs[i].kind) {
         case Replayed::Kind::kKept:
           rows.push_back(launch.kept[index]);
@@ -186,7 +192,7 @@ class ReverseReplay {
 
   bool RunDeferred(int32_t block) {
     Deferred& deferred = deferred_[block];
-    std::vector<std::vector<Tensor>> inputs(deferred.inputs.size());
+    std::vector<std::vector<Kept>> inputs(deferred.inputs.size());
     std::swap(inputs, deferred.inputs);
     const int64_t num_bytes = std::exchange(deferred.num_bytes, 0);
     bytes_deferred_ -= num_bytes;
@@ -202,14 +208,15 @@ class ReverseReplay {
                   bytes_taken);
   }
 
-  int64_t NumBytes(const std::vector<Tensor>& tensors) const {
+  template <typename Rows>
+  int64_t NumBytes(const std::vector<Rows>& all) const {
     int64_t num_bytes = 0;
-    for (const Tensor& tensor : tensors) num_bytes += backend_.NumBytes(tensor);
+    for (const Rows& rows : all) num_bytes += backend_.NumBytes(rows);
     return num_bytes;
   }
 
   const GradientPlan& plan_;
-  const Tape<Tensor>& tape_;
+  const Tape<Kept>& tape_;
   Backend& backend_;
   Adjoints<Tensor, Backend> adjoints_;
   // By block.

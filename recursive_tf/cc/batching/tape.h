@@ -9,8 +9,8 @@
 
 namespace recursive_tf {
 
-// What a launch leaves for its gradient.
-template <typename Tensor>
+// What a launch leaves for its gradient; Kept is rows as blocks take them.
+template <typename Kept>
 struct TapedLaunch {
   int32_t block = kNoBlock;
   int32_t first_value = 0;
@@ -18,7 +18,7 @@ struct TapedLaunch {
   // Where the rows of each input came from.
   std::vector<JoinedRows> inputs;
   // What BlockGradient::kept lists.
-  std::vector<Tensor> kept;
+  std::vector<Kept> kept;
 };
 
 // Rows that were pushed to one table: row i of `values` went to `indices[i]`.
@@ -29,11 +29,11 @@ struct PushedRows {
 
 // A forward run as its gradient sees it: the launches in their order, and where
 // what the root call returned came from.
-template <typename Tensor>
+template <typename Kept>
 struct Tape {
   // By value: how many rows it has.
   std::vector<int32_t> num_rows;
-  std::vector<TapedLaunch<Tensor>> launches;
+  std::vector<TapedLaunch<Kept>> launches;
   // By result of the root call: a row for each of its rows.
   std::vector<Rows> results;
   // By table.

@@ -18,6 +18,7 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/returned.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "recursive_tf/cc/tf/signature.h"
@@ -53,20 +54,20 @@ tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
   return zeros;
 }
 
-bool BatchedBackward::RunBackward(const TapedLaunch<tf::Tensor>& launch,
-                                  std::vector<tf::Tensor> inputs,
+bool BatchedBackward::RunBackward(const TapedLaunch<RowBatch>& launch,
+                                  std::vector<RowBatch> inputs,
                                   std::vector<tf::Tensor>* outputs) {
   return Succeeds(launch.block,
                   TryBackward(launch, std::move(inputs), outputs));
 }
 
 bool BatchedBackward::RunDeferred(int32_t block,
-                                  std::vector<std::vector<tf::Tensor>> inputs) {
+                                  std::vector<std::vector<RowBatch>> inputs) {
   return Succeeds(block, TryDeferred(block, std::move(inputs)));
 }
 
-absl::Status BatchedBackward::TryBackward(const TapedLaunch<tf::Tensor>& launch,
-                                          std::vector<tf::Tensor> inputs,
+absl::Status BatchedBackward::TryBackward(const TapedLaunch<RowBatch>& launch,
+                                          std::vector<RowBatch> inputs,
                                           std::vector<tf::Tensor>* outputs) {
   const int32_t block = launch.block;
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
@@ -117,15 +118,15 @@ absl::Status BatchedBackward::CheckGradient(const JoinedRows& joined,
 }
 
 absl::Status BatchedBackward::TryDeferred(
-    int32_t block, std::vector<std::vector<tf::Tensor>> inputs) {
+    int32_t block, std::vector<std::vector<RowBatch>> inputs) {
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
   watch_.Lap(&report_.seconds_gather);
-  std::vector<tf::Tensor> joined;
+  std::vector<RowBatch> joined;
   TF_RETURN_IF_ERROR(JoinDeferred(std::move(inputs), &joined));
   const TraceSpan span(spec_.program.block_names[block], "deferred",
-                       joined.empty() || joined[0].dims() == 0
+                       joined.empty() || joined[0].shape().dims() == 0
                            ? 0
-                           : recursive_tf::NumRows(joined[0]));
+                           : joined[0].shape().dim_size(0));
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
   bool ran_compiled = false;
@@ -163,16 +164,16 @@ void BatchedBackward::CountBytes(const std::vector<tf::Tensor>& given) {
 
 // Lets go of the parts of an input as soon as they are joined.
 absl::Status BatchedBackward::JoinDeferred(
-    std::vector<std::vector<tf::Tensor>> inputs,
-    std::vector<tf::Tensor>* joined) {
+    std::vector<std::vector<RowBatch>> inputs, std::vector<RowBatch>* joined) {
   joined->resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::vector<tf::Tensor> parts = std::move(inputs[i]);
-    tf::Tensor* const rows = &(*joined)[i];
-    TF_RETURN_IF_ERROR(JoinRows(parts, rows));
-    if (parts.size() > 1) {
-      report_.bytes_moved += NumBytes(*rows);
+    std::vector<RowBatch> parts = std::move(inputs[i]);
+    const bool are_many = parts.size() > 1;
+    RowBatch* const rows = &(*joined)[i];
+    TF_RETURN_IF_ERROR(JoinBatches(std::move(parts), rows));
+    if (are_many) {
       bytes_held_ += NumBytes(*rows);
+      if (rows->scattered() == nullptr) report_.bytes_moved += NumBytes(*rows);
     }
   }
   return absl::OkStatus();
@@ -257,6 +258,10 @@ tf::Tensor BatchedBackward::Zeros(int32_t value) const {
 
 int64_t BatchedBackward::NumBytes(const tf::Tensor& tensor) const {
   return static_cast<int64_t>(tensor.TotalBytes());
+}
+
+int64_t BatchedBackward::NumBytes(const RowBatch& rows) const {
+  return rows.TotalBytes();
 }
 
 int32_t BatchedBackward::NumRows(const tf::Tensor& rows) const {

@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -64,15 +65,17 @@ class BatchedBackward {
 
   // --- For ReverseReplay
 
-  bool RunBackward(const TapedLaunch<tensorflow::Tensor>& launch,
-                   std::vector<tensorflow::Tensor> inputs,
+  using Kept = RowBatch;
+
+  bool RunBackward(const TapedLaunch<RowBatch>& launch,
+                   std::vector<RowBatch> inputs,
                    std::vector<tensorflow::Tensor>* outputs);
-  bool RunDeferred(int32_t block,
-                   std::vector<std::vector<tensorflow::Tensor>> inputs);
+  bool RunDeferred(int32_t block, std::vector<std::vector<RowBatch>> inputs);
   void Hold(int64_t num_bytes) { bytes_held_ = num_bytes; }
   tensorflow::Tensor Zeros(int32_t value) const;
 
   int64_t NumBytes(const tensorflow::Tensor& tensor) const;
+  int64_t NumBytes(const RowBatch& rows) const;
   int32_t NumRows(const tensorflow::Tensor& rows) const;
   int64_t RowSize(int32_t value) const;
   tensorflow::Tensor Allocate(int32_t value) const;
@@ -85,16 +88,16 @@ class BatchedBackward {
   void Own(tensorflow::Tensor* rows) const;
 
  private:
-  absl::Status TryBackward(const TapedLaunch<tensorflow::Tensor>& launch,
-                           std::vector<tensorflow::Tensor> inputs,
+  absl::Status TryBackward(const TapedLaunch<RowBatch>& launch,
+                           std::vector<RowBatch> inputs,
                            std::vector<tensorflow::Tensor>* outputs);
   // Checks that `gradient` is one of rows that a launch took as one input.
   absl::Status CheckGradient(const JoinedRows& joined,
                              const tensorflow::Tensor& gradient) const;
   absl::Status TryDeferred(int32_t block,
-                           std::vector<std::vector<tensorflow::Tensor>> inputs);
-  absl::Status JoinDeferred(std::vector<std::vector<tensorflow::Tensor>> inputs,
-                            std::vector<tensorflow::Tensor>* joined);
+                           std::vector<std::vector<RowBatch>> inputs);
+  absl::Status JoinDeferred(std::vector<std::vector<RowBatch>> inputs,
+                            std::vector<RowBatch>* joined);
   // Reports why a part of a block's gradient was not compiled.
   void SayWhy(int32_t block, const Block& part);
   // While a block that gave these ends.

@@ -23,6 +23,7 @@
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
@@ -80,8 +81,8 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
 absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
                                          int32_t num_rows) {
   const Block& prologue = blocks_[spec_.program.plan.num_blocks];
-  TF_RETURN_IF_ERROR(prologue.Run(step_, std::move(captures), &invariants_,
-                                  &record_->prologue));
+  TF_RETURN_IF_ERROR(prologue.Run(step_, AsBatches(std::move(captures)),
+                                  &invariants_, &record_->prologue));
   spec_.late.MakeRoom(&record_->prologue);
   if (num_rows > 0) {
     const absl::Status status = RunLate(spec_.late.at_start);
@@ -148,8 +149,8 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   report_.rows[launch->block] +=
       static_cast<int64_t>(launch->activations.size());
   TF_RETURN_IF_ERROR(RunLate(spec_.late.of_block[launch->block]));
-  std::vector<tf::Tensor> inputs(launch->inputs.size());
-  TF_RETURN_IF_ERROR(GatherInputs(*launch, &inputs));
+  std::vector<RowBatch> inputs(launch->inputs.size());
+  TF_RETURN_IF_ERROR(CollectInputs(*launch, &inputs));
   watch_.Lap(&report_.seconds_gather);
   const int32_t num_values = steps_.num_values() - launch->first_value;
   if (bound_.has_value()) AddTo(&*bound_, *launch, num_values);
@@ -159,7 +160,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   bool ran_compiled = false;
   // What may be kept must not be written to: then the block gets a copy of the
   // references.
-  std::vector<tf::Tensor> kept_inputs;
+  std::vector<RowBatch> kept_inputs;
   if (spec_.keep) kept_inputs = inputs;
   TF_RETURN_IF_ERROR(blocks_[launch->block].Run(
       step_, std::move(inputs), &invariants_, &outputs, &ran_compiled));
@@ -185,15 +186,23 @@ void BatchedForward::AddTo(LaunchBound* bound, const Launch& launch,
   bound->Add(launch, decided_by, num_values);
 }
 
-absl::Status BatchedForward::GatherInputs(const Launch& launch,
-                                          std::vector<tf::Tensor>* inputs) {
+absl::Status BatchedForward::CollectInputs(const Launch& launch,
+                                           std::vector<RowBatch>* inputs) {
+  const bool by_address = blocks_[launch.block].TakesAddresses();
   for (const ListInput& list : launch.list_inputs) {
     if (launch.inputs[list.input].front().num_rows() > 0) continue;
     (*inputs)[list.input] = record_->prologue[list.no_items];
   }
   for (size_t i = 0; i < inputs->size(); ++i) {
     if (launch.inputs[i].front().num_rows() == 0) continue;
-    TF_RETURN_IF_ERROR(values_.Gather(launch.inputs[i], &(*inputs)[i]));
+    const JoinedRows& rows = launch.inputs[i];
+    if (by_address) {
+      TF_RETURN_IF_ERROR(values_.Collect(rows, spec_.keep, &(*inputs)[i]));
+      continue;
+    }
+    tf::Tensor gathered;
+    TF_RETURN_IF_ERROR(values_.Gather(rows, &gathered));
+    (*inputs)[i] = RowBatch(std::move(gathered));
   }
   return absl::OkStatus();
 }

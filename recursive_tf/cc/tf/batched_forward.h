@@ -25,6 +25,7 @@
 #include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -81,8 +82,8 @@ class BatchedForward {
   }
   void AddTo(LaunchBound* bound, const Launch& launch,
              int32_t num_values) const;
-  absl::Status GatherInputs(const Launch& launch,
-                            std::vector<tensorflow::Tensor>* inputs);
+  absl::Status CollectInputs(const Launch& launch,
+                             std::vector<RowBatch>* inputs);
   // Checks that there are as many items as are counted.
   absl::Status CheckItems(const Launch& launch);
   absl::Status CheckRows(const Launch& launch,

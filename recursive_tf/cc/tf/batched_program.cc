@@ -128,15 +128,15 @@ absl::Status Block::Create(const BlockSpec& spec,
   return absl::OkStatus();
 }
 
-bool Block::IsWide(const std::vector<tf::Tensor>& rows) const {
+bool Block::IsWide(const std::vector<RowBatch>& rows) const {
   // Of lists there may be other numbers of items.
   return wide_function_ != nullptr &&
-         std::any_of(rows.begin(), rows.end(), [this](const tf::Tensor& each) {
-           return each.dim_size(0) >= spec_.num_rows_to_transpose;
+         std::any_of(rows.begin(), rows.end(), [this](const RowBatch& each) {
+           return each.shape().dim_size(0) >= spec_.num_rows_to_transpose;
          });
 }
 
-absl::Status Block::Run(const BatchedStep& step, std::vector<tf::Tensor> rows,
+absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
                         Invariants* invariants,
                         std::vector<tf::Tensor>* outputs,
                         bool* ran_compiled) const {
@@ -147,19 +147,23 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<tf::Tensor> rows,
   // Kernels of the function want the threads.
   step.team().Rest();
   const bool is_wide = IsWide(rows);
-  rows.reserve(rows.size() + spec_.invariants.size());
+  std::vector<tf::Tensor> arguments;
+  arguments.reserve(rows.size() + spec_.invariants.size());
+  for (RowBatch& batch : rows) {
+    arguments.push_back(std::exchange(batch, RowBatch()).AsTensor());
+  }
   for (size_t i = 0; i < spec_.invariants.size(); ++i) {
     const auto index = static_cast<size_t>(spec_.invariants[i]);
     if (index >= invariants->size()) {
       return absl::InvalidArgumentError(
           "A block takes an output of the prologue that is not there.");
     }
-    rows.push_back(is_wide && is_transposed_[i]
-                       ? invariants->GetTransposed(index)
-                       : invariants->Get(index));
+    arguments.push_back(is_wide && is_transposed_[i]
+                            ? invariants->GetTransposed(index)
+                            : invariants->Get(index));
   }
   const InlineFunction& function = is_wide ? *wide_function_ : *function_;
-  return function.Run(step.args(), std::move(rows), outputs);
+  return function.Run(step.args(), std::move(arguments), outputs);
 }
 
 std::string Block::WhyNotCompiled() const {

@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/tf/compiled_block.h"
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -72,16 +73,22 @@ class Block {
 
   // Sets `*outputs` to what `rows` give: with a block program, which
   // `*ran_compiled` says if it is there, or with the function.
-  absl::Status Run(const BatchedStep& step,
-                   std::vector<tensorflow::Tensor> rows, Invariants* invariants,
+  absl::Status Run(const BatchedStep& step, std::vector<RowBatch> rows,
+                   Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs,
                    bool* ran_compiled = nullptr) const;
+
+  // Returns whether rows may stand where they are: if a block program takes
+  // them, as far as is known.
+  bool TakesAddresses() const {
+    return compiled_ != nullptr && compiled_->IsPossible();
+  }
 
   // Returns why the last run was with the function.
   std::string WhyNotCompiled() const;
 
  private:
-  bool IsWide(const std::vector<tensorflow::Tensor>& rows) const;
+  bool IsWide(const std::vector<RowBatch>& rows) const;
 
   BlockSpec spec_;
   std::unique_ptr<InlineFunction> function_;

@@ -7,6 +7,7 @@
 
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/tf/returned.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
@@ -20,7 +21,7 @@ struct BatchedRecord {
   // As in BatchedSpec.
   uint64_t fingerprint = 0;
   bool is_kept = false;
-  Tape<tensorflow::Tensor> tape;
+  Tape<RowBatch> tape;
   // All outputs of the prologue.
   std::vector<tensorflow::Tensor> prologue;
   // By value, with rows in front.

@@ -7,6 +7,7 @@
 
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -19,18 +20,17 @@ void BatchedTape::AddValue(const tf::Tensor& rows) {
   record_.tape.num_rows.push_back(NumRows(rows));
 }
 
-void BatchedTape::AddLaunch(Launch* launch,
-                            const std::vector<tf::Tensor>& inputs,
+void BatchedTape::AddLaunch(Launch* launch, const std::vector<RowBatch>& inputs,
                             const std::vector<tf::Tensor>& outputs) {
-  TapedLaunch<tf::Tensor> taped;
+  TapedLaunch<RowBatch> taped;
   taped.block = launch->block;
   taped.first_value = launch->first_value;
   taped.num_rows = launch->num_rows();
   for (const int32_t index : plan_[launch->block].kept) {
     const auto i = static_cast<size_t>(index);
-    taped.kept.push_back(i < inputs.size() ? inputs[i]
-                                           : outputs[i - inputs.size()]);
-    num_bytes_ += static_cast<int64_t>(taped.kept.back().TotalBytes());
+    taped.kept.push_back(
+        i < inputs.size() ? inputs[i] : RowBatch(outputs[i - inputs.size()]));
+    num_bytes_ += taped.kept.back().TotalBytes();
   }
   taped.inputs = std::move(launch->inputs);
   record_.tape.launches.push_back(std::move(taped));

@@ -7,6 +7,7 @@
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
@@ -22,7 +23,7 @@ class BatchedTape {
   void AddValue(const tensorflow::Tensor& rows);
 
   // Adds a launch, whose inputs' rows become the tape's.
-  void AddLaunch(Launch* launch, const std::vector<tensorflow::Tensor>& inputs,
+  void AddLaunch(Launch* launch, const std::vector<RowBatch>& inputs,
                  const std::vector<tensorflow::Tensor>& outputs);
 
   // Returns how much launches keep.

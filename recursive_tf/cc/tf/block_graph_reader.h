@@ -73,6 +73,9 @@ class BlockGraphReader {
   absl::Status FindDtype();
   absl::Status Read(const tensorflow::Node& node);
   absl::Status ReadArgument(const tensorflow::Node& node);
+  // Returns a node for an argument of rows.
+  int32_t ReadParts(int32_t index);
+  int32_t AddInput(const BlockInput& input, int64_t width);
   absl::Status ReadConstant(const tensorflow::Node& node);
   absl::Status ReadIdentity(const tensorflow::Node& node);
   absl::Status AddOutput(const Value& value);

@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/block_reader.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -122,7 +123,7 @@ absl::Status BlockGraphReader::ReadArgument(const tf::Node& node) {
     value.kind = Value::Kind::kInvariant;
     value.id = index - num_rows_arguments_;
   } else if (argument.dtype == block_.dtype) {
-    value.id = block_.graph.Input(index, SizeOf(argument.shape));
+    value.id = ReadParts(index);
     argument_of_node_[value.id] = index;
   } else if (IsWholeNumber(argument.dtype)) {
     value.kind = Value::Kind::kNumber;
@@ -132,6 +133,23 @@ absl::Status BlockGraphReader::ReadArgument(const tf::Node& node) {
     return absl::OkStatus();
   }
   return Set(node, 0, value);
+}
+
+int32_t BlockGraphReader::ReadParts(int32_t index) {
+  const BlockArgument& argument = arguments_[index];
+  std::vector<int64_t> widths = argument.widths;
+  if (widths.empty()) widths = {SizeOf(argument.shape)};
+  std::vector<int32_t> ids;
+  for (size_t part = 0; part < widths.size(); ++part) {
+    ids.push_back(AddInput({index, static_cast<int32_t>(part)}, widths[part]));
+  }
+  return ids.size() == 1 ? ids.front() : block_.graph.Concat(ids);
+}
+
+int32_t BlockGraphReader::AddInput(const BlockInput& input, int64_t width) {
+  block_.inputs.push_back(input);
+  return block_.graph.Input(static_cast<int32_t>(block_.inputs.size()) - 1,
+                            width);
 }
 
 absl::Status BlockGraphReader::ReadConstant(const tf::Node& node) {

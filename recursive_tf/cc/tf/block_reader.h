@@ -17,12 +17,21 @@ namespace recursive_tf {
 // What a function of rows is given: first rows, then invariants.
 struct BlockArgument {
   friend bool operator==(const BlockArgument& a, const BlockArgument& b) {
-    return a.dtype == b.dtype && a.shape == b.shape;
+    return a.dtype == b.dtype && a.shape == b.shape && a.widths == b.widths;
   }
 
   tensorflow::DataType dtype = tensorflow::DT_FLOAT;
   // Of one row, or of all of an invariant; none of a variable.
   std::vector<int64_t> shape;
+  // Of rows that stand in several parts: those of the parts.
+  std::vector<int64_t> widths{};
+};
+
+// What the graph calls an input: an argument or one of its parts, or a lookup.
+struct BlockInput {
+  int32_t argument = -1;
+  int32_t part = 0;
+  int32_t lookup = -1;
 };
 
 // Rows of a matrix, or of a variable that is one, which numbers select: to the
@@ -51,8 +60,8 @@ struct BlockOutput {
 struct ReadBlock {
   // Of float or double.
   tensorflow::DataType dtype = tensorflow::DT_FLOAT;
-  // Inputs are the arguments by number, then lookups.
   BlockGraph graph;
+  std::vector<BlockInput> inputs;
   std::vector<RowNumber> numbers;
   std::vector<RowLookup> lookups;
   // To the graph, numbers and lookups these are further invariants.

@@ -198,9 +198,9 @@ absl::Status BlockGraphReader::ReadRows(const tf::Node& node,
   if (table.shape.empty()) return Refuse("no rows");
   rows.shape.assign(table.shape.begin() + 1, table.shape.end());
   rows.dtype = block_.dtype;
-  rows.id = block_.graph.Input(
-      num_rows_arguments_ + static_cast<int32_t>(block_.lookups.size()),
-      SizeOf(rows.shape));
+  BlockInput input;
+  input.lookup = static_cast<int32_t>(block_.lookups.size());
+  rows.id = AddInput(input, SizeOf(rows.shape));
   block_.lookups.push_back(
       {table.id, number.id, is_variable, SizeOf(rows.shape)});
   return Set(node, 0, rows);

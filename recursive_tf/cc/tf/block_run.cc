@@ -28,14 +28,14 @@ namespace tf = tensorflow;
 template <typename T>
 BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
                       const BlockProgram* program,
-                      const std::vector<tf::Tensor>* rows,
+                      const std::vector<RowBatch>* rows,
                       const std::vector<const tf::Tensor*>* invariants)
     : step_(*step),
       block_(*block),
       program_(*program),
       rows_(*rows),
       invariants_(*invariants),
-      num_rows_(rows->front().dim_size(0)),
+      num_rows_(rows->front().shape().dim_size(0)),
       kernels_(ChosenKernels<T>()) {
   for (const tf::Tensor& literal : block_.literals) {
     invariants_.push_back(&literal);
@@ -44,13 +44,6 @@ BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
 
 template <typename T>
 bool BlockRun<T>::FindInputs() {
-  for (const tf::Tensor& rows : rows_) {
-    const bool has_numbers = rows.dtype() == block_.dtype;
-    const int64_t width = rows.NumElements() / num_rows_;
-    inputs_.push_back(has_numbers
-                          ? RowSet<T>{static_cast<T*>(rows.data()), width}
-                          : RowSet<T>());
-  }
   if (!FindNumbers(block_.numbers, num_rows_, rows_, invariants_, &numbers_)) {
     return false;
   }
@@ -63,9 +56,24 @@ bool BlockRun<T>::FindInputs() {
                                   ? *variables_[variable++].tensor()
                                   : *invariants_[lookup.table];
     if (!FindRows(lookup, table, &lookups_[i])) return false;
-    inputs_.push_back({nullptr, 0, lookups_[i].data()});
+  }
+  for (const BlockInput& input : block_.inputs) {
+    inputs_.push_back(input.lookup >= 0
+                          ? RowSet<T>{nullptr, 0, lookups_[input.lookup].data()}
+                          : RowsOf(rows_[input.argument], input.part));
   }
   return true;
+}
+
+template <typename T>
+RowSet<T> BlockRun<T>::RowsOf(const RowBatch& rows, size_t part) const {
+  const ScatteredRows* const scattered = rows.scattered();
+  if (scattered != nullptr) {
+    return {nullptr, 0,
+            reinterpret_cast<T* const*>(scattered->parts[part].rows.data())};
+  }
+  const tf::Tensor tensor = rows.AsTensor();
+  return {static_cast<T*>(tensor.data()), tensor.NumElements() / num_rows_};
 }
 
 template <typename T>
@@ -124,7 +132,7 @@ void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
     const BlockOutput& output = block_.outputs[i];
     tf::Tensor& tensor = (*outputs)[i];
     if (output.kind == BlockOutput::Kind::kArgument) {
-      CHECK(tensor.CopyFrom(rows_[output.index], ShapeOf(output)));
+      CHECK(tensor.CopyFrom(rows_[output.index].AsTensor(), ShapeOf(output)));
     } else if (output.kind == BlockOutput::Kind::kNumber) {
       tensor =
           AsTensor(numbers_[output.index], block_.numbers[output.index].dtype);

@@ -11,6 +11,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/locked_variables.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -24,8 +25,7 @@ class BlockRun {
  public:
   // All of them must outlive this. There are rows, as many in each tensor.
   BlockRun(const BatchedStep* step, const ReadBlock* block,
-           const BlockProgram* program,
-           const std::vector<tensorflow::Tensor>* rows,
+           const BlockProgram* program, const std::vector<RowBatch>* rows,
            const std::vector<const tensorflow::Tensor*>* invariants);
 
   // Finds the rows that the program takes. Returns false if the function has to
@@ -41,6 +41,7 @@ class BlockRun {
                std::vector<tensorflow::Tensor>* outputs) const;
 
  private:
+  RowSet<T> RowsOf(const RowBatch& rows, size_t part) const;
   bool OpenVariables();
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
@@ -49,7 +50,7 @@ class BlockRun {
   const BatchedStep& step_;
   const ReadBlock& block_;
   const BlockProgram& program_;
-  const std::vector<tensorflow::Tensor>& rows_;
+  const std::vector<RowBatch>& rows_;
   // Literals, too.
   std::vector<const tensorflow::Tensor*> invariants_;
   const int64_t num_rows_;

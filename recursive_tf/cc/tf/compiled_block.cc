@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/block_run.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -37,12 +38,12 @@ namespace {
 // them runs as a function.
 constexpr size_t kMostCompilations = 8;
 
-std::vector<int64_t> ShapeOf(const tf::Tensor& tensor, int first_dim) {
-  std::vector<int64_t> shape;
-  for (int i = first_dim; i < tensor.dims(); ++i) {
-    shape.push_back(tensor.dim_size(i));
+std::vector<int64_t> ShapeOf(const tf::TensorShape& shape, int first_dim) {
+  std::vector<int64_t> sizes;
+  for (int i = first_dim; i < shape.dims(); ++i) {
+    sizes.push_back(shape.dim_size(i));
   }
-  return shape;
+  return sizes;
 }
 
 // Returns none of what is no variable that holds something.
@@ -55,7 +56,7 @@ std::vector<int64_t> ShapeOfVariable(const BatchedStep& step,
     return {};
   }
   const tf::tf_shared_lock lock(*variable->mu());
-  return ShapeOf(*variable->tensor(), 0);
+  return ShapeOf(variable->tensor()->shape(), 0);
 }
 
 }  // namespace
@@ -80,6 +81,11 @@ CompiledBlock::CompiledBlock(std::unique_ptr<tf::Graph> graph,
       label_(std::move(label)) {}
 
 CompiledBlock::~CompiledBlock() = default;
+
+bool CompiledBlock::IsPossible() const {
+  const Compilation* last = last_.load(std::memory_order_acquire);
+  return last == nullptr || last->status.ok();
+}
 
 std::string CompiledBlock::WhyNot() const {
   const Compilation* last = last_.load(std::memory_order_acquire);
@@ -174,7 +180,7 @@ void CompiledBlock::Keep(const Compilation* compilation,
 
 template <typename T>
 bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
-                          const std::vector<tf::Tensor>& rows,
+                          const std::vector<RowBatch>& rows,
                           const std::vector<const tf::Tensor*>& tensors,
                           Invariants* invariants,
                           std::vector<tf::Tensor>* outputs) const {
@@ -183,7 +189,7 @@ bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
     pack.numbers = FindKept(&found, tensors);
   }
   if (pack.numbers == nullptr && invariants->for_once()) {
-    pack.num_rows += rows.front().dim_size(0);
+    pack.num_rows += rows.front().shape().dim_size(0);
     if (!IsWorthPacking(found.program, pack.num_rows)) return false;
   }
   BlockRun<T> run(&step, &found.block, &found.program, &rows, &tensors);
@@ -199,18 +205,27 @@ bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
 }
 
 bool CompiledBlock::Run(const BatchedStep& step,
-                        const std::vector<tf::Tensor>& rows,
+                        const std::vector<RowBatch>& rows,
                         Invariants* invariants,
                         std::vector<tf::Tensor>* outputs) const {
   if (rows.empty()) return false;
   std::vector<BlockArgument> arguments;
   arguments.reserve(rows.size() + invariants_.size());
-  for (const tf::Tensor& each : rows) {
-    if (each.dims() == 0 || each.dim_size(0) == 0 ||
-        each.dim_size(0) != rows.front().dim_size(0)) {
+  for (const RowBatch& each : rows) {
+    const tf::TensorShape& shape = each.shape();
+    if (shape.dims() == 0 || shape.dim_size(0) == 0 ||
+        shape.dim_size(0) != rows.front().shape().dim_size(0)) {
       return false;
     }
-    arguments.push_back({each.dtype(), ShapeOf(each, 1)});
+    arguments.push_back({each.dtype(), ShapeOf(shape, 1), {}});
+    if (each.scattered() == nullptr) continue;
+    for (const ScatteredRows::Part& part : each.scattered()->parts) {
+      arguments.back().widths.push_back(part.width);
+    }
+  }
+  // Parts of one width are nothing to a program.
+  for (BlockArgument& argument : arguments) {
+    if (argument.widths.size() == 1) argument.widths.clear();
   }
   std::vector<const tf::Tensor*> tensors;
   for (const int32_t index : invariants_) {
@@ -218,7 +233,7 @@ bool CompiledBlock::Run(const BatchedStep& step,
     tensors.push_back(&tensor);
     BlockArgument& argument = arguments.emplace_back();
     argument.dtype = tensor.dtype();
-    argument.shape = ShapeOf(tensor, 0);
+    argument.shape = ShapeOf(tensor.shape(), 0);
     if (tensor.dtype() == tf::DT_RESOURCE) {
       argument.shape = ShapeOfVariable(step, tensor);
     }

@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/graph.h"
 
@@ -33,9 +34,12 @@ class CompiledBlock {
   // Sets `*outputs` and returns true, unless the rows are such that the
   // function has to run: what it does then is not what a program does.
   [[nodiscard]] bool Run(const BatchedStep& step,
-                         const std::vector<tensorflow::Tensor>& rows,
+                         const std::vector<RowBatch>& rows,
                          Invariants* invariants,
                          std::vector<tensorflow::Tensor>* outputs) const;
+
+  // Returns whether the last compilation was possible, or there was none.
+  bool IsPossible() const;
 
   // Returns why the function had to run, the last time that it had.
   std::string WhyNot() const;
@@ -54,7 +58,7 @@ class CompiledBlock {
 
   template <typename T>
   bool RunAs(const BatchedStep& step, const Compilation& found,
-             const std::vector<tensorflow::Tensor>& rows,
+             const std::vector<RowBatch>& rows,
              const std::vector<const tensorflow::Tensor*>& tensors,
              Invariants* invariants,
              std::vector<tensorflow::Tensor>* outputs) const;

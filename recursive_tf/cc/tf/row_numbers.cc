@@ -155,7 +155,7 @@ int64_t NumberAt(const tf::Tensor& tensor, int64_t index) {
 }
 
 bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
-                 const std::vector<tf::Tensor>& rows,
+                 const std::vector<RowBatch>& rows,
                  const std::vector<const tf::Tensor*>& invariants,
                  std::vector<Numbers>* found) {
   found->resize(numbers.size());
@@ -164,7 +164,7 @@ bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
     Numbers* const to = &(*found)[i];
     switch (number.op) {
       case NumberOp::kArgument:
-        Read(rows[number.tensor], num_rows, to);
+        Read(rows[number.tensor].AsTensor(), num_rows, to);
         break;
       case NumberOp::kInvariant:
         Read(*invariants[number.tensor], num_rows, to);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
 
@@ -62,7 +63,7 @@ int64_t NumberAt(const tensorflow::Tensor& tensor, int64_t index);
 // of range. REQUIRES: tensors of the numbers' dtypes; `rows` have `num_rows`
 // rows.
 bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
-                 const std::vector<tensorflow::Tensor>& rows,
+                 const std::vector<RowBatch>& rows,
                  const std::vector<const tensorflow::Tensor*>& invariants,
                  std::vector<std::vector<int64_t>>* found);
 

@@ -97,13 +97,14 @@ absl::Status RowValues::ShapeOf(const JoinedRows& joined,
         return UnlikeRows(value, values_[run.value]);
       }
     }
+    shape->set_dim(0, joined.front().num_rows());
+    if (joined.size() == 1) return absl::OkStatus();
     const bool fits = value.dtype() == *dtype && value.dims() > 1 &&
                       value.dims() == shape->dims() &&
                       tf::DataTypeCanUseMemcpy(*dtype);
     if (!fits) return UnlikeRows(first, value);
     length += value.dim_size(1);
   }
-  shape->set_dim(0, joined.front().num_rows());
   shape->set_dim(1, length);
   return absl::OkStatus();
 }
@@ -129,6 +130,43 @@ absl::Status RowValues::Gather(const JoinedRows& joined, tf::Tensor* gathered) {
   }
   bytes_moved_ += static_cast<int64_t>(gathered->TotalBytes());
   return absl::OkStatus();
+}
+
+absl::Status RowValues::Collect(const JoinedRows& joined, bool holds,
+                                RowBatch* batch) {
+  const tf::Tensor& first = values_[joined.front().runs().front().value];
+  tf::Tensor rows;
+  if (!CanScatter(first.dtype()) || first.NumElements() == 0 ||
+      (joined.size() == 1 && View(first, joined.front(), &rows))) {
+    TF_RETURN_IF_ERROR(Gather(joined, &rows));
+    *batch = RowBatch(std::move(rows));
+    return absl::OkStatus();
+  }
+  ScatteredRows scattered;
+  TF_RETURN_IF_ERROR(ShapeOf(joined, &scattered.shape, &scattered.dtype));
+  for (const Rows& each : joined) {
+    ScatteredRows::Part& part = scattered.parts.emplace_back();
+    part.width = views_[each.runs().front().value].num_elements;
+    part.rows.reserve(each.num_rows());
+    for (const RowRun& run : each.runs()) {
+      AddRows(views_[run.value], run.first_row, run.num_rows, run.stride,
+              &part.rows);
+    }
+  }
+  if (holds) AddOwners(joined, &scattered.owners);
+  *batch = RowBatch(std::move(scattered));
+  return absl::OkStatus();
+}
+
+void RowValues::AddOwners(const JoinedRows& joined,
+                          std::vector<tf::Tensor>* owners) const {
+  std::vector<int32_t> values;
+  for (const Rows& rows : joined) {
+    for (const RowRun& run : rows.runs()) values.push_back(run.value);
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  for (const int32_t value : values) owners->push_back(values_[value]);
 }
 
 absl::Status JoinRows(const std::vector<tf::Tensor>& parts,

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -35,12 +36,19 @@ class RowValues {
   // has.
   absl::Status Gather(const JoinedRows& joined, tensorflow::Tensor* gathered);
 
+  // Sets `*batch` to joined rows where they stand, if they can be read there;
+  // if `holds`, also when the values are dropped.
+  absl::Status Collect(const JoinedRows& joined, bool holds, RowBatch* batch);
+
   int64_t bytes_alive() const { return bytes_alive_; }
   int64_t bytes_moved() const { return bytes_moved_; }
 
  private:
   absl::Status ShapeOf(const JoinedRows& joined, tensorflow::TensorShape* shape,
                        tensorflow::DataType* dtype) const;
+  // Appends the values that rows are of, each once.
+  void AddOwners(const JoinedRows& joined,
+                 std::vector<tensorflow::Tensor>* owners) const;
 
   std::vector<tensorflow::Tensor> values_;
   // Of all values, also dropped ones.

@@ -25,6 +25,7 @@ constexpr int64_t kUnwritten = 1'000'000;
 // Differentiates blocks of integers row by row, and counts.
 class IntegerBackend {
  public:
+  using Kept = Column;
   using Function = std::function<Column(const Column& row)>;
 
   std::map<int32_t, Function> backward;

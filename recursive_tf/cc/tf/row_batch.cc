@@ -1,0 +1,139 @@
+#include "recursive_tf/cc/tf/row_batch.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/tf/row_ops.h"
+#include "recursive_tf/cc/tf/row_values.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+namespace {
+
+// Returns the widths of a batch's parts.
+std::vector<int64_t> WidthsOf(const RowBatch& batch) {
+  const ScatteredRows* const scattered = batch.scattered();
+  if (scattered == nullptr) {
+    return {batch.shape().num_elements() / batch.shape().dim_size(0)};
+  }
+  std::vector<int64_t> widths;
+  for (const ScatteredRows::Part& part : scattered->parts) {
+    widths.push_back(part.width);
+  }
+  return widths;
+}
+
+bool AreAlike(const RowBatch& a, const RowBatch& b) {
+  tf::TensorShape shape = a.shape();
+  shape.set_dim(0, b.shape().dim_size(0));
+  return a.dtype() == b.dtype() && shape == b.shape() &&
+         WidthsOf(a) == WidthsOf(b);
+}
+
+// Returns whether rows of all can be read where they are.
+bool CanJoin(const std::vector<RowBatch>& batches) {
+  return std::all_of(
+      batches.begin(), batches.end(), [&](const RowBatch& batch) {
+        return CanScatter(batch.dtype()) && batch.shape().dims() > 0 &&
+               batch.shape().dim_size(0) > 0 &&
+               AreAlike(batches.front(), batch);
+      });
+}
+
+// Appends rows that are like those of `*joined`.
+void Append(RowBatch batch, ScatteredRows* joined) {
+  const ScatteredRows* const scattered = batch.scattered();
+  if (scattered == nullptr) {
+    const tf::Tensor rows = batch.AsTensor();
+    AddRows(RowView(rows), 0, rows.dim_size(0), 1, &joined->parts.front().rows);
+    joined->owners.push_back(rows);
+    return;
+  }
+  for (size_t i = 0; i < joined->parts.size(); ++i) {
+    const std::vector<void*>& from = scattered->parts[i].rows;
+    std::vector<void*>& to = joined->parts[i].rows;
+    to.insert(to.end(), from.begin(), from.end());
+  }
+  joined->owners.insert(joined->owners.end(), scattered->owners.begin(),
+                        scattered->owners.end());
+}
+
+}  // namespace
+
+tf::Tensor RowBatch::AsTensor() const {
+  if (scattered_ == nullptr) return rows_;
+  tf::Tensor gathered(scattered_->dtype, scattered_->shape);
+  const int64_t element_size = tf::DataTypeSize(scattered_->dtype);
+  auto* const first = static_cast<char*>(gathered.data());
+  const int64_t num_rows = shape().dim_size(0);
+  const int64_t stride = TotalBytes() / num_rows;
+  int64_t offset = 0;
+  for (const ScatteredRows::Part& part : scattered_->parts) {
+    const int64_t num_bytes = part.width * element_size;
+    for (int64_t i = 0; i < num_rows; ++i) {
+      std::memcpy(first + i * stride + offset, part.rows[i], num_bytes);
+    }
+    offset += num_bytes;
+  }
+  return gathered;
+}
+
+absl::Status JoinBatches(std::vector<RowBatch> batches, RowBatch* joined) {
+  if (batches.size() == 1) {
+    *joined = std::move(batches.front());
+    return absl::OkStatus();
+  }
+  if (!CanJoin(batches)) {
+    std::vector<tf::Tensor> parts;
+    for (RowBatch& batch : batches) {
+      parts.push_back(std::exchange(batch, RowBatch()).AsTensor());
+    }
+    tf::Tensor rows;
+    const absl::Status status = JoinRows(parts, &rows);
+    *joined = RowBatch(std::move(rows));
+    return status;
+  }
+  ScatteredRows all;
+  all.dtype = batches.front().dtype();
+  all.shape = batches.front().shape();
+  int64_t num_rows = 0;
+  for (const RowBatch& batch : batches) num_rows += batch.shape().dim_size(0);
+  all.shape.set_dim(0, num_rows);
+  for (const int64_t width : WidthsOf(batches.front())) {
+    all.parts.push_back({width, {}});
+    all.parts.back().rows.reserve(num_rows);
+  }
+  for (RowBatch& batch : batches) Append(std::move(batch), &all);
+  *joined = RowBatch(std::move(all));
+  return absl::OkStatus();
+}
+
+std::vector<RowBatch> AsBatches(std::vector<tf::Tensor> tensors) {
+  return {std::make_move_iterator(tensors.begin()),
+          std::make_move_iterator(tensors.end())};
+}
+
+bool CanScatter(tf::DataType dtype) {
+  return dtype == tf::DT_FLOAT || dtype == tf::DT_DOUBLE;
+}
+
+void AddRows(const RowView& rows, int64_t first, int64_t count, int64_t stride,
+             std::vector<void*>* to) {
+  auto* const begin = static_cast<char*>(rows.data) + first * rows.num_bytes;
+  for (int64_t i = 0; i < count; ++i) {
+    to->push_back(begin + i * stride * rows.num_bytes);
+  }
+}
+
+}  // namespace recursive_tf
