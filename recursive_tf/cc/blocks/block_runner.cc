@@ -32,8 +32,10 @@ constexpr int64_t kNumbersToShare = 200'000;
 constexpr int64_t kNumbersAnInstruction = 16;
 // Numbers of a tail without products that are worth a part of their own.
 constexpr int64_t kLeastTailNumbers = 2048;
-// Of sums over rows: how many rows are in the first cache at a time.
-constexpr int64_t kDepth = 64;
+// Of sums over rows: how many rows are in the cache at a time.
+constexpr int64_t kDepth = 128;
+// From how many on copying them costs more than results that leave the cache.
+constexpr int64_t kManyRows = 1024;
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return DivideUp(a, b) * b; }
@@ -336,8 +338,10 @@ void BlockRunner<T>::RunSum(const SumStep& step) {
               [&](int64_t index) { AddRowsPart(step, parts[index]); });
     return;
   }
+  // Tasks copy their rows and share nothing: many rows are copied rarely.
+  const int64_t num_splits = num_rows_ < kManyRows ? num_threads : 1;
   const int64_t block =
-      RoundUp(DivideUp(num_left, num_threads), kernels_.max_rows);
+      RoundUp(DivideUp(num_left, num_splits), kernels_.max_rows);
   const int64_t num_blocks = DivideUp(num_left, block);
   team_.Run(num_blocks * num_parts, [&](int64_t index) {
     const int64_t first = index / num_parts * block;
@@ -367,61 +371,69 @@ void BlockRunner<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
   }
 }
 
-// Pairs of pieces, block of rows after block, so that these stay in cache.
+// Block of rows after block, so that these stay in cache: copied, because rows
+// may stand anywhere, and each is read by many tiles.
 template <typename T>
 void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
                                   int64_t num_left, int64_t num_columns,
                                   const ColumnPart& part) {
-  int64_t offset = 0;
-  for (const Piece& left : step.left) {
-    const int64_t from = std::max(offset, first_left);
-    const int64_t end = std::min(offset + left.width, first_left + num_left);
-    int64_t column = 0;
-    for (const Piece& right : step.right) {
-      const int64_t first = std::max(column, part.first_column);
-      const int64_t last =
-          std::min(column + right.width, part.first_column + part.num_columns);
-      if (from < end && first < last) {
-        AddOuterPieces({RowsAt(left.place).From(from - offset), end - from,
-                        RowsAt(right.place).From(first - column), last - first,
-                        (*sums_)[step.output] + from * num_columns + first,
-                        num_columns});
+  Scratch<T>& scratch = Scratch<T>::Mine();
+  T* const left = scratch.products.Get(kDepth * num_left);
+  T* const right =
+      scratch.registers.Get(kDepth * RoundUp(part.num_columns, kernels_.lanes));
+  scratch.pieces.resize(2 * kDepth);
+  const T** const left_rows = scratch.pieces.data();
+  const T** const right_rows = left_rows + kDepth;
+  for (int64_t k = 0; k < kDepth; ++k) left_rows[k] = left + k * num_left;
+  OuterWork<T> work;
+  work.left = left_rows;
+  work.right = right_rows;
+  work.first_right = 0;
+  work.out_stride = num_columns;
+  for (int64_t begin = 0; begin < num_rows_; begin += kDepth) {
+    const int64_t end = std::min(begin + kDepth, num_rows_);
+    work.depth = end - begin;
+    CopyColumns(step.left, first_left, num_left, begin, end, left, num_left);
+    T* columns = right;
+    for (const Panel& panel : part.panels) {
+      const int64_t width = panel.num_vectors * kernels_.lanes;
+      CopyColumns(step.right, panel.first_column, panel.num_columns, begin, end,
+                  columns, width);
+      for (int64_t k = 0; k < work.depth; ++k) {
+        right_rows[k] = columns + k * width;
       }
-      column += right.width;
+      work.num_vectors = panel.num_vectors;
+      work.num_columns = panel.num_columns;
+      for (int64_t i = 0; i < num_left; i += kernels_.max_rows) {
+        work.first_left = i;
+        work.num_left = std::min(kernels_.max_rows, num_left - i);
+        work.out = (*sums_)[step.output] + (first_left + i) * num_columns +
+                   panel.first_column;
+        kernels_.outer(work);
+      }
+      columns += kDepth * width;
     }
-    offset += left.width;
   }
 }
 
+// Copies columns of rows [begin, end) of joined pieces to rows that stand one
+// `stride` behind the other.
 template <typename T>
-void BlockRunner<T>::AddOuterPieces(const OuterPieces& pieces) {
-  Scratch<T>& scratch = Scratch<T>::Mine();
-  const std::vector<ColumnPart> panels =
-      SplitColumns(pieces.num_right, 1, kernels_.lanes, kernels_.max_vectors);
-  scratch.pieces.resize(2 * kDepth);
-  const T** const left = scratch.pieces.data();
-  const T** const right = left + kDepth;
-  OuterWork<T> work;
-  work.left = left;
-  work.right = right;
-  work.out_stride = pieces.out_stride;
-  for (int64_t begin = 0; begin < num_rows_; begin += kDepth) {
-    work.depth = std::min(kDepth, num_rows_ - begin);
-    for (int64_t k = 0; k < work.depth; ++k) {
-      left[k] = pieces.left.row(begin + k);
-      right[k] = pieces.right.row(begin + k);
+void BlockRunner<T>::CopyColumns(const std::vector<Piece>& pieces,
+                                 int64_t first, int64_t count, int64_t begin,
+                                 int64_t end, T* to, int64_t stride) const {
+  Instruction copy;
+  copy.in[0] = 1;
+  int64_t offset = 0;
+  for (const Piece& piece : pieces) {
+    const int64_t from = std::max(offset, first);
+    const int64_t last = std::min(offset + piece.width, first + count);
+    if (from < last) {
+      const RowSet<T> sets[] = {{to + (from - first) - begin * stride, stride},
+                                RowsAt(piece.place).From(from - offset)};
+      kernels_.tail({&copy, 1, sets, begin, end, last - from});
     }
-    for (const Panel& panel : panels.front().panels) {
-      work.first_right = panel.first_column;
-      work.num_vectors = panel.num_vectors;
-      work.num_columns = panel.num_columns;
-      for (int64_t i = 0; i < pieces.num_left; i += kernels_.max_rows) {
-        work.first_left = i;
-        work.num_left = std::min(kernels_.max_rows, pieces.num_left - i);
-        work.out = pieces.out + i * pieces.out_stride + panel.first_column;
-        kernels_.outer(work);
-      }
-    }
+    offset += piece.width;
   }
 }
 

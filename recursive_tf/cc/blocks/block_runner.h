@@ -82,16 +82,9 @@ class BlockRunner {
   void AddOuterPart(const SumStep& step, int64_t first_left, int64_t num_left,
                     int64_t num_columns, const ColumnPart& part);
   void AddRowsPart(const SumStep& step, const ColumnPart& part);
-  // One piece of each factor, and where the sum of their products goes.
-  struct OuterPieces {
-    RowSet<T> left;
-    int64_t num_left;
-    RowSet<T> right;
-    int64_t num_right;
-    T* out;
-    int64_t out_stride;
-  };
-  void AddOuterPieces(const OuterPieces& pieces);
+  void CopyColumns(const std::vector<Piece>& pieces, int64_t first,
+                   int64_t count, int64_t begin, int64_t end, T* to,
+                   int64_t stride) const;
 
   const BlockProgram& program_;
   const Kernels<T>& kernels_;
