@@ -34,6 +34,8 @@ constexpr int64_t kNumbersAnInstruction = 16;
 constexpr int64_t kLeastTailNumbers = 2048;
 // Of sums over rows: how many rows are in the cache at a time.
 constexpr int64_t kDepth = 128;
+// From how many on copying them costs more than results that leave the cache.
+constexpr int64_t kManyRows = 1024;
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return DivideUp(a, b) * b; }
@@ -206,13 +208,6 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
           SegmentsBefore(phase, product) * kStripRows * strip.segment_stride;
     work.out_stride = use.num_segments * strip.segment_stride;
   }
-  int64_t num_panels = 0;
-  for (int64_t part = strip.first_part; part < strip.last_part; ++part) {
-    num_panels += use.num_segments *
-                  static_cast<int64_t>(strip.parts[part].panels.size());
-  }
-  int64_t num_run = 0;
-  int64_t fetched = strip.end;
   for (int64_t segment = 0; segment < use.num_segments; ++segment) {
     for (int64_t part = strip.first_part; part < strip.last_part; ++part) {
       const std::vector<Panel>& panels = strip.parts[part].panels;
@@ -226,13 +221,6 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
         work.out = out + segment * strip.segment_stride + panel.first_column -
                    strip.first_column;
         kernels_.panel(work);
-        // Meanwhile rows of the next strip come to the cache.
-        ++num_run;
-        for (; fetched < strip.end + num_run * work.num_rows / num_panels &&
-               fetched < num_rows_;
-             ++fetched) {
-          Prefetch(step.pieces, fetched, 0, use.depth);
-        }
       }
     }
   }
@@ -350,8 +338,10 @@ void BlockRunner<T>::RunSum(const SumStep& step) {
               [&](int64_t index) { AddRowsPart(step, parts[index]); });
     return;
   }
+  // Tasks copy their rows and share nothing: many rows are copied rarely.
+  const int64_t num_splits = num_rows_ < kManyRows ? num_threads : 1;
   const int64_t block =
-      RoundUp(DivideUp(num_left, num_threads), kernels_.max_rows);
+      RoundUp(DivideUp(num_left, num_splits), kernels_.max_rows);
   const int64_t num_blocks = DivideUp(num_left, block);
   team_.Run(num_blocks * num_parts, [&](int64_t index) {
     const int64_t first = index / num_parts * block;
@@ -395,8 +385,6 @@ void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
   const T** const left_rows = scratch.pieces.data();
   const T** const right_rows = left_rows + kDepth;
   for (int64_t k = 0; k < kDepth; ++k) left_rows[k] = left + k * num_left;
-  const int64_t num_tiles = DivideUp(num_left, kernels_.max_rows) *
-                            static_cast<int64_t>(part.panels.size());
   OuterWork<T> work;
   work.left = left_rows;
   work.right = right_rows;
@@ -407,8 +395,6 @@ void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
     work.depth = end - begin;
     CopyColumns(step.left, first_left, num_left, begin, end, left, num_left);
     T* columns = right;
-    int64_t tile = 0;
-    int64_t fetched = end;
     for (const Panel& panel : part.panels) {
       const int64_t width = panel.num_vectors * kernels_.lanes;
       CopyColumns(step.right, panel.first_column, panel.num_columns, begin, end,
@@ -424,13 +410,6 @@ void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
         work.out = (*sums_)[step.output] + (first_left + i) * num_columns +
                    panel.first_column;
         kernels_.outer(work);
-        // Meanwhile rows of the next block come to the cache, a few a tile.
-        ++tile;
-        for (; fetched < end + tile * kDepth / num_tiles && fetched < num_rows_;
-             ++fetched) {
-          Prefetch(step.left, fetched, first_left, num_left);
-          Prefetch(step.right, fetched, part.first_column, part.num_columns);
-        }
       }
       columns += kDepth * width;
     }
@@ -453,24 +432,6 @@ void BlockRunner<T>::CopyColumns(const std::vector<Piece>& pieces,
       const RowSet<T> sets[] = {{to + (from - first) - begin * stride, stride},
                                 RowsAt(piece.place).From(from - offset)};
       kernels_.tail({&copy, 1, sets, begin, end, last - from});
-    }
-    offset += piece.width;
-  }
-}
-
-template <typename T>
-void BlockRunner<T>::Prefetch(const std::vector<Piece>& pieces, int64_t row,
-                              int64_t first, int64_t count) const {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  int64_t offset = 0;
-  for (const Piece& piece : pieces) {
-    const int64_t from = std::max(offset, first);
-    const int64_t last = std::min(offset + piece.width, first + count);
-    if (from < last) {
-      const T* const begin = RowsAt(piece.place).row(row) + from - offset;
-      for (int64_t i = 0; i < last - from; i += kLine) {
-        __builtin_prefetch(begin + i);
-      }
     }
     offset += piece.width;
   }

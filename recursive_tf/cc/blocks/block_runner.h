@@ -86,10 +86,6 @@ class BlockRunner {
                    int64_t count, int64_t begin, int64_t end, T* to,
                    int64_t stride) const;
 
-  // Starts to fetch columns of a row to the cache.
-  void Prefetch(const std::vector<Piece>& pieces, int64_t row, int64_t first,
-                int64_t count) const;
-
   const BlockProgram& program_;
   const Kernels<T>& kernels_;
   const BlockInvariants<T>& invariants_;
