@@ -25,7 +25,7 @@ MAY_INCLUDE = {
         "recursive_tf/cc/runtime/",
     ],
     "recursive_tf/cc/blocks": ["absl/base/", "Eigen/", "recursive_tf/cc/base/"],
-    "recursive_tf/cc/tf": ["absl/", "tensorflow/core/", "recursive_tf/cc/"],
+    "recursive_tf/cc/tf": ["absl/", "Eigen/", "tensorflow/core/", "recursive_tf/cc/"],
     "recursive_tf/cc/kernels": [
         "absl/",
         "tensorflow/core/framework/",

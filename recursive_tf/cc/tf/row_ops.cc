@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "Eigen/Core"
 #include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -41,9 +42,11 @@ void CopyElements(const RowView& from, int64_t row, int64_t count,
 template <typename T>
 void AddElements(const RowView& from, int64_t row, int64_t offset,
                  const RowView& to, int64_t to_row) {
-  const T* source = ElementsAt<T>(from, row) + offset;
-  T* target = ElementsAt<T>(to, to_row);
-  for (int64_t i = 0; i < to.num_elements; ++i) target[i] += source[i];
+  // In vectors, which a loop over pointers that may alias is not.
+  using Array = Eigen::Array<T, Eigen::Dynamic, 1>;
+  Eigen::Map<Array>(ElementsAt<T>(to, to_row), to.num_elements) +=
+      Eigen::Map<const Array>(ElementsAt<T>(from, row) + offset,
+                              to.num_elements);
 }
 
 absl::Status Reshaped(const tf::Tensor& tensor, const tf::TensorShape& shape,
