@@ -50,8 +50,14 @@ class TreeGRUCell(TreeCell):
         units = self.units
         h = self.recurrent_dropout(tf.concat(children, 0))
         gates = product(h, self.gate_kernel) + self.gate_bias
-        reset = tf.sigmoid(gates[: 2 * units])
-        update = tf.nn.softmax(tf.reshape(gates[2 * units :], [3, units]), axis=0)
-        candidate = product(reset * h, self.candidate_kernel) + self.candidate_bias
-        choices = tf.stack([*children, tf.tanh(candidate)])
-        return tf.reduce_sum(update * choices, 0)
+        reset, *scores = tf.split(gates, [2 * units, units, units, units])
+        candidate = (
+            product(tf.sigmoid(reset) * h, self.candidate_kernel) + self.candidate_bias
+        )
+        choices = [*children, tf.tanh(candidate)]
+        # The softmax of each unit's three scores, which are the same if all of them
+        # are less by the largest one.
+        largest = tf.maximum(tf.maximum(scores[0], scores[1]), scores[2])
+        weights = [tf.exp(score - tf.stop_gradient(largest)) for score in scores]
+        parts = [w * choice for w, choice in zip(weights, choices, strict=True)]
+        return tf.add_n(parts) / tf.add_n(weights)

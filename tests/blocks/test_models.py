@@ -29,16 +29,11 @@ def test_a_cell_is_the_same_however_it_runs(name, dtype):
         assert_equal(found, expected, **exact)
 
 
-def test_a_tree_lstm_and_its_gradient_are_compiled():
-    encoder = encoder_of("TreeLSTM", 8, COMPILED)
-    forest = forest_of("TreeLSTM", 3)
+@pytest.mark.parametrize("name", ["TreeLSTM", "GRU", "normalized"])
+def test_a_cell_and_its_gradient_are_compiled(name):
+    encoder = encoder_of(name, 8, COMPILED)
+    forest = forest_of(name, 3)
     assert_inner_nodes_are_compiled(lambda: gradients_of(encoder, forest))
-
-
-def test_a_users_normalized_cell_is_compiled():
-    encoder = encoder_of("normalized", 8, COMPILED)
-    forest = forest_of("normalized", 3)
-    assert_inner_nodes_are_compiled(lambda: encoder(forest))
 
 
 def assert_inner_nodes_are_compiled(run):
@@ -46,7 +41,6 @@ def assert_inner_nodes_are_compiled(run):
     step()
     explanation = rtf.explain(step)
     step()
-    # What looks where a node's children are is of truth values.
     inner = [block for block in explanation.launches if "/false" in block]
     assert inner
     assert not set(inner) & set(explanation.not_compiled)

@@ -49,12 +49,14 @@ class BlockGraphReader {
       kSum,
       // One whole number a row.
       kNumber,
+      // The shape of rows, or a part of it.
+      kShape,
       kInvariant,
       kLiteral,
     };
 
     Kind kind = Kind::kRows;
-    // A node of the graph, a number, or which invariant or literal.
+    // A node of the graph, a number, or which shape, invariant or literal.
     int32_t id = 0;
     // Of one row, or of all.
     Shape shape;
@@ -86,7 +88,8 @@ class BlockGraphReader {
   // The same, of rows that have all of their columns.
   absl::Status Rows(const tensorflow::Node& node, int input,
                     Value* value) const;
-  // Reads a constant of whole numbers.
+  // Reads whole numbers: a constant, or a shape, in which the number of rows is
+  // -1, as where a shape is given.
   absl::Status Integers(const tensorflow::Node& node, int input,
                         Shape* numbers) const;
   // Makes a constant one more invariant.
@@ -112,8 +115,26 @@ class BlockGraphReader {
 
   absl::Status ReadReshape(const tensorflow::Node& node);
   absl::Status ReadConcat(const tensorflow::Node& node);
+  absl::Status ReadPack(const tensorflow::Node& node);
+  absl::Status ReadUnpack(const tensorflow::Node& node);
   absl::Status ReadSplit(const tensorflow::Node& node);
+  absl::Status ReadSplitV(const tensorflow::Node& node);
   absl::Status ReadSlice(const tensorflow::Node& node);
+  absl::Status ReadShape(const tensorflow::Node& node);
+  absl::Status ReadBroadcast(const tensorflow::Node& node);
+  // Sets the op's output to a shape; `sizes` are its elements.
+  absl::Status SetShape(const tensorflow::Node& node, Shape sizes,
+                        bool is_one_size);
+  absl::Status SliceShape(const tensorflow::Node& node);
+  absl::Status PackShape(const tensorflow::Node& node);
+  absl::Status ReadStridedSlice(const tensorflow::Node& node);
+  // What is taken of an axis: [begin, end).
+  struct Range {
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  absl::Status RangesOf(const tensorflow::Node& node, const Shape& shape,
+                        std::vector<Range>* ranges) const;
   // Returns whether there are whole rows on both sides of an axis: that of the
   // first of a row's axes.
   static bool IsFirstAxis(int64_t axis, const Shape& row);
@@ -150,6 +171,7 @@ class BlockGraphReader {
   std::map<std::pair<int, int>, Value> values_;
   // Constants of the function.
   std::vector<tensorflow::Tensor> literals_;
+  std::vector<Shape> shapes_;
   std::map<int32_t, int32_t> argument_of_node_;
 };
 

@@ -94,18 +94,26 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   if (IsReduction(node)) return ReadReduction(node);
   static const auto* const readers = new std::map<std::string, Reader>{
       {"AddN", &BlockGraphReader::ReadAddN},
+      {"BroadcastTo", &BlockGraphReader::ReadBroadcast},
       {"ConcatV2", &BlockGraphReader::ReadConcat},
       {"ExpandDims", &BlockGraphReader::ReadReshape},
       {"GatherNd", &BlockGraphReader::ReadGatherNd},
       {"GatherV2", &BlockGraphReader::ReadGather},
       {"Identity", &BlockGraphReader::ReadIdentity},
       {"MatMul", &BlockGraphReader::ReadMatMul},
+      {"Pack", &BlockGraphReader::ReadPack},
+      {"PreventGradient", &BlockGraphReader::ReadIdentity},
       {"Reshape", &BlockGraphReader::ReadReshape},
       {"ResourceGather", &BlockGraphReader::ReadGather},
+      {"Shape", &BlockGraphReader::ReadShape},
       {"Slice", &BlockGraphReader::ReadSlice},
       {"Softmax", &BlockGraphReader::ReadSoftmax},
       {"Split", &BlockGraphReader::ReadSplit},
+      {"SplitV", &BlockGraphReader::ReadSplitV},
       {"Squeeze", &BlockGraphReader::ReadReshape},
+      {"StopGradient", &BlockGraphReader::ReadIdentity},
+      {"StridedSlice", &BlockGraphReader::ReadStridedSlice},
+      {"Unpack", &BlockGraphReader::ReadUnpack},
   };
   const auto reader = readers->find(type);
   if (reader == readers->end()) return Refuse("no such instruction");
@@ -178,6 +186,11 @@ absl::Status BlockGraphReader::Integers(const tf::Node& node, int input,
                                         Shape* numbers) const {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, input, &value));
+  if (value.kind == Value::Kind::kShape) {
+    const Shape& sizes = shapes_[value.id];
+    numbers->insert(numbers->end(), sizes.begin(), sizes.end());
+    return absl::OkStatus();
+  }
   if (value.kind != Value::Kind::kLiteral) return Refuse("no constant");
   const tf::Tensor& tensor = literals_[value.id];
   for (int64_t i = 0; i < tensor.NumElements(); ++i) {

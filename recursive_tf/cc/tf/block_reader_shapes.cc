@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -84,6 +87,42 @@ absl::Status BlockGraphReader::ReadConcat(const tf::Node& node) {
   return Set(node, 0, joined);
 }
 
+// Rows stand side by side: along an axis of a row that is new.
+absl::Status BlockGraphReader::ReadPack(const tf::Node& node) {
+  int32_t axis = 0;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "axis", &axis));
+  std::vector<int32_t> ids;
+  Value packed;
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    TF_RETURN_IF_ERROR(Input(node, i, &packed));
+    if (packed.kind == Value::Kind::kShape) return PackShape(node);
+  }
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    TF_RETURN_IF_ERROR(Rows(node, i, &packed));
+    ids.push_back(packed.id);
+  }
+  packed.shape.insert(packed.shape.begin(), node.num_inputs());
+  if (!IsFirstAxis(axis, packed.shape)) return Refuse("another axis");
+  packed.id = block_.graph.Concat(ids);
+  return Set(node, 0, packed);
+}
+
+absl::Status BlockGraphReader::ReadUnpack(const tf::Node& node) {
+  int32_t axis = 0;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "axis", &axis));
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  if (!IsFirstAxis(axis, value.shape)) return Refuse("another axis");
+  Value part = value;
+  part.shape.erase(part.shape.begin());
+  const int64_t width = SizeOf(part.shape);
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    part.id = block_.graph.Slice(value.id, i * width, width);
+    TF_RETURN_IF_ERROR(Set(node, i, part));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
   Shape axis;
   TF_RETURN_IF_ERROR(Integers(node, 0, &axis));
@@ -96,6 +135,28 @@ absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
   for (int i = 0; i < node.num_outputs(); ++i) {
     part.id = block_.graph.Slice(value.id, i * width, width);
     TF_RETURN_IF_ERROR(Set(node, i, part));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlockGraphReader::ReadSplitV(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  Shape sizes;
+  Shape axis;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &sizes));
+  TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
+  if (!IsFirstAxis(axis[0], value.shape)) return Refuse("another axis");
+  const int64_t step = SizeOf(value.shape) / value.shape[0];
+  // One of the sizes may be what is left.
+  const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  int64_t begin = 0;
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    Value part = value;
+    part.shape[0] = sizes[i] < 0 ? value.shape[0] - all - 1 : sizes[i];
+    part.id = block_.graph.Slice(value.id, begin, part.shape[0] * step);
+    TF_RETURN_IF_ERROR(Set(node, i, part));
+    begin += part.shape[0] * step;
   }
   return absl::OkStatus();
 }
@@ -120,6 +181,135 @@ absl::Status BlockGraphReader::ReadSlice(const tf::Node& node) {
   const int64_t count = size[1] < 0 ? value.shape[0] - begin[1] : size[1];
   value.shape[0] = count;
   value.id = block_.graph.Slice(value.id, begin[1] * step, count * step);
+  return Set(node, 0, value);
+}
+
+// ---- The shapes of rows.
+
+absl::Status BlockGraphReader::ReadShape(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (value.kind != Value::Kind::kRows) return Refuse("the shape of no rows");
+  Shape sizes = value.shape;
+  sizes.insert(sizes.begin(), -1);
+  return SetShape(node, std::move(sizes), /*is_one_size=*/false);
+}
+
+absl::Status BlockGraphReader::SetShape(const tf::Node& node, Shape sizes,
+                                        bool is_one_size) {
+  Value value;
+  value.kind = Value::Kind::kShape;
+  value.dtype = node.output_type(0);
+  value.id = static_cast<int32_t>(shapes_.size());
+  if (!is_one_size) value.shape = {static_cast<int64_t>(sizes.size())};
+  shapes_.push_back(std::move(sizes));
+  return Set(node, 0, value);
+}
+
+// One size of a shape.
+absl::Status BlockGraphReader::SliceShape(const tf::Node& node) {
+  Shape sizes;
+  Shape begin;
+  Shape strides;
+  int32_t shrink_mask = 0;
+  TF_RETURN_IF_ERROR(Integers(node, 0, &sizes));
+  TF_RETURN_IF_ERROR(Integers(node, 1, &begin));
+  TF_RETURN_IF_ERROR(
+      tf::GetNodeAttr(node.attrs(), "shrink_axis_mask", &shrink_mask));
+  const auto rank = static_cast<int64_t>(sizes.size());
+  if (shrink_mask != 1 || begin.size() != 1) return Refuse("a part of a shape");
+  const int64_t axis = begin[0] < 0 ? begin[0] + rank : begin[0];
+  if (axis < 0 || axis >= rank) return Refuse("a part of a shape");
+  return SetShape(node, {sizes[axis]}, /*is_one_size=*/true);
+}
+
+absl::Status BlockGraphReader::PackShape(const tf::Node& node) {
+  Shape sizes;
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    Value size;
+    TF_RETURN_IF_ERROR(Input(node, i, &size));
+    if (!size.shape.empty()) return Refuse("several shapes");
+    TF_RETURN_IF_ERROR(Integers(node, i, &sizes));
+  }
+  return SetShape(node, std::move(sizes), /*is_one_size=*/false);
+}
+
+// Rows of one column stand for rows with it again and again.
+absl::Status BlockGraphReader::ReadBroadcast(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  Shape shape;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &shape));
+  const size_t rank = value.shape.size() + 1;
+  if (value.kind != Value::Kind::kRows || SizeOf(value.shape) != 1 ||
+      shape.size() != rank || shape.front() != -1) {
+    return Refuse("another shape");
+  }
+  shape.erase(shape.begin());
+  value.shape = std::move(shape);
+  return Set(node, 0, value);
+}
+
+// Sets the range of each axis that a StridedSlice takes, all of them if it says
+// nothing of one.
+absl::Status BlockGraphReader::RangesOf(const tf::Node& node,
+                                        const Shape& shape,
+                                        std::vector<Range>* ranges) const {
+  Shape begin;
+  Shape end;
+  Shape strides;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &begin));
+  TF_RETURN_IF_ERROR(Integers(node, 2, &end));
+  TF_RETURN_IF_ERROR(Integers(node, 3, &strides));
+  for (const char* name :
+       {"ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}) {
+    int32_t mask = 0;
+    TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), name, &mask));
+    if (mask != 0) return Refuse("another kind of slice");
+  }
+  int32_t begin_mask = 0;
+  int32_t end_mask = 0;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "begin_mask", &begin_mask));
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "end_mask", &end_mask));
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    Range& range = ranges->emplace_back();
+    range.end = shape[axis];
+    if (axis >= begin.size()) continue;
+    if (strides[axis] != 1) return Refuse("a stride");
+    const auto place = [&](int64_t index) {
+      const int64_t from_front = index < 0 ? index + shape[axis] : index;
+      return std::clamp<int64_t>(from_front, 0, shape[axis]);
+    };
+    if ((begin_mask >> axis & 1) == 0) range.begin = place(begin[axis]);
+    if ((end_mask >> axis & 1) == 0) range.end = place(end[axis]);
+    if (range.end <= range.begin) return Refuse("no columns");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BlockGraphReader::ReadStridedSlice(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (value.kind == Value::Kind::kShape) return SliceShape(node);
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  // How many rows there are is not known, but that there are some.
+  constexpr int64_t kManyRows = std::numeric_limits<int64_t>::max();
+  Shape shape = value.shape;
+  shape.insert(shape.begin(), kManyRows);
+  std::vector<Range> ranges;
+  TF_RETURN_IF_ERROR(RangesOf(node, shape, &ranges));
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const bool is_whole =
+        ranges[axis].begin == 0 && ranges[axis].end == shape[axis];
+    if (axis != 1 && !is_whole) {
+      return Refuse(axis == 0 ? "some of the rows" : "another axis");
+    }
+  }
+  if (value.shape.empty()) return Set(node, 0, value);
+  const int64_t step = SizeOf(value.shape) / value.shape[0];
+  value.shape[0] = ranges[1].end - ranges[1].begin;
+  value.id = block_.graph.Slice(value.id, ranges[1].begin * step,
+                                value.shape[0] * step);
   return Set(node, 0, value);
 }
 
