@@ -26,7 +26,7 @@ class RowGroups {
     const size_t mask = num_slots - 1;
     for (int32_t place = 0; place < num_places; ++place) {
       const auto row = static_cast<uint64_t>(rows[place]);
-      size_t slot = (row * kMultiplier >> kShift) & mask;
+      auto slot = static_cast<size_t>(row * kMultiplier >> kShift) & mask;
       while (slots[slot] >= 0 && rows[slots[slot]] != rows[place]) {
         slot = (slot + 1) & mask;
       }
@@ -48,7 +48,7 @@ class RowGroups {
   // Of Fibonacci hashing: Knuth, The Art of Computer Programming, volume
   // 3, 6.4.
   static constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
-  static constexpr int kShift = 32;
+  static constexpr uint32_t kShift = 32;
 
   std::vector<int32_t> next_;
   std::vector<int32_t> heads_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -43,9 +45,8 @@ absl::Status Own(tf::OpKernelContext* ctx, tf::Var* variable) {
   attributes.set_nic_compatible(true);
   TF_RETURN_IF_ERROR(
       ctx->allocate_temp(tensor->dtype(), tensor->shape(), &copy, attributes));
-  std::copy_n(tensor->tensor_data().data(), tensor->TotalBytes(),
-              static_cast<char*>(copy.data()));
-  *tensor = copy;
+  std::memcpy(copy.data(), tensor->data(), tensor->TotalBytes());
+  *tensor = std::move(copy);
   return absl::OkStatus();
 }
 
@@ -212,7 +213,7 @@ class AdagradUpdate {
   }
 
   absl::Status UpdateRows(int index) {
-    const auto table = static_cast<size_t>(2 * spec_.num_variables + index);
+    const auto table = static_cast<size_t>(2) * spec_.num_variables + index;
     const size_t sum = table + static_cast<size_t>(spec_.num_tables);
     TF_RETURN_IF_ERROR(Prepare(table, sum));
     const int first = FirstTable() + 2 * spec_.num_tables + index;

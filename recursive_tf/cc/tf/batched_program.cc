@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/read_lists.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/common_runtime/graph_constructor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"

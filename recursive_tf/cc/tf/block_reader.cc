@@ -148,6 +148,7 @@ int32_t BlockGraphReader::ReadParts(int32_t index) {
   std::vector<int64_t> widths = argument.widths;
   if (widths.empty()) widths = {SizeOf(argument.shape)};
   std::vector<int32_t> ids;
+  ids.reserve(widths.size());
   for (size_t part = 0; part < widths.size(); ++part) {
     ids.push_back(AddInput({index, static_cast<int32_t>(part)}, widths[part]));
   }

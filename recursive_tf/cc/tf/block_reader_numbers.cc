@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -6,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/tf/block_graph_reader.h"
+#include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -280,8 +281,11 @@ absl::Status BlockGraphReader::RangesOf(const tf::Node& node,
       const int64_t from_front = index < 0 ? index + shape[axis] : index;
       return std::clamp<int64_t>(from_front, 0, shape[axis]);
     };
-    if ((begin_mask >> axis & 1) == 0) range.begin = place(begin[axis]);
-    if ((end_mask >> axis & 1) == 0) range.end = place(end[axis]);
+    const auto is_in = [axis](int32_t mask) {
+      return std::bitset<32>(static_cast<uint32_t>(mask)).test(axis);
+    };
+    if (!is_in(begin_mask)) range.begin = place(begin[axis]);
+    if (!is_in(end_mask)) range.end = place(end[axis]);
     if (range.end <= range.begin) return Refuse("no columns");
   }
   return absl::OkStatus();

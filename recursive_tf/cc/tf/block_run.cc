@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/block_program.h"
@@ -14,6 +12,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/resource_var.h"

@@ -32,6 +32,7 @@ class LockedVariables {
 
   void LockAll() {
     std::vector<Mutex> mutexes;
+    mutexes.reserve(variables_.size());
     for (const auto& variable : variables_) mutexes.push_back(variable->mu());
     std::sort(mutexes.begin(), mutexes.end());
     mutexes.erase(std::unique(mutexes.begin(), mutexes.end()), mutexes.end());

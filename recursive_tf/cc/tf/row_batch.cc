@@ -28,6 +28,7 @@ std::vector<int64_t> WidthsOf(const RowBatch& batch) {
     return {batch.shape().num_elements() / batch.shape().dim_size(0)};
   }
   std::vector<int64_t> widths;
+  widths.reserve(scattered->parts.size());
   for (const ScatteredRows::Part& part : scattered->parts) {
     widths.push_back(part.width);
   }
@@ -96,6 +97,7 @@ absl::Status JoinBatches(std::vector<RowBatch> batches, RowBatch* joined) {
   }
   if (!CanJoin(batches)) {
     std::vector<tf::Tensor> parts;
+    parts.reserve(batches.size());
     for (RowBatch& batch : batches) {
       parts.push_back(std::exchange(batch, RowBatch()).AsTensor());
     }

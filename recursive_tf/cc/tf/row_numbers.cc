@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -78,9 +78,9 @@ int64_t Compute(NumberOp op, int64_t a, int64_t b) {
     case NumberOp::kNotEqual:
       return a != b ? 1 : 0;
     case NumberOp::kAnd:
-      return a & b;
+      return a != 0 && b != 0 ? 1 : 0;
     case NumberOp::kOr:
-      return a | b;
+      return a != 0 || b != 0 ? 1 : 0;
     case NumberOp::kNot:
       return 1 - a;
     default:
