@@ -22,7 +22,8 @@ WORK = ROOT / "build" / "sanitize"
 
 # What uses threads, and what walks through most of the kernels.
 TESTS = (
-    *("tests/batching", "tests/control_flow", "tests/failures", "tests/maps"),
+    *("tests/batching", "tests/blocks", "tests/control_flow", "tests/failures"),
+    *("tests/maps", "tests/optimizers"),
     *("tests/memo", "tests/push", "tests/random_numbers", "tests/reports"),
     "tests/stress",
     "tests/gradients/test_gradients.py",

@@ -105,3 +105,19 @@ REDUCTIONS = {
 @pytest.mark.parametrize("body", REDUCTIONS.values(), ids=REDUCTIONS)
 def test_gradients_of_means_and_sums(body):
     compare(body)
+
+
+def test_rows_that_are_the_same_in_all_columns():
+    """A gradient of a sum may be just that: one column, again and again."""
+    rows = tf.random.stateless_normal([7, WIDTH], [1, 2])
+    upstream = tf.random.stateless_normal([7], [3, 4])
+    found = []
+    for blocks in ("compiled", "tensorflow"):
+        options = rtf.Options(blocks=blocks)
+        with rtf.SubGraph("f", executor="batched", options=options) as f:
+            f.output(tf.reduce_sum(f.input(tf.TensorSpec([WIDTH]))))
+        with tf.GradientTape() as tape:
+            tape.watch(rows)
+            value = f.map(rows)
+        found.append(tape.gradient(value, rows, output_gradients=upstream))
+    np.testing.assert_array_equal(*found)

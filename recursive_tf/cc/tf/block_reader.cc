@@ -234,14 +234,14 @@ absl::Status BlockGraphReader::AddOutput(const Value& value) {
       break;
     }
     case Value::Kind::kRows: {
+      if (block_.graph[value.id].width != SizeOf(value.shape)) {
+        return Refuse("an output that is the same in all columns");
+      }
       const auto argument = argument_of_node_.find(value.id);
       if (argument != argument_of_node_.end()) {
         output.kind = BlockOutput::Kind::kArgument;
         output.index = argument->second;
         break;
-      }
-      if (block_.graph[value.id].width != SizeOf(value.shape)) {
-        return Refuse("an output that is the same in all columns");
       }
       [[fallthrough]];
     }
