@@ -67,7 +67,7 @@ class SparseAdagrad(SparseOptimizer):
     can_update_together = True
 
     def update_together(
-        self, gradients: Sequence[Any], targets: Sequence[Target], rate: Any
+        self, gradients: Sequence[Any], targets: Sequence[Target]
     ) -> None:
         """Updates variables in one op, which adds up several slices of one row."""
         dtype = targets[0].variable.dtype
@@ -80,13 +80,12 @@ class SparseAdagrad(SparseOptimizer):
             variables=_handles(dense),
             sums=self._handles_of_sums(dense),
             gradients=[gradient for gradient, _ in dense],
+            rates=[target.rate for _, target in dense],
             tables=_handles(sparse),
             table_sums=self._handles_of_sums(sparse),
             rows=[slices.values for slices, _ in sparse],
             indices=[tf.cast(slices.indices, tf.int64) for slices, _ in sparse],
-            rate=tf.cast(rate, dtype),
-            factors=[target.factor for _, target in dense],
-            table_factors=[target.factor for _, target in sparse],
+            table_rates=[target.rate for _, target in sparse],
         )
 
     def _handles_of_sums(self, updates: Sequence[tuple[Any, Target]]) -> list[Any]:

@@ -18,13 +18,11 @@ class Target(NamedTuple):
         variable: The variable.
         number: Its place among those that the optimizer was built for.
         rate: Its learning rate, a scalar of its dtype.
-        factor: What the optimizer's is multiplied by for it.
     """
 
     variable: tf.Variable
     number: int
     rate: tf.Tensor
-    factor: float
 
     def constant(self, value: float) -> tf.Tensor:
         """Returns a number in the variable's dtype."""
@@ -80,7 +78,7 @@ class SparseOptimizer(ReplicatedOptimizer):
         variables = [getattr(each, "value", each) for each in trainable_variables]
         if self.can_update_together and _are_together(variables):
             targets = [self._target(each, rate) for each in variables]
-            self.update_together(grads, targets, rate)
+            self.update_together(grads, targets)
             return
         if not self.clips:
             grads = [added_up(gradient) for gradient in grads]
@@ -97,17 +95,16 @@ class SparseOptimizer(ReplicatedOptimizer):
 
     def _target(self, variable: Any, learning_rate: Any) -> Target:
         number = self._get_variable_index(variable)
-        factor = self._factors[number]
         rate = tf.cast(learning_rate, variable.dtype)
-        if factor != 1:
-            rate *= factor
-        return Target(variable, number, rate, factor)
+        if self._factors[number] != 1:
+            rate *= self._factors[number]
+        return Target(variable, number, rate)
 
     # Whether `update_together` is there.
     can_update_together = False
 
     def update_together(
-        self, gradients: Sequence[Any], targets: Sequence[Target], rate: Any
+        self, gradients: Sequence[Any], targets: Sequence[Target]
     ) -> None:
         """Updates all variables; a row of a gradient may be there several times."""
         raise NotImplementedError

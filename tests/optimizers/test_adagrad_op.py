@@ -16,13 +16,12 @@ def apply(variables=(), tables=(), *, rate=0.5, dtype=tf.float32):
         variables=[variable.handle for variable, _, _ in variables],
         sums=[sums.handle for _, sums, _ in variables],
         gradients=[gradient for _, _, gradient in variables],
+        rates=[tf.constant(rate, dtype)] * len(variables),
         tables=[table.handle for table, _, _, _ in tables],
         table_sums=[sums.handle for _, sums, _, _ in tables],
         rows=[rows for _, _, rows, _ in tables],
         indices=[tf.constant(indices, tf.int64) for _, _, _, indices in tables],
-        rate=tf.constant(rate, dtype),
-        factors=[1.0] * len(variables),
-        table_factors=[1.0] * len(tables),
+        table_rates=[tf.constant(rate, dtype)] * len(tables),
     )
 
 

@@ -16,14 +16,6 @@ class ApplyAdagradOp : public tf::OpKernel {
   explicit ApplyAdagradOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("N", &spec_.num_variables));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("M", &spec_.num_tables));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("factors", &spec_.factors));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("table_factors", &spec_.table_factors));
-    OP_REQUIRES(
-        ctx,
-        spec_.factors.size() == static_cast<size_t>(spec_.num_variables) &&
-            spec_.table_factors.size() == static_cast<size_t>(spec_.num_tables),
-        absl::InvalidArgumentError(
-            "There must be a factor for each variable and each table."));
   }
 
   void Compute(tf::OpKernelContext* ctx) override {

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -53,12 +52,12 @@ absl::Status Own(tf::OpKernelContext* ctx, tf::Var* variable) {
 // The numbers of a variable, or of a row, and of its gradient.
 template <typename T>
 struct Span {
-  T* variable;
-  T* sum;
-  const T* gradient;
-  int64_t size;
+  T* variable = nullptr;
+  T* sum = nullptr;
+  const T* gradient = nullptr;
+  int64_t size = 0;
   // The learning rate, kBlock times.
-  const T* rates;
+  const T* rates = nullptr;
 };
 
 // sum += gradient^2; variable -= gradient / sqrt(sum) * rate. Operands are the
@@ -110,11 +109,6 @@ class AdagradUpdate {
       : spec_(*spec), ctx_(*ctx) {}
 
   absl::Status Run() {
-    const tf::Tensor& rate = ctx_.input(FirstTable() + 4 * spec_.num_tables);
-    if (rate.NumElements() != 1) {
-      return absl::InvalidArgumentError("The rate must be one number.");
-    }
-    rate_ = rate.flat<T>()(0);
     TF_RETURN_IF_ERROR(AddVariables(0, 2 * spec_.num_variables));
     TF_RETURN_IF_ERROR(AddVariables(FirstTable(), 2 * spec_.num_tables));
     variables_.LockAll();
@@ -130,7 +124,7 @@ class AdagradUpdate {
   }
 
  private:
-  int FirstTable() const { return 3 * spec_.num_variables; }
+  int FirstTable() const { return 4 * spec_.num_variables; }
 
   absl::Status AddVariables(int first_input, int count) {
     for (int i = first_input; i < first_input + count; ++i) {
@@ -181,7 +175,10 @@ class AdagradUpdate {
     if (gradient.shape() != numbers.shape()) {
       return Unlike(variable, gradient.shape());
     }
-    Span<T> all = SpanOf(variable, sum, gradient, spec_.factors[variable]);
+    Span<T> all;
+    TF_RETURN_IF_ERROR(SetSpan(variable, sum, gradient,
+                               ctx_.input(3 * spec_.num_variables + index),
+                               &all));
     const int64_t size = numbers.NumElements();
     for (int64_t i = 0; i < size; i += kBlock) {
       spans->push_back({all.variable + i, all.sum + i, all.gradient + i,
@@ -190,18 +187,19 @@ class AdagradUpdate {
     return absl::OkStatus();
   }
 
-  // Where a variable, its sums and its gradient begin.
-  Span<T> SpanOf(size_t variable, size_t sum, const tf::Tensor& gradient,
-                 float factor) {
-    return {variables_[variable].tensor()->template flat<T>().data(),
-            variables_[sum].tensor()->template flat<T>().data(),
-            gradient.flat<T>().data(), 0, RatesOf(factor)};
-  }
-
-  const T* RatesOf(float factor) {
-    std::vector<T>& rates = rates_[factor];
-    rates.resize(kBlock, rate_ * static_cast<T>(factor));
-    return rates.data();
+  // Sets where a variable, its sums and its gradient begin, and its rate.
+  absl::Status SetSpan(size_t variable, size_t sum, const tf::Tensor& gradient,
+                       const tf::Tensor& rate, Span<T>* span) {
+    if (rate.NumElements() != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("The learning rate of variable '",
+                       variables_.name(variable), "' is not one number."));
+    }
+    span->variable = variables_[variable].tensor()->template flat<T>().data();
+    span->sum = variables_[sum].tensor()->template flat<T>().data();
+    span->gradient = gradient.flat<T>().data();
+    span->rates = rates_.emplace_back(kBlock, rate.flat<T>()(0)).data();
+    return absl::OkStatus();
   }
 
   absl::Status Unlike(size_t variable, const tf::TensorShape& gradient) const {
@@ -227,7 +225,9 @@ class AdagradUpdate {
     if (num_places == 0) return absl::OkStatus();
     const int64_t* const numbers = indices.flat<int64_t>().data();
     const RowGroups groups(numbers, num_places);
-    Span<T> all = SpanOf(table, sum, rows, spec_.table_factors[index]);
+    Span<T> all;
+    TF_RETURN_IF_ERROR(SetSpan(table, sum, rows,
+                               ctx_.input(first + 2 * spec_.num_tables), &all));
     all.size = rows.NumElements() / num_places;
     RunInParallel(groups.heads().size(), all.size, [&](int64_t i) {
       UpdateRow(groups, groups.heads()[i], numbers, all);
@@ -278,9 +278,8 @@ class AdagradUpdate {
   tf::OpKernelContext& ctx_;
   // Those of `spec_` and their sums, then the tables and theirs.
   LockedVariables<tf::mutex_lock> variables_;
-  T rate_ = 0;
-  // By factor: the product of the two, as often as threads take numbers.
-  std::map<float, std::vector<T>> rates_;
+  // As often as threads take numbers.
+  std::vector<std::vector<T>> rates_;
 };
 
 }  // namespace

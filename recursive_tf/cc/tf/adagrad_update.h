@@ -1,8 +1,6 @@
 #ifndef RECURSIVE_TF_CC_TF_ADAGRAD_UPDATE_H_
 #define RECURSIVE_TF_CC_TF_ADAGRAD_UPDATE_H_
 
-#include <vector>
-
 #include "absl/status/status.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
@@ -12,9 +10,6 @@ namespace recursive_tf {
 struct AdagradSpec {
   int num_variables = 0;
   int num_tables = 0;
-  // Of the learning rate, by variable and by table.
-  std::vector<float> factors;
-  std::vector<float> table_factors;
 };
 
 // Updates the variables and tables that the inputs of the op name, in one go:

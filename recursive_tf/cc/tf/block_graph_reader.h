@@ -115,6 +115,8 @@ class BlockGraphReader {
 
   absl::Status ReadReshape(const tensorflow::Node& node);
   absl::Status ReadConcat(const tensorflow::Node& node);
+  // Returns some steps along the first of a row's axes.
+  Value PartOf(Value value, int64_t begin, int64_t count);
   absl::Status ReadPack(const tensorflow::Node& node);
   absl::Status ReadUnpack(const tensorflow::Node& node);
   absl::Status ReadSplit(const tensorflow::Node& node);

@@ -108,17 +108,23 @@ absl::Status BlockGraphReader::ReadPack(const tf::Node& node) {
   return Set(node, 0, packed);
 }
 
+BlockGraphReader::Value BlockGraphReader::PartOf(Value value, int64_t begin,
+                                                 int64_t count) {
+  const int64_t step = SizeOf(value.shape) / value.shape[0];
+  value.shape[0] = count;
+  value.id = block_.graph.Slice(value.id, begin * step, count * step);
+  return value;
+}
+
 absl::Status BlockGraphReader::ReadUnpack(const tf::Node& node) {
   int32_t axis = 0;
   TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "axis", &axis));
   Value value;
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
   if (!IsFirstAxis(axis, value.shape)) return Refuse("another axis");
-  Value part = value;
-  part.shape.erase(part.shape.begin());
-  const int64_t width = SizeOf(part.shape);
   for (int i = 0; i < node.num_outputs(); ++i) {
-    part.id = block_.graph.Slice(value.id, i * width, width);
+    Value part = PartOf(value, i, 1);
+    part.shape.erase(part.shape.begin());
     TF_RETURN_IF_ERROR(Set(node, i, part));
   }
   return absl::OkStatus();
@@ -130,12 +136,9 @@ absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Rows(node, 1, &value));
   if (!IsFirstAxis(axis[0], value.shape)) return Refuse("another axis");
-  const int64_t width = SizeOf(value.shape) / node.num_outputs();
-  Value part = value;
-  part.shape[0] /= node.num_outputs();
+  const int64_t count = value.shape[0] / node.num_outputs();
   for (int i = 0; i < node.num_outputs(); ++i) {
-    part.id = block_.graph.Slice(value.id, i * width, width);
-    TF_RETURN_IF_ERROR(Set(node, i, part));
+    TF_RETURN_IF_ERROR(Set(node, i, PartOf(value, i * count, count)));
   }
   return absl::OkStatus();
 }
@@ -148,16 +151,13 @@ absl::Status BlockGraphReader::ReadSplitV(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Integers(node, 1, &sizes));
   TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
   if (!IsFirstAxis(axis[0], value.shape)) return Refuse("another axis");
-  const int64_t step = SizeOf(value.shape) / value.shape[0];
   // One of the sizes may be what is left.
   const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
   int64_t begin = 0;
   for (int i = 0; i < node.num_outputs(); ++i) {
-    Value part = value;
-    part.shape[0] = sizes[i] < 0 ? value.shape[0] - all - 1 : sizes[i];
-    part.id = block_.graph.Slice(value.id, begin, part.shape[0] * step);
-    TF_RETURN_IF_ERROR(Set(node, i, part));
-    begin += part.shape[0] * step;
+    const int64_t count = sizes[i] < 0 ? value.shape[0] - all - 1 : sizes[i];
+    TF_RETURN_IF_ERROR(Set(node, i, PartOf(value, begin, count)));
+    begin += count;
   }
   return absl::OkStatus();
 }
@@ -178,11 +178,8 @@ absl::Status BlockGraphReader::ReadSlice(const tf::Node& node) {
       return Refuse("another axis");
     }
   }
-  const int64_t step = SizeOf(value.shape) / value.shape[0];
   const int64_t count = size[1] < 0 ? value.shape[0] - begin[1] : size[1];
-  value.shape[0] = count;
-  value.id = block_.graph.Slice(value.id, begin[1] * step, count * step);
-  return Set(node, 0, value);
+  return Set(node, 0, PartOf(value, begin[1], count));
 }
 
 // ---- The shapes of rows.
@@ -211,7 +208,6 @@ absl::Status BlockGraphReader::SetShape(const tf::Node& node, Shape sizes,
 absl::Status BlockGraphReader::SliceShape(const tf::Node& node) {
   Shape sizes;
   Shape begin;
-  Shape strides;
   int32_t shrink_mask = 0;
   TF_RETURN_IF_ERROR(Integers(node, 0, &sizes));
   TF_RETURN_IF_ERROR(Integers(node, 1, &begin));
@@ -310,11 +306,8 @@ absl::Status BlockGraphReader::ReadStridedSlice(const tf::Node& node) {
     }
   }
   if (value.shape.empty()) return Set(node, 0, value);
-  const int64_t step = SizeOf(value.shape) / value.shape[0];
-  value.shape[0] = ranges[1].end - ranges[1].begin;
-  value.id = block_.graph.Slice(value.id, ranges[1].begin * step,
-                                value.shape[0] * step);
-  return Set(node, 0, value);
+  const auto [first, last] = ranges[1];
+  return Set(node, 0, PartOf(value, first, last - first));
 }
 
 }  // namespace recursive_tf

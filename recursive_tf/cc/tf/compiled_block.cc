@@ -217,15 +217,7 @@ bool CompiledBlock::Run(const BatchedStep& step,
         shape.dim_size(0) != rows.front().shape().dim_size(0)) {
       return false;
     }
-    arguments.push_back({each.dtype(), ShapeOf(shape, 1), {}});
-    if (each.scattered() == nullptr) continue;
-    for (const ScatteredRows::Part& part : each.scattered()->parts) {
-      arguments.back().widths.push_back(part.width);
-    }
-  }
-  // Parts of one width are nothing to a program.
-  for (BlockArgument& argument : arguments) {
-    if (argument.widths.size() == 1) argument.widths.clear();
+    arguments.push_back({each.dtype(), ShapeOf(shape, 1), each.PartWidths()});
   }
   std::vector<const tf::Tensor*> tensors;
   for (const int32_t index : invariants_) {

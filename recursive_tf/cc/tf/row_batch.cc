@@ -21,25 +21,11 @@ namespace tf = tensorflow;
 
 namespace {
 
-// Returns the widths of a batch's parts.
-std::vector<int64_t> WidthsOf(const RowBatch& batch) {
-  const ScatteredRows* const scattered = batch.scattered();
-  if (scattered == nullptr) {
-    return {batch.shape().num_elements() / batch.shape().dim_size(0)};
-  }
-  std::vector<int64_t> widths;
-  widths.reserve(scattered->parts.size());
-  for (const ScatteredRows::Part& part : scattered->parts) {
-    widths.push_back(part.width);
-  }
-  return widths;
-}
-
 bool AreAlike(const RowBatch& a, const RowBatch& b) {
   tf::TensorShape shape = a.shape();
   shape.set_dim(0, b.shape().dim_size(0));
   return a.dtype() == b.dtype() && shape == b.shape() &&
-         WidthsOf(a) == WidthsOf(b);
+         a.PartWidths() == b.PartWidths();
 }
 
 // Returns whether rows of all can be read where they are.
@@ -71,6 +57,16 @@ void Append(RowBatch batch, ScatteredRows* joined) {
 }
 
 }  // namespace
+
+std::vector<int64_t> RowBatch::PartWidths() const {
+  std::vector<int64_t> widths;
+  if (scattered_ == nullptr || scattered_->parts.size() == 1) return widths;
+  widths.reserve(scattered_->parts.size());
+  for (const ScatteredRows::Part& part : scattered_->parts) {
+    widths.push_back(part.width);
+  }
+  return widths;
+}
 
 tf::Tensor RowBatch::AsTensor() const {
   if (scattered_ == nullptr) return rows_;
@@ -109,10 +105,14 @@ absl::Status JoinBatches(std::vector<RowBatch> batches, RowBatch* joined) {
   ScatteredRows all;
   all.dtype = batches.front().dtype();
   all.shape = batches.front().shape();
+  std::vector<int64_t> widths = batches.front().PartWidths();
+  if (widths.empty()) {
+    widths = {all.shape.num_elements() / all.shape.dim_size(0)};
+  }
   int64_t num_rows = 0;
   for (const RowBatch& batch : batches) num_rows += batch.shape().dim_size(0);
   all.shape.set_dim(0, num_rows);
-  for (const int64_t width : WidthsOf(batches.front())) {
+  for (const int64_t width : widths) {
     all.parts.push_back({width, {}});
     all.parts.back().rows.reserve(num_rows);
   }

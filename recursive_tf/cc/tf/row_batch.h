@@ -58,6 +58,9 @@ class RowBatch {
     return shape().num_elements() * tensorflow::DataTypeSize(dtype());
   }
 
+  // Returns the widths of parts; none if rows are whole.
+  std::vector<int64_t> PartWidths() const;
+
   // Null if there is a tensor.
   const ScatteredRows* scattered() const { return scattered_.get(); }
 

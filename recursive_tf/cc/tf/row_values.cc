@@ -88,6 +88,7 @@ absl::Status RowValues::ShapeOf(const JoinedRows& joined,
                                 tf::DataType* dtype) const {
   const tf::Tensor& first = values_[joined.front().runs().front().value];
   *shape = first.shape();
+  shape->set_dim(0, joined.front().num_rows());
   *dtype = first.dtype();
   int64_t length = 0;
   for (const Rows& rows : joined) {
@@ -98,7 +99,6 @@ absl::Status RowValues::ShapeOf(const JoinedRows& joined,
         return UnlikeRows(value, values_[run.value]);
       }
     }
-    shape->set_dim(0, joined.front().num_rows());
     if (joined.size() == 1) return absl::OkStatus();
     const bool fits = value.dtype() == *dtype && value.dims() > 1 &&
                       value.dims() == shape->dims() &&
@@ -137,9 +137,11 @@ absl::Status RowValues::Collect(const JoinedRows& joined, bool holds,
                                 RowBatch* batch) {
   const tf::Tensor& first = values_[joined.front().runs().front().value];
   tf::Tensor rows;
-  if (!CanScatter(first.dtype()) || first.NumElements() == 0 ||
-      (joined.size() == 1 && View(first, joined.front(), &rows))) {
-    TF_RETURN_IF_ERROR(Gather(joined, &rows));
+  const bool stand_together =
+      joined.size() == 1 && View(first, joined.front(), &rows);
+  const bool can_scatter = CanScatter(first.dtype()) && first.NumElements() > 0;
+  if (stand_together || !can_scatter) {
+    if (!stand_together) TF_RETURN_IF_ERROR(Gather(joined, &rows));
     *batch = RowBatch(std::move(rows));
     return absl::OkStatus();
   }

@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/testing/rows_of.h"
 
 namespace recursive_tf {
 namespace {
@@ -76,12 +77,6 @@ class MatrixOps {
 };
 
 using MatrixAdjoints = Adjoints<Matrix, MatrixOps>;
-
-Rows RowsOf(const std::vector<ValueRow>& list) {
-  Rows rows;
-  for (const ValueRow& row : list) rows.Add(row);
-  return rows;
-}
 
 TEST(AdjointsTest, RowsThatNobodyContributedToAreZero) {
   const MatrixOps ops({3}, {1});

@@ -6,15 +6,10 @@
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/testing/rows_of.h"
 
 namespace recursive_tf {
 namespace {
-
-Rows RowsOf(const std::vector<ValueRow>& list) {
-  Rows rows;
-  for (const ValueRow& row : list) rows.Add(row);
-  return rows;
-}
 
 // A launch with one input, of `rows`.
 Launch LaunchOf(int32_t block, const std::vector<ValueRow>& rows) {

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/testing/rows_of.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -20,12 +21,6 @@ namespace {
 namespace tf = tensorflow;
 
 using Floats = std::vector<float>;
-
-Rows RowsOf(const std::vector<ValueRow>& all) {
-  Rows rows;
-  for (const ValueRow row : all) rows.Add(row);
-  return rows;
-}
 
 RowBatch Collected(RowValues* values, const JoinedRows& rows,
                    bool holds = true) {

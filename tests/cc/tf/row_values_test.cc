@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/testing/rows_of.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -18,12 +19,6 @@ namespace {
 namespace tf = tensorflow;
 
 using Floats = std::vector<float>;
-
-Rows RowsOf(const std::vector<ValueRow>& all) {
-  Rows rows;
-  for (const ValueRow row : all) rows.Add(row);
-  return rows;
-}
 
 RowValues ValuesOf(std::vector<tf::Tensor> all) {
   RowValues values;
