@@ -64,8 +64,8 @@ BUGS = (
     Bug(
         "results-to-other-activations",
         CC / "batching/lock_step.cc",
-        "{launch.first_value + k, i});\n    }\n    Progress",
-        "{launch.first_value + k, launch.num_rows() - 1 - i});\n    }\n    Progress",
+        "{launch.first_value + k, row});\n    }\n    Progress",
+        "{launch.first_value + k, launch.num_rows() - 1 - row});\n    }\n    Progress",
     ),
     Bug(
         "returned-value-freed-early",

@@ -28,6 +28,8 @@ REGISTER_OP("RecursiveInvokeBatched")
     .Attr("max_bytes: int = -1")
     .Attr("policy: string")
     .Attr("block_kind: string = 'auto'")
+    .Attr("share_rows: string = 'auto'")
+    .Attr("sharing: list(int) = []")
     .Attr("plan: list(int) >= 1")
     .Attr("prologue: func")
     .Attr("prologue_captures: list(int) >= 0")
@@ -55,6 +57,10 @@ procedures: What the blocks were made of; the gradient is made of them too.
 policy: What decides which block is launched next.
 block_kind: "tensorflow" if blocks run as functions; "compiled" or "auto" if
   they run as block programs where they can.
+share_rows: "always" if rows of blocks that compute the same are computed once,
+  "never", or "auto" if they are where that pays.
+sharing: Of each block: 0 if its rows must not be shared, 1 if they may be, 2 if
+  that pays.
 plan: The program, encoded: procedures, blocks, where inputs come from.
 prologue: A function of the captures `prologue_captures`, run once. Its outputs
   and those of `late` are the values that the plan names, and then what blocks

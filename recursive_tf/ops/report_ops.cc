@@ -23,6 +23,7 @@ REGISTER_OP("RecursiveReport")
     .Output("counts: int64")
     .Output("compiled: int64")
     .Output("reasons: string")
+    .Output("shared: int64")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
     .Doc(R"doc(
@@ -34,6 +35,7 @@ seconds: [4]: schedule, gather, blocks, deferred.
 counts: [3]: bytes moved, peak bytes, the least launches there could be.
 compiled: By block, how many of its launches ran as a block program.
 reasons: By block, why others did not; empty if none did.
+shared: By block, how many activations got a row that another one computed.
 )doc");
 
 REGISTER_OP("RecursiveTrace")

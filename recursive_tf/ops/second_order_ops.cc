@@ -31,6 +31,7 @@ REGISTER_OP("RecursivePorts")
     .Attr("max_bytes: int = -1")
     .Attr("policy: string")
     .Attr("block_kind: string = 'auto'")
+    .Attr("share_rows: string = 'auto'")
     .Attr("results: list(int) >= 0")
     .Attr("inputs_of_ports: list(int) >= 1")
     // Of the ports too: their gradients are of other shapes than they.
@@ -46,6 +47,7 @@ output_gradients: Of the outputs, and then tables, that `results` lists.
 procedures: Not in training form.
 policy: Of the batched executor; empty if the call was not batched.
 block_kind: The same.
+share_rows: The same.
 inputs_of_ports: Of args and captures: what the gradient at each port is by.
 )doc");
 

@@ -6,6 +6,9 @@ from typing import Literal
 EXECUTORS = ("auto", "batched", "dataflow")
 POLICIES = ("agenda", "depth")
 BLOCKS = ("auto", "compiled", "tensorflow")
+# What the batched executor's ops call the choices of it.
+BATCHED_ATTRIBUTES = ("policy", "block_kind", "share_rows")
+_SHARE_ROWS = {"auto": "auto", True: "always", False: "never"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +34,10 @@ class Options:
             programs of those that it can, with packed products and fused element-wise
             code; "tensorflow" runs TensorFlow's kernels, op by op. "auto" takes what is
             faster, which is "compiled" today. Results differ by rounding.
+        share_rows: Whether calls that compute the same of equal whole numbers, e.g.
+            leaves with the same word, are computed once in each launch of a block
+            program. "auto" is where that pays: in blocks with a product. Values are
+            the same; gradients differ by rounding.
     """
 
     max_depth: int | None = 100_000
@@ -38,6 +45,7 @@ class Options:
     max_bytes: int | Literal["auto"] | None = "auto"
     policy: str = "agenda"
     blocks: Literal["auto", "compiled", "tensorflow"] = "auto"
+    share_rows: bool | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
         for name in ("max_depth", "max_activations", "max_bytes"):
@@ -52,3 +60,12 @@ class Options:
             raise ValueError(f"policy={self.policy!r}: choose one of {POLICIES}.")
         if self.blocks not in BLOCKS:
             raise ValueError(f"blocks={self.blocks!r}: choose one of {BLOCKS}.")
+        if self.share_rows not in _SHARE_ROWS:
+            raise ValueError(
+                f"share_rows={self.share_rows!r}: choose True, False or 'auto'."
+            )
+
+    def batched_attributes(self) -> dict[str, str]:
+        """Returns what the batched executor's ops take, by name."""
+        choices = (self.policy, self.blocks, _SHARE_ROWS[self.share_rows])
+        return dict(zip(BATCHED_ATTRIBUTES, choices, strict=True))

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 
@@ -28,8 +29,9 @@ struct ListOutput {
 };
 
 // One run of a block for all of `activations`. Its outputs are the values from
-// `first_value` on; row i of each belongs to activation i. Only items of lists
-// are as many as there are, in the order of the activations.
+// `first_value` on; row i of each belongs to activation i, unless activations
+// share rows. Only items of lists are as many as there are, in the order of the
+// activations.
 struct Launch {
   int32_t block = kNoBlock;
   int32_t first_value = 0;
@@ -38,7 +40,30 @@ struct Launch {
   std::vector<ListInput> list_inputs;
   std::vector<ListOutput> list_outputs;
 
-  int32_t num_rows() const { return static_cast<int32_t>(activations.size()); }
+  // Of activations that compute the same, one computes it for all. Without
+  // groups each computes its own. There are none with lists.
+  EqualRows shared;
+
+  int32_t num_activations() const {
+    return static_cast<int32_t>(activations.size());
+  }
+
+  // Returns how many rows outputs have that are no items.
+  int32_t num_rows() const {
+    return is_shared() ? shared.num_groups() : num_activations();
+  }
+
+  bool is_shared() const { return shared.num_groups() > 0; }
+
+  // Returns the row of activation i, by its place here.
+  int32_t RowOf(int32_t i) const {
+    return is_shared() ? shared.group_of()[i] : i;
+  }
+
+  // Returns the first activation, by its place here, that a row belongs to.
+  int32_t FirstOf(int32_t row) const {
+    return is_shared() ? shared.firsts()[row] : row;
+  }
 
   bool IsListOutput(int32_t output) const {
     return std::any_of(

@@ -23,14 +23,16 @@ void LaunchBound::Add(const Launch& launch,
                       int32_t num_values) {
   Chains chains(static_cast<size_t>(launch.num_rows()) * num_blocks_, 0);
   for (size_t i = 0; i < launch.inputs.size(); ++i) {
-    const std::vector<int32_t> owners = OwnersOfItems(launch, i);
-    for (const Rows& rows : launch.inputs[i]) Follow(rows, owners, &chains);
+    const std::vector<int32_t> to_rows = RowsOfInput(launch, i);
+    for (const Rows& rows : launch.inputs[i]) Follow(rows, to_rows, &chains);
+  }
+  for (int32_t i = 0; i < launch.num_activations(); ++i) {
+    const ValueRow& decision = decided_by[i];
+    if (decision.value != ValueRow::kNoValue) {
+      Follow(decision.value, At(decision.row), launch.RowOf(i), &chains);
+    }
   }
   for (int32_t row = 0; row < launch.num_rows(); ++row) {
-    const ValueRow& decision = decided_by[row];
-    if (decision.value != ValueRow::kNoValue) {
-      Follow(decision.value, At(decision.row), row, &chains);
-    }
     const int32_t length = ++chains[At(row) + launch.block];
     longest_[launch.block] = std::max(longest_[launch.block], length);
   }
@@ -54,24 +56,26 @@ int64_t LaunchBound::Get() const {
   return std::accumulate(longest_.begin(), longest_.end(), int64_t{0});
 }
 
-std::vector<int32_t> LaunchBound::OwnersOfItems(const Launch& launch,
-                                                size_t input) {
-  std::vector<int32_t> owners;
+std::vector<int32_t> LaunchBound::RowsOfInput(const Launch& launch,
+                                              size_t input) {
+  if (launch.is_shared()) return launch.shared.group_of();
+  std::vector<int32_t> to_rows;
   for (const ListInput& list : launch.list_inputs) {
     if (list.input != static_cast<int32_t>(input)) continue;
     for (size_t row = 0; row < list.counts.size(); ++row) {
-      owners.insert(owners.end(), list.counts[row], static_cast<int32_t>(row));
+      to_rows.insert(to_rows.end(), list.counts[row],
+                     static_cast<int32_t>(row));
     }
   }
-  return owners;
+  return to_rows;
 }
 
-void LaunchBound::Follow(const Rows& rows, const std::vector<int32_t>& owners,
+void LaunchBound::Follow(const Rows& rows, const std::vector<int32_t>& to_rows,
                          Chains* chains) const {
   int32_t next = 0;
   for (const RowRun& run : rows.runs()) {
     for (int32_t i = 0; i < run.num_rows; ++i, ++next) {
-      const int32_t to_row = owners.empty() ? next : owners[next];
+      const int32_t to_row = to_rows.empty() ? next : to_rows[next];
       Follow(run.value, At(run.first_row + i * run.stride), to_row, chains);
     }
   }

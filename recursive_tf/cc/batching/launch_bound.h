@@ -41,10 +41,11 @@ class LaunchBound {
     return static_cast<size_t>(row) * num_blocks_;
   }
 
-  // Returns whose each item of an input is; none if it has a row for each.
-  static std::vector<int32_t> OwnersOfItems(const Launch& launch, size_t input);
+  // Returns which row of a launch each row of an input, or each item, goes to;
+  // none if row i goes to row i.
+  static std::vector<int32_t> RowsOfInput(const Launch& launch, size_t input);
 
-  void Follow(const Rows& rows, const std::vector<int32_t>& owners,
+  void Follow(const Rows& rows, const std::vector<int32_t>& to_rows,
               Chains* chains) const;
   void Follow(int32_t value, size_t from, int32_t to_row, Chains* chains) const;
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/batched_path.h"
@@ -40,6 +41,7 @@ bool LockStep::Next(Launch* launch) {
   launch->inputs.clear();
   launch->list_inputs.clear();
   launch->list_outputs.clear();
+  launch->shared = EqualRows();
   for (const StageInput& input : stage.inputs) {
     launch->inputs.emplace_back();
     if (const PlannedList* list = procedure.ListAt(input.front())) {
@@ -61,12 +63,14 @@ void LockStep::Complete(const Launch& launch) {
   FindReadOutputs(launch, stage);
   activations_.FindUnread(launch.first_value, stage.num_outputs);
   // One pass: there may be more activations than a cache holds.
-  for (int32_t i = 0; i < launch.num_rows() && !calls_.is_refused(); ++i) {
+  for (int32_t i = 0; i < launch.num_activations() && !calls_.is_refused();
+       ++i) {
     activations_.table().PrefetchParentAfter(launch.activations, i);
     const int32_t id = launch.activations[i];
+    const int32_t row = launch.RowOf(i);
     for (const int32_t k : read_outputs_) {
       activations_.PutExpected(id, stage.first_output + k,
-                               {launch.first_value + k, i});
+                               {launch.first_value + k, row});
     }
     Progress& progress = activations_[id].progress;
     progress = schedule_.After(progress, launch.block);
@@ -154,7 +158,7 @@ void LockStep::FindCounts(const PlannedList& list, const Stage& stage,
   ListOutput& added = launch->list_outputs.emplace_back();
   added.output = output;
   const int32_t counts = output_at(list.count.slot);
-  for (int32_t i = 0; i < launch->num_rows(); ++i) {
+  for (int32_t i = 0; i < launch->num_activations(); ++i) {
     added.counts.push_back(
         counts < 0 ? activations_.Find(launch->activations[i], list.count)
                    : ValueRow{launch->first_value + counts, i});
@@ -166,7 +170,7 @@ void LockStep::PutLists(const Launch& launch, const Stage& stage) {
     const int32_t slot = stage.first_output + made.output;
     if (!activations_.IsRead(launch.activations.front(), slot)) continue;
     int32_t row = 0;
-    for (int32_t i = 0; i < launch.num_rows(); ++i) {
+    for (int32_t i = 0; i < launch.num_activations(); ++i) {
       const int32_t count = host_->ReadCount(made.counts[i]);
       activations_.PutRows(launch.activations[i], slot,
                            {launch.first_value + made.output, row}, count);
@@ -181,7 +185,7 @@ void LockStep::FindReadOutputs(const Launch& launch, const Stage& stage) {
     const int32_t slot = stage.first_output + k;
     if (!activations_.IsRead(launch.activations.front(), slot)) continue;
     if (launch.IsListOutput(k)) continue;
-    activations_.Expect(launch.first_value + k, launch.num_rows());
+    activations_.Expect(launch.first_value + k, launch.num_activations());
     read_outputs_.push_back(k);
   }
 }

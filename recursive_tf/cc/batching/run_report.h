@@ -15,12 +15,15 @@ struct RunReport {
   explicit RunReport(size_t num_blocks = 0)
       : launches(num_blocks, 0),
         rows(num_blocks, 0),
+        shared(num_blocks, 0),
         compiled(num_blocks, 0),
         reasons(num_blocks) {}
 
   // By block: how often it was launched, and for how many activations in all.
   std::vector<int64_t> launches;
   std::vector<int64_t> rows;
+  // How many of the activations got a row that another one computed.
+  std::vector<int64_t> shared;
   // How many of the launches ran as a block program, and why others did not.
   std::vector<int64_t> compiled;
   std::vector<std::string> reasons;

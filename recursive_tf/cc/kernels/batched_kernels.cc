@@ -93,6 +93,7 @@ class InvokeBatchedOp : public BatchedKernel {
           "blocks and block_names do not fit the plan.");
     }
     TF_RETURN_IF_ERROR(BatchedSpec::ReadBlockKind(ctx, &block_specs_));
+    TF_RETURN_IF_ERROR(BatchedSpec::ReadSharing(ctx, &block_specs_));
     for (size_t i = 0; i < num_blocks; ++i) {
       block_specs_[i].label = program_.block_names[i];
     }

@@ -67,6 +67,7 @@ class ReportOp : public tf::OpKernel {
     std::copy(report.reasons.begin(), report.reasons.end(),
               reasons.vec<tf::tstring>().data());
     ctx->set_output(5, reasons);
+    ctx->set_output(6, VectorOf(report.shared));
   }
 };
 

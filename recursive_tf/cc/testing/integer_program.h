@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/base/equal_rows.h"
+#include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
@@ -63,6 +65,7 @@ class IntegerRun : public Host {
     Sweep();
     Launch launch;
     while (steps_.Next(&launch)) {
+      if (shares_rows_) ShareRows(&launch);
       Compute(launch);
       steps_.Complete(launch);
       Sweep();
@@ -105,6 +108,10 @@ class IntegerRun : public Host {
     is_cancelled_ = std::move(is_cancelled);
   }
 
+  // From now on rows of equal inputs are computed once, where there are no
+  // lists.
+  void set_shares_rows() { shares_rows_ = true; }
+
   // What was pushed, by table and index.
   const std::map<int32_t, std::map<int64_t, int64_t>>& tables() const {
     return tables_;
@@ -130,13 +137,31 @@ class IntegerRun : public Host {
   const LockStep& steps() const { return steps_; }
 
  private:
+  void ShareRows(Launch* launch) const {
+    if (program_.launch_blocks.count(launch->block) > 0) return;
+    const std::vector<Column> inputs = GatherAll(launch->inputs);
+    launch->shared = EqualRows(
+        launch->num_activations(),
+        [&](int32_t row) {
+          uint64_t hash = 0;
+          for (const Column& input : inputs) {
+            hash = HashCombine(hash, static_cast<uint64_t>(input.at(row)));
+          }
+          return hash;
+        },
+        [&](int32_t a, int32_t b) {
+          return std::all_of(
+              inputs.begin(), inputs.end(),
+              [a, b](const Column& input) { return input[a] == input[b]; });
+        });
+  }
+
   void Compute(const Launch& launch) {
-    const size_t num_rows = launch.activations.size();
+    const auto num_rows = static_cast<size_t>(launch.num_rows());
     launches_.emplace_back(launch.block, num_rows);
-    std::vector<Column> inputs;
-    // A row that is joined of several is as many inputs.
-    for (const JoinedRows& input : launch.inputs) {
-      for (const Rows& rows : input) inputs.push_back(Gather(rows));
+    std::vector<Column> inputs = GatherAll(launch.inputs);
+    if (launch.is_shared()) {
+      for (Column& input : inputs) input = Take(input, launch.shared.firsts());
     }
     const auto of_launch = program_.launch_blocks.find(launch.block);
     std::vector<Column> outputs =
@@ -152,6 +177,21 @@ class IntegerRun : public Host {
     if (static_cast<int32_t>(values_.size()) != steps_.num_values()) {
       throw std::logic_error("the values are numbered in another way");
     }
+  }
+
+  // A row that is joined of several is as many inputs.
+  std::vector<Column> GatherAll(const std::vector<JoinedRows>& inputs) const {
+    std::vector<Column> gathered;
+    for (const JoinedRows& input : inputs) {
+      for (const Rows& rows : input) gathered.push_back(Gather(rows));
+    }
+    return gathered;
+  }
+
+  static Column Take(const Column& column, const std::vector<int32_t>& rows) {
+    Column taken;
+    for (const int32_t row : rows) taken.push_back(column.at(row));
+    return taken;
   }
 
   static std::vector<Column> RowByRow(const IntegerProgram::Block& block,
@@ -206,6 +246,7 @@ class IntegerRun : public Host {
   Tape<Column> tape_;
   size_t num_dead_ = 0;
   size_t max_alive_ = 0;
+  bool shares_rows_ = false;
   std::function<bool()> is_cancelled_;
 };
 

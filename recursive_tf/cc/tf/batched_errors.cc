@@ -27,9 +27,9 @@ absl::Status BatchedErrors::FailedLaunch(const Launch& launch,
                                          absl::Status status) const {
   if (absl::IsCancelled(status)) return status;
   const std::optional<int64_t> row = TakeFailedRow(&status);
-  if (row.has_value() &&
-      *row < static_cast<int64_t>(launch.activations.size())) {
-    return FailedIn(launch.activations[*row], status);
+  if (row.has_value() && *row < launch.num_rows()) {
+    const int32_t first = launch.FirstOf(static_cast<int32_t>(*row));
+    return FailedIn(launch.activations[first], status);
   }
   constexpr size_t kShown = 3;
   std::string paths;

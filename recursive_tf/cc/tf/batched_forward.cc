@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policies.h"
@@ -130,7 +132,7 @@ absl::Status BatchedForward::RunAll() {
 }
 
 absl::Status BatchedForward::RunWithinLimits(Launch* launch) {
-  const auto num_rows = static_cast<double>(launch->num_rows());
+  const auto num_rows = static_cast<double>(launch->num_activations());
   double& bytes_per_row = bytes_per_row_[launch->block];
   const int64_t held = num_bytes() + steps_.activations().num_bytes();
   const auto more = static_cast<int64_t>(bytes_per_row * num_rows);
@@ -151,28 +153,44 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   TF_RETURN_IF_ERROR(RunLate(spec_.late.of_block[launch->block]));
   std::vector<RowBatch> inputs(launch->inputs.size());
   TF_RETURN_IF_ERROR(CollectInputs(*launch, &inputs));
+  ShareRows(launch, &inputs);
   watch_.Lap(&report_.seconds_gather);
   const int32_t num_values = steps_.num_values() - launch->first_value;
   if (bound_.has_value()) AddTo(&*bound_, *launch, num_values);
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
-  std::vector<tf::Tensor> outputs;
-  bool ran_compiled = false;
-  // What may be kept must not be written to: then the block gets a copy of the
-  // references.
-  std::vector<RowBatch> kept_inputs;
-  if (spec_.keep) kept_inputs = inputs;
-  TF_RETURN_IF_ERROR(blocks_[launch->block].Run(
-      step_, std::move(inputs), &invariants_, &outputs, &ran_compiled));
-  report_.compiled[launch->block] += ran_compiled ? 1 : 0;
+  Computed computed;
+  absl::Status status = RunBlock(*launch, std::move(inputs), &computed);
+  if (!status.ok() && launch->is_shared()) {
+    // It fails again, and says of which activation.
+    launch->shared = EqualRows();
+    inputs.assign(launch->inputs.size(), RowBatch());
+    TF_RETURN_IF_ERROR(CollectInputs(*launch, &inputs));
+    status = RunBlock(*launch, std::move(inputs), &computed);
+  }
+  TF_RETURN_IF_ERROR(status);
   watch_.Lap(&report_.seconds_blocks);
-  TF_RETURN_IF_ERROR(CheckRows(*launch, outputs));
-  if (spec_.keep) tape_.AddLaunch(launch, kept_inputs, outputs);
+  TF_RETURN_IF_ERROR(CheckRows(*launch, computed.outputs));
+  if (spec_.keep) tape_.AddLaunch(launch, computed.inputs, computed.outputs);
   for (int32_t i = 0; i < num_values; ++i) {
-    AddValue(std::move(outputs[i]));
+    AddValue(std::move(computed.outputs[i]));
   }
   TF_RETURN_IF_ERROR(CheckItems(*launch));
   report_.peak_bytes = std::max(report_.peak_bytes, num_bytes());
+  return absl::OkStatus();
+}
+
+absl::Status BatchedForward::RunBlock(const Launch& launch,
+                                      std::vector<RowBatch> inputs,
+                                      Computed* computed) {
+  // What may be kept must not be written to: then the block gets a copy of the
+  // references.
+  computed->inputs = spec_.keep ? inputs : std::vector<RowBatch>();
+  bool ran_compiled = false;
+  TF_RETURN_IF_ERROR(blocks_[launch.block].Run(step_, std::move(inputs),
+                                               &invariants_, &computed->outputs,
+                                               &ran_compiled));
+  report_.compiled[launch.block] += ran_compiled ? 1 : 0;
   return absl::OkStatus();
 }
 
@@ -207,6 +225,25 @@ absl::Status BatchedForward::CollectInputs(const Launch& launch,
   return absl::OkStatus();
 }
 
+void BatchedForward::ShareRows(Launch* launch, std::vector<RowBatch>* inputs) {
+  if (!launch->list_inputs.empty() || !launch->list_outputs.empty()) return;
+  std::vector<int32_t> kept;
+  if (spec_.keep) {
+    kept = spec_.program.gradients[launch->block].kept;
+    const auto is_output = [inputs](int32_t index) {
+      return static_cast<size_t>(index) >= inputs->size();
+    };
+    kept.erase(std::remove_if(kept.begin(), kept.end(), is_output), kept.end());
+  }
+  std::optional<EqualRows> equal =
+      blocks_[launch->block].FindEqualRows(step_, *inputs, kept, &invariants_);
+  if (!equal.has_value() || equal->num_groups() == launch->num_rows()) return;
+  for (RowBatch& each : *inputs) each = TakeRows(each, equal->firsts());
+  launch->shared = *std::move(equal);
+  report_.shared[launch->block] +=
+      launch->num_activations() - launch->num_rows();
+}
+
 absl::Status BatchedForward::CheckItems(const Launch& launch) {
   for (const ListOutput& list : launch.list_outputs) {
     std::vector<int32_t> counts;
@@ -237,7 +274,7 @@ absl::Status BatchedForward::CheckRows(
     }
     return absl::InternalError(absl::StrCat("output ", i,
                                             " does not have a row for each of ",
-                                            launch.num_rows(), " activations"));
+                                            launch.num_rows(), " rows"));
   }
   return absl::OkStatus();
 }

@@ -75,6 +75,13 @@ class BatchedForward {
   absl::Status RunLate(const std::vector<int32_t>& parts);
   absl::Status RunAll();
   absl::Status RunLaunch(Launch* launch);
+  // What a launch gave, and what it took if that may be kept.
+  struct Computed {
+    std::vector<RowBatch> inputs;
+    std::vector<tensorflow::Tensor> outputs;
+  };
+  absl::Status RunBlock(const Launch& launch, std::vector<RowBatch> inputs,
+                        Computed* computed);
   // The same; refused if it would hold more than may be, as it seems.
   absl::Status RunWithinLimits(Launch* launch);
   int64_t num_bytes() const {
@@ -84,6 +91,9 @@ class BatchedForward {
              int32_t num_values) const;
   absl::Status CollectInputs(const Launch& launch,
                              std::vector<RowBatch>* inputs);
+  // Has activations that compute the same share rows, where that is wanted:
+  // `*inputs` are those of the first of each then.
+  void ShareRows(Launch* launch, std::vector<RowBatch>* inputs);
   // Checks that there are as many items as are counted.
   absl::Status CheckItems(const Launch& launch);
   absl::Status CheckRows(const Launch& launch,

@@ -32,6 +32,14 @@ namespace recursive_tf {
 
 namespace tf = tensorflow;
 
+namespace {
+
+// Of a block's rows that compute the same: what `sharing` says of it, at least.
+constexpr int32_t kMaySharing = 1;
+constexpr int32_t kPaysSharing = 2;
+
+}  // namespace
+
 absl::Status BatchedSpec::Read(tf::OpKernelConstruction* ctx,
                                BatchedSpec* spec) {
   std::vector<int64_t> plan;
@@ -75,6 +83,28 @@ absl::Status BatchedSpec::ReadBlocks(tf::OpKernelConstruction* ctx,
   for (size_t i = 0; i < functions.size(); ++i) {
     blocks->push_back(
         {functions[i].name(), std::move(invariants[i]), num_rows_to_transpose});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchedSpec::ReadSharing(tf::OpKernelConstruction* ctx,
+                                      std::vector<BlockSpec>* blocks) {
+  std::string choice;
+  std::vector<int32_t> sharing;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("share_rows", &choice));
+  TF_RETURN_IF_ERROR(ctx->GetAttr("sharing", &sharing));
+  if (choice != "auto" && choice != "always" && choice != "never") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("There is no share_rows '", choice, "'."));
+  }
+  // One that was saved before there was this has none.
+  if (sharing.empty()) return absl::OkStatus();
+  if (sharing.size() != blocks->size()) {
+    return absl::InvalidArgumentError("sharing does not fit blocks.");
+  }
+  const int32_t least = choice == "always" ? kMaySharing : kPaysSharing;
+  for (size_t i = 0; i < sharing.size(); ++i) {
+    (*blocks)[i].shares_rows = choice != "never" && sharing[i] >= least;
   }
   return absl::OkStatus();
 }

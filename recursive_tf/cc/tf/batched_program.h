@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/plan.h"
@@ -32,6 +34,8 @@ struct BlockSpec {
   // Whether it may run as a block program, and what a profile calls that.
   bool is_compiled = false;
   std::string label{};
+  // Whether rows that compute the same are computed once.
+  bool shares_rows = false;
 };
 
 // What the attributes of a batched root op say of its program.
@@ -45,6 +49,10 @@ struct BatchedSpec {
                                  const std::string& name,
                                  int64_t num_rows_to_transpose,
                                  std::vector<BlockSpec>* blocks);
+
+  // Reads which blocks share rows.
+  static absl::Status ReadSharing(tensorflow::OpKernelConstruction* ctx,
+                                  std::vector<BlockSpec>* blocks);
 
   // Reads whether blocks may run as block programs.
   static absl::Status ReadBlockKind(tensorflow::OpKernelConstruction* ctx,
@@ -77,6 +85,16 @@ class Block {
                    Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs,
                    bool* ran_compiled = nullptr) const;
+
+  // Returns which rows compute the same, as CompiledBlock does; none too if
+  // they are not to be shared.
+  std::optional<EqualRows> FindEqualRows(const BatchedStep& step,
+                                         const std::vector<RowBatch>& rows,
+                                         const std::vector<int32_t>& kept,
+                                         Invariants* invariants) const {
+    if (!spec_.shares_rows || compiled_ == nullptr) return std::nullopt;
+    return compiled_->FindEqualRows(step, rows, kept, invariants);
+  }
 
   // Returns whether rows may stand where they are: if a block program takes
   // them, as far as is known.

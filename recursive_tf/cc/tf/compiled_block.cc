@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/base/equal_rows.h"
+#include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_program.h"
@@ -20,6 +22,7 @@
 #include "recursive_tf/cc/tf/block_run.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -178,6 +181,44 @@ void CompiledBlock::Keep(const Compilation* compilation,
   kept_ = std::move(kept);
 }
 
+namespace {
+
+// Returns the numbers that all that a block gives follows from.
+std::vector<int32_t> NumbersThatCount(const ReadBlock& block) {
+  std::vector<int32_t> numbers;
+  for (const RowLookup& lookup : block.lookups) {
+    numbers.push_back(lookup.number);
+  }
+  for (const BlockOutput& output : block.outputs) {
+    if (output.kind == BlockOutput::Kind::kNumber) {
+      numbers.push_back(output.index);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+EqualRows GroupRows(const std::vector<std::vector<int64_t>>& numbers,
+                    const std::vector<int32_t>& columns, int32_t num_rows) {
+  return {
+      num_rows,
+      [&](int32_t row) {
+        uint64_t hash = 0;
+        for (const int32_t column : columns) {
+          hash = HashCombine(hash, static_cast<uint64_t>(numbers[column][row]));
+        }
+        return hash;
+      },
+      [&](int32_t a, int32_t b) {
+        return std::all_of(columns.begin(), columns.end(), [&](int32_t column) {
+          return numbers[column][a] == numbers[column][b];
+        });
+      }};
+}
+
+}  // namespace
+
 template <typename T>
 bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
                           const std::vector<RowBatch>& rows,
@@ -204,25 +245,24 @@ bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
   return true;
 }
 
-bool CompiledBlock::Run(const BatchedStep& step,
-                        const std::vector<RowBatch>& rows,
-                        Invariants* invariants,
-                        std::vector<tf::Tensor>* outputs) const {
-  if (rows.empty()) return false;
+std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
+    const BatchedStep& step, const std::vector<RowBatch>& rows,
+    Invariants* invariants) const {
+  if (rows.empty()) return std::nullopt;
   std::vector<BlockArgument> arguments;
   arguments.reserve(rows.size() + invariants_.size());
   for (const RowBatch& each : rows) {
     const tf::TensorShape& shape = each.shape();
     if (shape.dims() == 0 || shape.dim_size(0) == 0 ||
         shape.dim_size(0) != rows.front().shape().dim_size(0)) {
-      return false;
+      return std::nullopt;
     }
     arguments.push_back({each.dtype(), ShapeOf(shape, 1), each.PartWidths()});
   }
-  std::vector<const tf::Tensor*> tensors;
+  Call call;
   for (const int32_t index : invariants_) {
     const tf::Tensor& tensor = invariants->Get(index);
-    tensors.push_back(&tensor);
+    call.invariants.push_back(&tensor);
     BlockArgument& argument = arguments.emplace_back();
     argument.dtype = tensor.dtype();
     argument.shape = ShapeOf(tensor.shape(), 0);
@@ -235,11 +275,58 @@ bool CompiledBlock::Run(const BatchedStep& step,
       argument.shape.front() = -1;
     }
   }
-  const Compilation* found = Find(arguments);
-  if (found == nullptr || !found->status.ok()) return false;
-  return found->block.dtype == tf::DT_FLOAT
-             ? RunAs<float>(step, *found, rows, tensors, invariants, outputs)
-             : RunAs<double>(step, *found, rows, tensors, invariants, outputs);
+  call.compilation = Find(arguments);
+  if (call.compilation == nullptr || !call.compilation->status.ok()) {
+    return std::nullopt;
+  }
+  return call;
+}
+
+bool CompiledBlock::Run(const BatchedStep& step,
+                        const std::vector<RowBatch>& rows,
+                        Invariants* invariants,
+                        std::vector<tf::Tensor>* outputs) const {
+  const std::optional<Call> call = Prepare(step, rows, invariants);
+  if (!call.has_value()) return false;
+  const Compilation& found = *call->compilation;
+  return found.block.dtype == tf::DT_FLOAT
+             ? RunAs<float>(step, found, rows, call->invariants, invariants,
+                            outputs)
+             : RunAs<double>(step, found, rows, call->invariants, invariants,
+                             outputs);
+}
+
+std::optional<EqualRows> CompiledBlock::FindEqualRows(
+    const BatchedStep& step, const std::vector<RowBatch>& rows,
+    const std::vector<int32_t>& kept, Invariants* invariants) const {
+  const bool are_numbers =
+      std::all_of(rows.begin(), rows.end(), [](const RowBatch& each) {
+        return IsWholeNumber(each.dtype()) && each.shape().dims() == 1;
+      });
+  if (!are_numbers) return std::nullopt;
+  std::optional<Call> call = Prepare(step, rows, invariants);
+  if (!call.has_value()) return std::nullopt;
+  const ReadBlock& block = call->compilation->block;
+  for (const tf::Tensor& literal : block.literals) {
+    call->invariants.push_back(&literal);
+  }
+  const int64_t num_rows = rows.front().shape().dim_size(0);
+  std::vector<std::vector<int64_t>> numbers;
+  if (!FindNumbers(block.numbers, num_rows, rows, call->invariants, &numbers)) {
+    return std::nullopt;
+  }
+  // What is computed follows from these; what is kept or given as it is may be
+  // read for something else.
+  std::vector<int32_t> columns = NumbersThatCount(block);
+  const auto add_column = [&](int32_t argument) {
+    columns.push_back(static_cast<int32_t>(numbers.size()));
+    numbers.push_back(ReadNumbers(rows[argument].AsTensor(), num_rows));
+  };
+  for (const int32_t argument : kept) add_column(argument);
+  for (const BlockOutput& output : block.outputs) {
+    if (output.kind == BlockOutput::Kind::kArgument) add_column(output.index);
+  }
+  return GroupRows(numbers, columns, static_cast<int32_t>(num_rows));
 }
 
 }  // namespace recursive_tf

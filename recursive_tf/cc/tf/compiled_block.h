@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/tf/batched_step.h"
@@ -38,6 +40,14 @@ class CompiledBlock {
                          Invariants* invariants,
                          std::vector<tensorflow::Tensor>* outputs) const;
 
+  // Returns which rows are the same in all that is computed of them, given
+  // `arguments` of which they are kept; none if that is not known of whole
+  // numbers alone, or if the function has to run.
+  std::optional<EqualRows> FindEqualRows(const BatchedStep& step,
+                                         const std::vector<RowBatch>& rows,
+                                         const std::vector<int32_t>& kept,
+                                         Invariants* invariants) const;
+
   // Returns whether the last compilation was possible, or there was none.
   bool IsPossible() const;
 
@@ -56,6 +66,16 @@ class CompiledBlock {
     std::shared_ptr<const void> numbers;
   };
 
+  // What a run needs to know first: for which shapes it is, and its invariants.
+  struct Call {
+    const Compilation* compilation = nullptr;
+    std::vector<const tensorflow::Tensor*> invariants;
+  };
+
+  // Returns none if the function has to run.
+  std::optional<Call> Prepare(const BatchedStep& step,
+                              const std::vector<RowBatch>& rows,
+                              Invariants* invariants) const;
   template <typename T>
   bool RunAs(const BatchedStep& step, const Compilation& found,
              const std::vector<RowBatch>& rows,

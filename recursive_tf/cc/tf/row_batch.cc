@@ -121,6 +121,16 @@ absl::Status JoinBatches(std::vector<RowBatch> batches, RowBatch* joined) {
   return absl::OkStatus();
 }
 
+tf::Tensor TakeRows(const RowBatch& batch, const std::vector<int32_t>& rows) {
+  const tf::Tensor from = batch.AsTensor();
+  tf::Tensor taken = AllocateRows(from, static_cast<int64_t>(rows.size()));
+  const RowView view(from);
+  const RowView to(taken);
+  int64_t to_row = 0;
+  for (const int32_t row : rows) CopyRows(view, row, 1, to, to_row++);
+  return taken;
+}
+
 std::vector<RowBatch> AsBatches(std::vector<tf::Tensor> tensors) {
   return {std::make_move_iterator(tensors.begin()),
           std::make_move_iterator(tensors.end())};

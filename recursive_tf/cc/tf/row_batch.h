@@ -76,6 +76,11 @@ class RowBatch {
 // where they stand if they can be read there.
 absl::Status JoinBatches(std::vector<RowBatch> batches, RowBatch* joined);
 
+// Returns some rows of a batch, one behind the other.
+// REQUIRES: a batch that is a tensor.
+tensorflow::Tensor TakeRows(const RowBatch& batch,
+                            const std::vector<int32_t>& rows);
+
 // Returns each tensor as a batch.
 std::vector<RowBatch> AsBatches(std::vector<tensorflow::Tensor> tensors);
 

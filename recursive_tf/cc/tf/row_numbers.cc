@@ -88,18 +88,6 @@ int64_t Compute(NumberOp op, int64_t a, int64_t b) {
   }
 }
 
-// Reads all elements, or one for all rows.
-void Read(const tf::Tensor& tensor, int64_t num_rows, Numbers* numbers) {
-  WithType(tensor.dtype(), [&](const auto* type) {
-    const auto* const first = static_cast<decltype(type)>(tensor.data());
-    if (tensor.NumElements() == 1) {
-      numbers->assign(num_rows, static_cast<int64_t>(*first));
-    } else {
-      numbers->assign(first, first + tensor.NumElements());
-    }
-  });
-}
-
 bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
                   const Numbers& indices, Numbers* numbers) {
   const int64_t size = vector.NumElements();
@@ -146,6 +134,19 @@ bool IsWholeNumber(tf::DataType dtype) {
   return dtype == tf::DT_INT32 || dtype == tf::DT_INT64 || dtype == tf::DT_BOOL;
 }
 
+Numbers ReadNumbers(const tf::Tensor& tensor, int64_t num_rows) {
+  Numbers numbers;
+  WithType(tensor.dtype(), [&](const auto* type) {
+    const auto* const first = static_cast<decltype(type)>(tensor.data());
+    if (tensor.NumElements() == 1) {
+      numbers.assign(num_rows, static_cast<int64_t>(*first));
+    } else {
+      numbers.assign(first, first + tensor.NumElements());
+    }
+  });
+  return numbers;
+}
+
 int64_t NumberAt(const tf::Tensor& tensor, int64_t index) {
   int64_t number = 0;
   WithType(tensor.dtype(), [&](const auto* type) {
@@ -164,10 +165,10 @@ bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
     Numbers* const to = &(*found)[i];
     switch (number.op) {
       case NumberOp::kArgument:
-        Read(rows[number.tensor].AsTensor(), num_rows, to);
+        *to = ReadNumbers(rows[number.tensor].AsTensor(), num_rows);
         break;
       case NumberOp::kInvariant:
-        Read(*invariants[number.tensor], num_rows, to);
+        *to = ReadNumbers(*invariants[number.tensor], num_rows);
         break;
       case NumberOp::kConstant:
         to->assign(num_rows, number.constant);

@@ -56,6 +56,10 @@ struct RowNumber {
 // computed.
 bool IsWholeNumber(tensorflow::DataType dtype);
 
+// Returns the numbers of a tensor: one for each row, or that of all rows.
+std::vector<int64_t> ReadNumbers(const tensorflow::Tensor& tensor,
+                                 int64_t num_rows);
+
 // Returns the element of a tensor of whole numbers or bools at a place.
 int64_t NumberAt(const tensorflow::Tensor& tensor, int64_t index);
 

@@ -23,6 +23,7 @@ from recursive_tf.python.batching.flatten.flattening import flatten
 from recursive_tf.python.batching.plan.block_names import block_names
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import make_plan
+from recursive_tf.python.batching.plan.sharing import sharing_of
 from recursive_tf.python.batching.plan.stages import Stages
 from recursive_tf.python.batching.refusal import LoopMustWaitError, faults_of_compiler
 from recursive_tf.python.batching.vectorize.any_number import (
@@ -223,6 +224,7 @@ class Compilation:
             return {
                 **self.names(),
                 **self.inference.attributes(graph, "blocks"),
+                "sharing": [sharing_of(self.program, b) for b in self.blocks],
                 **self.outputs.attributes(graph),
             }
 

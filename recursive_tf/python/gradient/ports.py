@@ -13,6 +13,7 @@ import tensorflow as tf
 from recursive_tf.ops import library
 from recursive_tf.python import tf_compat
 from recursive_tf.python.gradient.cotangents import is_zero
+from recursive_tf.python.options import BATCHED_ATTRIBUTES
 from recursive_tf.python.program.dense import dense, shape_like
 from recursive_tf.python.root_calls.dense_gradients import wants_dense_gradients
 from recursive_tf.python.root_calls.root_op import BATCHED, Carried
@@ -91,8 +92,9 @@ def _add_ports(
         push_sizes=inputs[num_args + num_captures :],
         output_gradients=list(given.values()),
         Tports=[gradient.dtype for gradient in gradients.values()],
-        policy=op.get_attr("policy") if is_batched else "",
-        block_kind=op.get_attr("block_kind") if is_batched else "",
+        **{
+            name: op.get_attr(name) if is_batched else "" for name in BATCHED_ATTRIBUTES
+        },
         results=list(given),
         inputs_of_ports=list(gradients),
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_ports",

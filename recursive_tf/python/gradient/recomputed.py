@@ -33,7 +33,7 @@ def gradient_by_recomputing(
     inputs = [tf_compat.without_function(tensor) for tensor in op.inputs]
     results = add_root_op(
         carried,
-        Chosen(None, "", "", [f"Its gradient is not batched: {error}"]),
+        Chosen(None, {}, [f"Its gradient is not batched: {error}"]),
         args=inputs[:num_args],
         captures=inputs[num_args : num_args + num_captures],
         push_sizes=inputs[num_args + num_captures :],

@@ -20,6 +20,7 @@ from recursive_tf.python.gradient.batched import gradient_of_invoke_batched
 from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.gradient.root_gradient import gradient_of_invoke
 from recursive_tf.python.gradient.sinks import shape_of
+from recursive_tf.python.options import BATCHED_ATTRIBUTES
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.root_calls.fallback import fell_back
 from recursive_tf.python.root_calls.root_op import (
@@ -187,18 +188,19 @@ class _SecondGradient:
 
     def _chosen(self, carried: Carried) -> Chosen:
         """Returns what runs the tangent program: what ran the program, if it can."""
-        policy = self._op.get_attr("policy").decode()
-        if not policy:
-            return Chosen(None, "", "", [_NOT_BATCHED])
+        attributes = {
+            name: self._op.get_attr(name).decode() for name in BATCHED_ATTRIBUTES
+        }
+        if not attributes["policy"]:
+            return Chosen(None, {}, [_NOT_BATCHED])
         graphs = [tf_compat.to_func_graph(p) for p in carried.procedures]
         try:
             compilation = compiled_once(graphs, carried.captures, carried.names)
             _ = compilation.training
         except CannotBatchError as error:
             fell_back(f"The second gradient of SubGraph '{carried.names[0]}'", error)
-            return Chosen(None, "", "", [str(error)])
-        blocks = self._op.get_attr("block_kind").decode()
-        return Chosen(compilation, policy, blocks, [])
+            return Chosen(None, {}, [str(error)])
+        return Chosen(compilation, attributes, [])
 
 
 def _shaped_like(tensor: tf.Tensor, tangent: tf.Tensor) -> tf.Tensor:

@@ -9,7 +9,7 @@ from recursive_tf.python.reports.watch import Run, Watch
 
 _T = TypeVar("_T")
 # What is launched in the dataflow executor.
-_NOTHING = Run([], [], {}, 0, 0, 0, [], [])
+_NOTHING = Run([], [], {}, 0, 0, 0, [], [], [])
 
 
 class Explanation:
@@ -79,6 +79,15 @@ class Explanation:
             return None
         pairs = zip(run.rows, run.launches, strict=True)
         return self._by_block([rows / max(count, 1) for rows, count in pairs])
+
+    @property
+    def shared(self) -> dict[str, float] | None:
+        """Which share of the last activations of each block got another one's row."""
+        run = self.forward
+        if run is None:
+            return None
+        pairs = zip(run.shared, run.rows, strict=True)
+        return self._by_block([shared / max(rows, 1) for shared, rows in pairs])
 
     @property
     def not_compiled(self) -> dict[str, str] | None:
@@ -182,11 +191,13 @@ def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
     count, least = sum(forward.launches), forward.least_launches
     yield f"Last run: {count} launches; the least that there can be is {least}."
     not_compiled = explanation.not_compiled or {}
-    columns = ["launches", "rows each", *(["backward"] if backward else []), "compiled"]
-    yield "  " + "  ".join([*columns, "block"])
+    columns = ["launches", "rows each", "shared"]
+    columns += [*(["backward"] if backward else []), "compiled", "block"]
+    yield "  " + "  ".join(columns)
     for block, name in enumerate(explanation.program.block_names):
         launches, rows = forward.launches[block], forward.rows[block]
         cells = [f"{launches:8}", f"{rows / max(launches, 1):9.1f}"]
+        cells.append(f"{forward.shared[block] / max(rows, 1):6.0%}")
         if backward is not None:
             cells.append(f"{backward.launches[block]:8}")
         cells.append(f"{'no' if name in not_compiled else 'yes':>8}")

@@ -23,6 +23,7 @@ class Run:
         least_launches: What no policy needs fewer than; 0 of a backward pass.
         compiled: How many launches of each block ran as a block program.
         reasons: Why others did not, by block; empty if none did.
+        shared: How many activations of each block got a row that another computed.
     """
 
     launches: list[int]
@@ -33,6 +34,7 @@ class Run:
     least_launches: int
     compiled: list[int]
     reasons: list[str]
+    shared: list[int]
 
 
 class Watch:
@@ -72,6 +74,7 @@ class Watch:
             least_launches=least_launches,
             compiled=report.compiled.numpy().tolist(),
             reasons=[reason.decode() for reason in report.reasons.numpy()],
+            shared=report.shared.numpy().tolist(),
         )
 
 

@@ -233,8 +233,7 @@ class RootCall:
             carried,
             Chosen(
                 self.compilation,
-                self.options.policy,
-                self.options.blocks,
+                self.options.batched_attributes(),
                 self.reasons,
                 self._insists,
             ),

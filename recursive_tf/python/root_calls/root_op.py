@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -96,16 +96,14 @@ class Chosen:
 
     Attributes:
         compilation: For the batched executor, if that runs it.
-        policy: Of that.
-        blocks: What it runs blocks with.
+        attributes: What it was told; see `Options.batched_attributes`.
         reasons: Why it does not.
         is_insisted: Whether the batched executor was asked for, and so may not leave
             the gradient to the other one.
     """
 
     compilation: Compilation | None
-    policy: str
-    blocks: str
+    attributes: Mapping[str, str]
     reasons: list[str]
     is_insisted: bool = False
 
@@ -138,8 +136,7 @@ def add_root_op(
     else:
         results = library.recursive_invoke_batched(
             **arguments,
-            policy=chosen.policy,
-            block_kind=chosen.blocks,
+            **chosen.attributes,
             **chosen.compilation.attributes(graph),
         )
         if chosen.is_insisted:

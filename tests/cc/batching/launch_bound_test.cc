@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/testing/rows_of.h"
@@ -48,6 +49,24 @@ TEST(LaunchBoundTest, AChainNeedsALaunchALink) {
     Add(LaunchOf(0, {{value, 0}}), 1, &bound);
   }
   EXPECT_EQ(bound.Get(), 5);
+}
+
+TEST(LaunchBoundTest, AChainGoesThroughARowThatSeveralShare) {
+  LaunchBound bound(1);
+  bound.AddValues(1, 3);
+  Add(LaunchOf(0, {{0, 0}}), 1, &bound);
+  // Its first activation comes first, its third one after the launch before.
+  Launch launch = LaunchOf(0, {{0, 1}, {0, 2}, {1, 0}});
+  launch.shared = EqualRows(
+      3, [](int32_t row) { return static_cast<uint64_t>(row % 2); },
+      [](int32_t a, int32_t b) { return a % 2 == b % 2; });
+  Add(launch, 1, &bound);
+  EXPECT_EQ(bound.Get(), 2);
+  // Of the other row nothing is needed before.
+  Add(LaunchOf(0, {{2, 1}}), 1, &bound);
+  EXPECT_EQ(bound.Get(), 2);
+  Add(LaunchOf(0, {{2, 0}}), 1, &bound);
+  EXPECT_EQ(bound.Get(), 3);
 }
 
 TEST(LaunchBoundTest, AChainGoesThroughOtherBlocks) {

@@ -86,6 +86,23 @@ TEST_P(PolicyTest, ComputesARecursionOfEachRow) {
   EXPECT_EQ(Flat(run.Run({n}, 7)), expected);
 }
 
+TEST_P(PolicyTest, EqualRowsAreComputedOnceForAll) {
+  const IntegerProgram program = Fib();
+  IntegerRun each(&program, GetParam());
+  IntegerRun shared(&program, GetParam());
+  shared.set_shares_rows();
+  const Column n = {12, 3, 12, 0, 9};
+  EXPECT_EQ(shared.Run({n}, 5), each.Run({n}, 5));
+  EXPECT_EQ(shared.num_alive(), each.num_alive());
+  EXPECT_EQ(shared.steps().activations().num_alive(), 0);
+  // As many launches, of no more rows than there are numbers.
+  ASSERT_EQ(shared.launches().size(), each.launches().size());
+  for (size_t i = 0; i < each.launches().size(); ++i) {
+    EXPECT_EQ(shared.launches()[i].first, each.launches()[i].first);
+    EXPECT_LE(shared.launches()[i].second, 13);
+  }
+}
+
 TEST_P(PolicyTest, NoRowsNeedNoLaunch) {
   const IntegerProgram program = Fib();
   IntegerRun run(&program, GetParam());

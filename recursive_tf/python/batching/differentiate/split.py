@@ -13,10 +13,10 @@ import tensorflow as tf
 
 from recursive_tf.python.batching.differentiate.joint_graph import JointGraph
 from recursive_tf.python.batching.graphs.counts import Counts
+from recursive_tf.python.program.heavy import is_heavy
 from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.program.trainable import is_trainable
 
-_HEAVY = ("BatchMatMul", "Conv", "DepthwiseConv", "Einsum", "MatMul")
 # Cheap enough to be done again instead of keeping what they give.
 _VIEWS = frozenset(
     (
@@ -76,7 +76,7 @@ class _Cutter:
         for op in needed_ops(wanted, is_leaf):
             rows = [t for t in op.inputs if self._has_rows(t)]
             if (
-                not op.type.startswith(_HEAVY)
+                not is_heavy(op)
                 and rows
                 and all(t.op in can_run for t in rows)
                 and all(map(self._has_rows, op.outputs))

@@ -12,9 +12,8 @@ from recursive_tf.python.batching.flatten.flat_program import (
 from recursive_tf.python.batching.flatten.total import is_total_and_smooth
 from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.program.effects import has_effect
+from recursive_tf.python.program.heavy import is_heavy
 
-# Worth a launch of their own as early as possible: what comes after them is shorter.
-_HEAVY = frozenset(("MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Conv2D"))
 # Cheap enough to be computed for activations that do not want it.
 _CHEAP = frozenset(
     (
@@ -97,8 +96,9 @@ class Stages:
         last = max((stage + (op in waits) for op, stage in earliest.items()), default=0)
         latest = dict.fromkeys(own, last)
         for op in reversed(own):
+            # What comes after heavy ones is shorter if they run as early as possible.
             # An assertion may be what ends a recursion.
-            if op in waits or op.type in _HEAVY or has_effect(op):
+            if op in waits or is_heavy(op) or has_effect(op):
                 latest[op] = earliest[op]
             for tensor in inputs[op]:
                 producer = tensor.op

@@ -1,0 +1,202 @@
+"""Calls that compute the same of equal numbers, and are computed once for all."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from tests.blocks.compared import (
+    CELLS,
+    assert_equal,
+    encoder_of,
+    forest_of,
+    values_and_gradients,
+)
+from tests.helpers.close import assert_all_close
+from tests.helpers.failures import failure_of
+
+UNITS = 5
+WORDS = tf.constant(np.random.default_rng(0).normal(size=(6, UNITS)), tf.float32)
+WEIGHTS = tf.constant(np.random.default_rng(1).normal(size=(UNITS, 3)), tf.float32)
+NODES = tf.constant([3, 1, 3, 3, 0, 1, 5])
+
+
+def define(body, *dtypes, share_rows="auto", blocks="compiled"):
+    options = rtf.Options(blocks=blocks, share_rows=share_rows)
+    with rtf.SubGraph("f", executor="batched", options=options) as f:
+        f.output(body(*(f.input(tf.TensorSpec([], dtype)) for dtype in dtypes)))
+    return f
+
+
+def shared_by(f, *rows):
+    """Returns which share of the calls got another one's row."""
+    explanation = rtf.explain(f)
+    f.map(*rows)
+    (share,) = explanation.shared.values()
+    return share
+
+
+def embed(node):
+    """Looks up a word and multiplies it: what a leaf does."""
+    return tf.tanh(tf.linalg.matvec(WEIGHTS, tf.gather(WORDS, node), transpose_a=True))
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_models_with_shared_leaves_are_those_without(name):
+    forest = forest_of(name, 20)  # Of 30 words.
+    encoders = [
+        encoder_of(
+            name,
+            24,
+            {
+                "executor": "batched",
+                "options": rtf.Options(blocks="compiled", share_rows=share_rows),
+            },
+        )
+        for share_rows in (True, False)
+    ]
+    shared, alone = (values_and_gradients(each, forest) for each in encoders)
+    np.testing.assert_array_equal(shared[0], alone[0])
+    assert_equal(shared, alone)
+    by_call = encoder_of(name, 24, {"executor": "dataflow"})
+    assert_equal(shared, values_and_gradients(by_call, forest))
+
+
+def test_equal_numbers_are_computed_once():
+    f = define(embed, tf.int32)
+    assert shared_by(f, NODES) == pytest.approx(3 / 7)
+    assert_all_close(f.map(NODES), tf.tanh(tf.gather(WORDS, NODES) @ WEIGHTS))
+
+
+def test_nothing_is_shared_where_nothing_is_equal():
+    f = define(embed, tf.int32)
+    assert shared_by(f, tf.range(6)) == 0
+
+
+def test_what_is_computed_counts_and_not_what_is_given():
+    f = define(lambda node: embed(tf.gather(tf.constant([2, 2, 4, 4]), node)), tf.int32)
+    assert shared_by(f, tf.range(4)) == 0.5
+
+
+def test_all_numbers_count():
+    def body(a, b):
+        return embed(a) + embed(b)
+
+    f = define(body, tf.int32, tf.int32)
+    a, b = tf.constant([1, 1, 1, 2, 1]), tf.constant([3, 4, 3, 3, 3])
+    assert shared_by(f, a, b) == pytest.approx(2 / 5)
+    tensorflow = define(body, tf.int32, tf.int32, blocks="tensorflow")
+    assert_all_close(f.map(a, b), tensorflow.map(a, b))
+
+
+def test_a_number_that_is_returned_is_each_ones_own():
+    f = define(lambda node: (embed(node * 0), node + 1), tf.int32)
+    assert shared_by(f, NODES) == pytest.approx(3 / 7)
+    np.testing.assert_array_equal(f.map(NODES)[1], NODES + 1)
+
+
+def test_rows_of_floats_are_not_shared():
+    f = define(lambda node, x: embed(node) * x, tf.int32, tf.float32)
+    assert shared_by(f, tf.zeros([4], tf.int32), tf.ones([4])) == 0
+
+
+@pytest.mark.parametrize("share_rows", [True, "auto", False])
+def test_cheap_blocks_are_shared_where_that_is_asked_for(share_rows):
+    f = define(
+        lambda node: tf.tanh(tf.gather(WORDS, node)), tf.int32, share_rows=share_rows
+    )
+    assert (shared_by(f, NODES) > 0) == (share_rows is True)
+
+
+def test_sharing_may_be_switched_off():
+    assert shared_by(define(embed, tf.int32, share_rows=False), NODES) == 0
+
+
+def test_functions_share_nothing():
+    assert shared_by(define(embed, tf.int32, blocks="tensorflow"), NODES) == 0
+
+
+@pytest.mark.parametrize("share_rows", [True, False])
+def test_gradients_of_all_are_added_up(share_rows):
+    words, weights = tf.Variable(WORDS), tf.Variable(WEIGHTS)
+
+    def body(node):
+        return tf.tanh(tf.linalg.matvec(weights, tf.gather(words, node), True))
+
+    f = define(body, tf.int32, share_rows=share_rows)
+    factors = tf.reshape(tf.range(21.0), [7, 3])
+    with tf.GradientTape(persistent=True) as tape:
+        loss = tf.reduce_sum(f.map(NODES) * factors)
+        expected = tf.reduce_sum(tf.tanh(tf.gather(words, NODES) @ weights) * factors)
+    for variable in (words, weights):
+        found = tape.gradient(loss, variable)
+        assert_all_close(
+            tf.convert_to_tensor(found),
+            tf.convert_to_tensor(tape.gradient(expected, variable)),
+        )
+
+
+def test_a_gradient_of_ones_own_is_of_each():
+    """One that clips is another one of a sum."""
+
+    @tf.custom_gradient
+    def clipped(x):
+        return tf.identity(x), lambda dy: tf.clip_by_value(dy, -1.0, 1.0)
+
+    words = tf.Variable(WORDS)
+
+    def body(node):
+        row = clipped(tf.gather(words, node))
+        return tf.linalg.matvec(WEIGHTS, row, transpose_a=True)
+
+    f = define(body, tf.int32, share_rows=True)
+    assert shared_by(f, NODES) == 0
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(f.map(tf.zeros([4], tf.int32)) * 100.0)
+    found = tf.convert_to_tensor(tape.gradient(loss, words))
+    assert_all_close(found[0], 4.0 * tf.sign(tf.reduce_sum(WEIGHTS, 1)))
+
+
+def test_gradients_of_gradients():
+    words = tf.Variable(WORDS)
+
+    def curvature(share_rows):
+        f = define(
+            lambda node: tf.linalg.matvec(WEIGHTS, tf.gather(words, node) ** 3, True),
+            tf.int32,
+            share_rows=share_rows,
+        )
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                loss = tf.reduce_sum(f.map(NODES) ** 2)
+            first = tf.convert_to_tensor(inner.gradient(loss, words))
+            loss = tf.reduce_sum(first**2)
+        return tf.convert_to_tensor(outer.gradient(loss, words))
+
+    assert_all_close(curvature(True), curvature(False), rtol=1e-4)
+
+
+def test_shared_rows_are_pushed_by_all():
+    with rtf.SubGraph(
+        "f", executor="batched", options=rtf.Options(share_rows=True)
+    ) as f:
+        node = f.input(tf.int32)
+        place = f.input(tf.int64)
+        row = embed(node)
+        f.push("rows", row, size=len(NODES), index=place)
+        f.output(row)
+    places = tf.range(7, dtype=tf.int64)
+    assert shared_by(f, NODES, places) == pytest.approx(3 / 7)
+    rows, pushed = f.map(NODES, places, with_pushed=True)
+    np.testing.assert_array_equal(rows, pushed["rows"])
+
+
+def test_a_lookup_out_of_range_is_refused_by_its_own_path():
+    f = define(embed, tf.int32, share_rows=True)
+    found = failure_of(lambda: f.map(tf.constant([2, 2, 9, 2])))
+    assert "indices[2] = 9" in found
+
+
+def test_an_unknown_choice_is_refused():
+    with pytest.raises(ValueError, match=r"share_rows='all': choose True, False or"):
+        rtf.Options(share_rows="all")
