@@ -241,10 +241,21 @@ def test_a_damaged_plan_is_refused():
     assert "The plan is damaged: it " in message
 
 
-def test_an_unknown_policy_in_a_graph_is_refused():
-    change = {"policy": lambda _: "best"}
+@pytest.mark.parametrize("name", ["policy", "block_kind", "share_rows"])
+def test_an_unknown_choice_in_a_graph_is_refused(name):
+    change = {name: lambda _: "best"}
     message = message_of(functools.partial(run_with, change), INVALID)
-    assert "There is no policy 'best'" in message
+    assert f"There is no {name} 'best'" in message
+
+
+def test_sharing_of_other_blocks_is_refused():
+    change = {"sharing": lambda op: op.get_attr("sharing")[:-1]}
+    message = message_of(functools.partial(run_with, change), INVALID)
+    assert "sharing does not fit blocks" in message
+
+
+def test_a_program_of_before_rows_were_shared_runs():
+    run_with({"sharing": lambda _: []})
 
 
 def test_what_cannot_be_batched_is_refused_if_that_is_asked_for():
