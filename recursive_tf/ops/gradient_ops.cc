@@ -103,4 +103,21 @@ REGISTER_OP("RecursiveRecall")
 Reads what a region of a body put into the backprop cache.
 )doc");
 
+REGISTER_OP("RecursiveAddUpSlices")
+    .Input("values: T")
+    .Input("indices: Tindices")
+    .Output("sums: T")
+    .Output("rows: Tindices")
+    .Attr("T: type")
+    .Attr("Tindices: {int32, int64}")
+    .SetShapeFn(UnknownShapes)
+    .Doc(R"doc(
+Adds up the slices of each row of a table, in the order of the slices.
+
+values: [slices, ...].
+indices: [slices]: the row that each slice is of.
+sums: A slice for each row that there is, in the order of their first slices.
+rows: The row of each.
+)doc");
+
 }  // namespace recursive_tf

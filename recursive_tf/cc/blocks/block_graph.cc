@@ -15,8 +15,8 @@ namespace recursive_tf {
 bool operator<(const Node& a, const Node& b) {
   const auto key = [](const Node& node) {
     return std::tie(node.kind, node.width, node.operands, node.opcode,
-                    node.reduction, node.is_transposed, node.index,
-                    node.offset);
+                    node.reduction, node.is_transposed, node.index, node.offset,
+                    node.row_product);
   };
   const auto key_a = key(a);
   const auto key_b = key(b);
@@ -88,6 +88,16 @@ int32_t BlockGraph::Product(int32_t rows, int32_t matrix, bool is_transposed,
   node.index = matrix;
   node.is_transposed = is_transposed;
   node.width = width;
+  return Add(node);
+}
+
+int32_t BlockGraph::RowProduct(int32_t left, int32_t right,
+                               const RowProductShape& shape) {
+  Node node;
+  node.kind = NodeKind::kRowProduct;
+  node.operands = {left, right};
+  node.row_product = shape;
+  node.width = shape.num_rows * shape.num_columns;
   return Add(node);
 }
 
@@ -199,6 +209,9 @@ class Fuser {
       case NodeKind::kProduct:
         return made_.Product(copies_[node.operands[0]], node.index,
                              node.is_transposed, node.width);
+      case NodeKind::kRowProduct:
+        return made_.RowProduct(copies_[node.operands[0]],
+                                copies_[node.operands[1]], node.row_product);
       case NodeKind::kSlice:
         return IsOnlyCut(node.operands[0])
                    ? CopySlice(node.operands[0], node.offset, node.width)

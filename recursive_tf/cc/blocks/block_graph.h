@@ -24,6 +24,8 @@ enum class NodeKind : uint8_t {
   // Each row of the operand times a matrix: the invariant `index`, or its
   // transpose.
   kProduct,
+  // In each row a product of two matrices that are the row's own.
+  kRowProduct,
   // Columns of the operand, from `offset` on.
   kSlice,
   // The columns of all operands, side by side.
@@ -33,6 +35,16 @@ enum class NodeKind : uint8_t {
   // The sum of all rows: a vector, no rows.
   kColumnSums,
 };
+
+// Whether a value has no rows.
+inline bool IsSum(NodeKind kind) {
+  return kind == NodeKind::kOuter || kind == NodeKind::kColumnSums;
+}
+
+// Whether a value is what an instruction gives.
+inline bool IsComputed(NodeKind kind) {
+  return kind == NodeKind::kElementwise || kind == NodeKind::kReduction;
+}
 
 // A value of a block: rows of `width` numbers, unless it is of the last two
 // kinds.
@@ -48,6 +60,7 @@ struct Node {
   int32_t index = 0;
   int64_t offset = 0;
   double value = 0;
+  RowProductShape row_product;
 };
 
 // Returns a number that says whether two constants are the same: NaN is itself,
@@ -66,6 +79,7 @@ class BlockGraph {
   int32_t Reduce(Reduction reduction, int32_t operand);
   int32_t Product(int32_t rows, int32_t matrix, bool is_transposed,
                   int64_t width);
+  int32_t RowProduct(int32_t left, int32_t right, const RowProductShape& shape);
   int32_t Slice(int32_t operand, int64_t offset, int64_t width);
   int32_t Concat(const std::vector<int32_t>& operands);
   int32_t Outer(int32_t left, int32_t right);

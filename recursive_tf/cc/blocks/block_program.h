@@ -7,6 +7,7 @@
 
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/packed_matrix.h"
 
 namespace recursive_tf {
@@ -61,6 +62,14 @@ struct ProductStep {
   std::optional<Place> out;
 };
 
+// A product of two matrices that stand in each row.
+struct RowProductStep {
+  Place left;
+  Place right;
+  Place out;
+  RowProductShape shape;
+};
+
 // What can be computed of a strip of rows, and of some of their columns,
 // without what other threads compute meanwhile.
 struct Phase {
@@ -69,6 +78,8 @@ struct Phase {
   // Whether some instruction needs all columns.
   bool needs_whole_rows = false;
   std::vector<ProductStep> products;
+  // Alone in its phase, of whole rows.
+  std::optional<RowProductStep> row_product;
   // What the instructions' numbers stand for.
   std::vector<Place> places;
   std::vector<Instruction> code;

@@ -119,6 +119,7 @@ void BlockRunner<T>::Run(int64_t num_rows, const std::vector<RowSet<T>>& inputs,
 
 template <typename T>
 void BlockRunner<T>::RunPhase(const Phase& phase) {
+  if (phase.row_product.has_value()) return RunRowProduct(*phase.row_product);
   const int64_t num_threads = team_.num_threads();
   // Few rows share columns, so that each thread reads a part of the matrix.
   const int64_t enough =
@@ -145,6 +146,21 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   team_.Run(DivideUp(num_rows_, chunk), [&](int64_t index) {
     RunColumns(phase, parts.data(), 0, num_parts, index * chunk,
                std::min((index + 1) * chunk, num_rows_));
+  });
+}
+
+template <typename T>
+void BlockRunner<T>::RunRowProduct(const RowProductStep& step) {
+  const RowProductShape& shape = step.shape;
+  const int64_t numbers = shape.num_rows * shape.depth * shape.num_columns;
+  const auto run = [&](int64_t begin, int64_t end) {
+    kernels_.row_product({shape, RowsAt(step.left), RowsAt(step.right),
+                          RowsAt(step.out), begin, end});
+  };
+  if (numbers * num_rows_ < kNumbersToShare) return run(0, num_rows_);
+  const int64_t chunk = DivideUp(num_rows_, 4 * team_.num_threads());
+  team_.Run(DivideUp(num_rows_, chunk), [&](int64_t index) {
+    run(index * chunk, std::min((index + 1) * chunk, num_rows_));
   });
 }
 

@@ -68,6 +68,7 @@ class BlockRunner {
   void RunPhase(const Phase& phase);
   // Returns whether a phase takes longer than to share it.
   bool IsWorthSharing(const Phase& phase) const;
+  void RunRowProduct(const RowProductStep& step);
   void RunColumns(const Phase& phase, const ColumnPart* parts,
                   int64_t first_part, int64_t last_part, int64_t begin,
                   int64_t end);

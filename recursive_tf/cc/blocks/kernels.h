@@ -100,6 +100,17 @@ struct OuterWork {
   int64_t num_columns;
 };
 
+// Products of two matrices of each of rows [begin, end).
+template <typename T>
+struct RowProductWork {
+  RowProductShape shape;
+  RowSet<T> left;
+  RowSet<T> right;
+  RowSet<T> out;
+  int64_t begin;
+  int64_t end;
+};
+
 // The code of one instruction set. Thread safety: all functions are pure.
 //
 // Accuracy of instructions, in units in the last place, of a float and of a
@@ -131,6 +142,7 @@ struct Kernels {
   void (*tail)(const TailWork<T>&);
   void (*panel)(const PanelWork<T>&);
   void (*outer)(const OuterWork<T>&);
+  void (*row_product)(const RowProductWork<T>&);
 };
 
 // The instruction sets that code is there for, the best first.

@@ -20,6 +20,7 @@
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/pack_inc.h"
 #include "recursive_tf/cc/blocks/product_inc.h"
+#include "recursive_tf/cc/blocks/row_product_inc.h"
 #include "recursive_tf/cc/blocks/tail_inc.h"
 
 namespace recursive_tf {
@@ -29,8 +30,8 @@ template <typename T>
 const Kernels<T>& MakeKernels(const char* name) {
   static constexpr int64_t kLanes = Simd<T>::kLanes;
   static const Kernels<T> kernels = {
-      name,       kLanes,     Tile<T>::kVectors, Tile<T>::kRows,
-      RunPack<T>, RunTail<T>, RunPanel<T>,       RunOuter<T>};
+      name,       kLanes,      Tile<T>::kVectors, Tile<T>::kRows,  RunPack<T>,
+      RunTail<T>, RunPanel<T>, RunOuter<T>,       RunRowProduct<T>};
   return kernels;
 }
 

@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_BLOCKS_OPCODE_H_
 
 #include <cstdint>
+#include <tuple>
 
 namespace recursive_tf {
 
@@ -62,6 +63,33 @@ constexpr int Arity(Opcode opcode) {
 
 // What is computed of all numbers of a row: each gives one number.
 enum class Reduction : uint8_t { kSum, kMean, kMax, kMin };
+
+// A product of two matrices that stand in rows: of num_rows x depth and
+// depth x num_columns numbers. Its rows stand one behind the other.
+struct RowProductShape {
+  friend bool operator<(const RowProductShape& a, const RowProductShape& b) {
+    return a.AsTuple() < b.AsTuple();
+  }
+  friend bool operator==(const RowProductShape& a, const RowProductShape& b) {
+    return a.AsTuple() == b.AsTuple();
+  }
+
+  std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, bool> AsTuple()
+      const {
+    return {num_rows, depth,       num_columns,
+            left_row, left_column, is_right_by_columns};
+  }
+
+  int64_t num_rows = 0;
+  int64_t depth = 0;
+  int64_t num_columns = 0;
+  // Of the left matrix: from one row to the next, and from one column.
+  int64_t left_row = 0;
+  int64_t left_column = 0;
+  // Whether the right one stands column by column, and not row by row. Then the
+  // left one stands row by row.
+  bool is_right_by_columns = false;
+};
 
 }  // namespace recursive_tf
 

@@ -145,6 +145,7 @@ class BlockGraphReader {
 
   static bool IsReduction(const tensorflow::Node& node);
   absl::Status ReadMatMul(const tensorflow::Node& node);
+  absl::Status ReadBatchMatMul(const tensorflow::Node& node);
   absl::Status ReadReduction(const tensorflow::Node& node);
   absl::Status ReadSoftmax(const tensorflow::Node& node);
 

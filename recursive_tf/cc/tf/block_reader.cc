@@ -94,6 +94,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   if (IsReduction(node)) return ReadReduction(node);
   static const auto* const readers = new std::map<std::string, Reader>{
       {"AddN", &BlockGraphReader::ReadAddN},
+      {"BatchMatMulV2", &BlockGraphReader::ReadBatchMatMul},
       {"BroadcastTo", &BlockGraphReader::ReadBroadcast},
       {"ConcatV2", &BlockGraphReader::ReadConcat},
       {"ExpandDims", &BlockGraphReader::ReadReshape},

@@ -3,6 +3,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -69,6 +70,50 @@ absl::Status BlockGraphReader::ReadMatMul(const tf::Node& node) {
   product.shape = {right.shape[transposes_right ? 0 : 1]};
   product.id = block_.graph.Product(left.id, right.id, transposes_right,
                                     product.shape[0]);
+  return Set(node, 0, product);
+}
+
+// A matrix that stands column by column is the transpose of one that stands row
+// by row. What has one row or column may be taken as either, and so may its
+// product as the transpose of the product of transposes.
+absl::Status BlockGraphReader::ReadBatchMatMul(const tf::Node& node) {
+  bool transposes_left = false;
+  bool transposes_right = false;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "adj_x", &transposes_left));
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "adj_y", &transposes_right));
+  Value left;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &left));
+  Value right;
+  TF_RETURN_IF_ERROR(Rows(node, 1, &right));
+  if (left.shape.size() != 2 || right.shape.size() != 2) {
+    return Refuse("another shape");
+  }
+  RowProductShape shape;
+  shape.num_rows = left.shape[transposes_left ? 1 : 0];
+  shape.depth = left.shape[transposes_left ? 0 : 1];
+  shape.num_columns = right.shape[transposes_right ? 0 : 1];
+  if (shape.depth != right.shape[transposes_right ? 1 : 0]) {
+    return Refuse("another depth");
+  }
+  Value product = left;
+  product.shape = {shape.num_rows, shape.num_columns};
+  const bool is_right_by_rows = !transposes_right || shape.depth == 1;
+  if (transposes_left && shape.num_columns == 1) {
+    // Its rows are added up: the other factor's numbers are theirs.
+    std::swap(shape.num_rows, shape.num_columns);
+    std::swap(left, right);
+    shape.left_column = 1;
+  } else if (is_right_by_rows && shape.num_columns > 1) {
+    shape.left_row = transposes_left ? 1 : shape.depth;
+    shape.left_column = transposes_left ? shape.num_rows : 1;
+  } else if (!transposes_left || shape.num_rows == 1) {
+    shape.left_row = shape.depth;
+    shape.left_column = 1;
+    shape.is_right_by_columns = true;
+  } else {
+    return Refuse("two transposed matrices");
+  }
+  product.id = block_.graph.RowProduct(left.id, right.id, shape);
   return Set(node, 0, product);
 }
 

@@ -155,6 +155,46 @@ TEST(BlockRunnerTest, OutputsThatAreOneSumHaveItEach) {
   CheckAll(given);
 }
 
+// A graph with a product of two matrices of each row, the operands of which are
+// given, computed and joined.
+Case RowProducts(const RowProductShape& shape, bool is_left_by_columns) {
+  Case given;
+  const int64_t left = shape.num_rows * shape.depth;
+  const int64_t right = shape.depth * shape.num_columns;
+  given.input_widths = {left, right, 1};
+  given.invariant_sizes = {left * right};
+  BlockGraph& g = given.graph;
+  RowProductShape own = shape;
+  own.left_row = is_left_by_columns ? 1 : shape.depth;
+  own.left_column = is_left_by_columns ? shape.num_rows : 1;
+  const int32_t x = g.Input(0, left);
+  const int32_t made = g.Product(x, 0, false, right);
+  const int32_t of_made = g.RowProduct(x, made, own);
+  const int32_t of_given =
+      g.RowProduct(g.Elementwise(Opcode::kTanh, {x}), g.Input(1, right), own);
+  g.outputs = {
+      of_made,
+      g.Elementwise(Opcode::kTanh,
+                    {g.Elementwise(Opcode::kAdd, {of_made, of_given})}),
+      g.Concat({g.Input(2, 1), of_given, g.Input(2, 1)}),
+      g.ColumnSums(of_given)};
+  return given;
+}
+
+TEST(BlockRunnerTest, MatricesOfEachRowAreMultiplied) {
+  for (const int64_t num_rows : {1, 3, 4, 9}) {
+    for (const int64_t depth : {1, 5, 16}) {
+      for (const int64_t num_columns : {1, 7, 16, 37}) {
+        RowProductShape shape{num_rows, depth, num_columns};
+        CheckAll(RowProducts(shape, false));
+        CheckAll(RowProducts(shape, true));
+        shape.is_right_by_columns = true;
+        CheckAll(RowProducts(shape, false));
+      }
+    }
+  }
+}
+
 TEST(BlockRunnerTest, ALayerIsNormalized) { CheckAll(NormalizedLayer(37)); }
 
 // Adds values of any kind, of those that are there.
@@ -211,7 +251,14 @@ class RandomGraph {
   int32_t AddNode() {
     const int32_t of = Any();
     const int64_t width = g()[of].width;
-    switch (Draw(0, 9)) {
+    switch (Draw(0, 10)) {
+      case 10: {
+        // A row times itself, as a column or as a number; or its transpose.
+        RowProductShape shape{width, 1, width, 1, 1, Draw(0, 1) == 1};
+        if (Draw(0, 1) == 0) shape = {1, width, 1, width, 1, Draw(0, 1) == 1};
+        if (shape.num_rows > 17) shape = {1, 1, width, 1, 1, false};
+        return g().RowProduct(of, of, shape);
+      }
       case 0:
         return g().Product(of, Invariant(width * 5), Draw(0, 1) == 1, 5);
       case 1: {

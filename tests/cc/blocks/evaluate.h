@@ -147,6 +147,8 @@ class Evaluator {
         return Reduce(node, row);
       case NodeKind::kProduct:
         return Product(node, row, column);
+      case NodeKind::kRowProduct:
+        return RowProduct(node, row, column);
       case NodeKind::kSlice:
         return At(node.operands[0], row, node.offset + column);
       case NodeKind::kConcat:
@@ -189,6 +191,21 @@ class Evaluator {
       const int64_t at =
           node.is_transposed ? column * depth + k : k * node.width + column;
       sum += At(of, row, k) * matrix[at];
+    }
+    return sum;
+  }
+
+  double RowProduct(const Node& node, int64_t row, int64_t column) const {
+    const RowProductShape& shape = node.row_product;
+    const int64_t i = column / shape.num_columns;
+    const int64_t j = column % shape.num_columns;
+    double sum = 0;
+    for (int64_t k = 0; k < shape.depth; ++k) {
+      const int64_t left = i * shape.left_row + k * shape.left_column;
+      const int64_t right = shape.is_right_by_columns
+                                ? j * shape.depth + k
+                                : k * shape.num_columns + j;
+      sum += At(node.operands[0], row, left) * At(node.operands[1], row, right);
     }
     return sum;
   }
