@@ -64,6 +64,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/read_lists.cc",
     "recursive_tf/cc/tf/returned.cc",
     "recursive_tf/cc/tf/row_batch.cc",
+    "recursive_tf/cc/tf/row_moves.cc",
     "recursive_tf/cc/tf/row_numbers.cc",
     "recursive_tf/cc/tf/row_ops.cc",
     "recursive_tf/cc/tf/row_values.cc",

@@ -54,9 +54,9 @@ def test_explain_says_which_blocks_are_compiled(weights):
     rows = {
         line.split()[-2].rpartition("/")[2]: line
         for line in text.splitlines()
-        if line.split()[2:3] in (["yes"], ["no"])
+        if line.split()[3:4] in (["yes"], ["no"])
     }
-    compiled = {branch: line.split()[2] for branch, line in rows.items()}
+    compiled = {branch: line.split()[3] for branch, line in rows.items()}
     assert compiled == {"chain": "yes", "true": "yes", "false": "no"}
     assert "Not compiled: chain/false" in text
 

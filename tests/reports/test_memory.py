@@ -70,12 +70,17 @@ def run_step(policy):
         roots = tree.map(forest.roots)
     assert None not in tape.gradient(roots, cell.trainable_variables)
     row_bytes = kept_row_bytes(root_call_of(tree).compilation)
-    pairs = zip(explanation.forward.rows, row_bytes, strict=True)
+    forward = explanation.forward
+    rows = [
+        all_of - shared
+        for all_of, shared in zip(forward.rows, forward.shared, strict=True)
+    ]
+    assert sum(forward.shared) > 0
     procedures = [name.partition(" ")[0] for name in explanation.launches]
     return Step(
-        forward_peak=explanation.forward.peak_bytes,
+        forward_peak=forward.peak_bytes,
         backward_peak=explanation.backward.peak_bytes,
-        kept_bytes=sum(rows * each for rows, each in pairs),
+        kept_bytes=sum(n * each for n, each in zip(rows, row_bytes, strict=True)),
         kept_row_bytes=dict(zip(procedures, row_bytes, strict=True)),
     )
 

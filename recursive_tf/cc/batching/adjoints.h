@@ -27,6 +27,8 @@ namespace recursive_tf {
 //   // From element `offset` of a row on, as many as a row of `to` has.
 //   void Copy(from, int64_t row, int64_t offset, to, int64_t to_row);
 //   void Add(from, int64_t row, int64_t offset, to, int64_t to_row);
+//   // What these are asked for may be done only here. Tensors live until then.
+//   void Finish();
 //   void Clear(rows, int64_t row);
 //   // Makes `*rows` a tensor that nobody else holds.
 //   void Own(Tensor* rows);
@@ -123,6 +125,7 @@ class Adjoints {
         }
       }
     }
+    ops_.Finish();
   }
 
   // Returns the gradient of a value to write to, made if there is none yet.

@@ -154,7 +154,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     Replay replay(&backward_.program.gradients, &record->tape, &backward);
     TF_RETURN_IF_ERROR(AddGradients(ctx, *record, &replay));
     if (!replay.Run()) return backward.status();
-    backward.Finish();
+    backward.Report();
     return SetOutputs(ctx, *record, &backward, &replay);
   }
 

@@ -233,7 +233,7 @@ absl::Status BatchedBackward::ShapeOfInvariant(int32_t output,
   return absl::OkStatus();
 }
 
-void BatchedBackward::Finish() const {
+void BatchedBackward::Report() const {
   ReportBoard::Global().Post(record_.program, ReportBoard::Pass::kBackward,
                              report_);
 }
@@ -285,13 +285,13 @@ RowView BatchedBackward::View(const tf::Tensor& rows) const {
 void BatchedBackward::Copy(const RowView& from, int64_t row, int64_t offset,
                            const RowView& to, int64_t to_row) const {
   report_.bytes_moved += to.num_bytes;
-  CopyPartOfRow(from, row, offset, to, to_row);
+  moves_.Copy(from, row, offset, to, to_row);
 }
 
 void BatchedBackward::Add(const RowView& from, int64_t row, int64_t offset,
                           const RowView& to, int64_t to_row) const {
   report_.bytes_moved += to.num_bytes;
-  AddPartOfRow(from, row, offset, to, to_row);
+  moves_.Add(from, row, offset, to, to_row);
 }
 
 void BatchedBackward::Clear(const RowView& rows, int64_t row) const {

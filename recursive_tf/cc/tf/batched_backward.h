@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
+#include "recursive_tf/cc/tf/row_moves.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -52,7 +53,8 @@ class BatchedBackward {
         record_(*record),
         invariants_(&record->prologue),
         deferred_(spec->deferred_has_rows.size()),
-        report_(spec->program.plan.num_blocks) {}
+        report_(spec->program.plan.num_blocks),
+        moves_(&step->team()) {}
 
   // What failed, if RunBackward or RunDeferred returned false.
   const absl::Status& status() const { return status_; }
@@ -61,7 +63,7 @@ class BatchedBackward {
   absl::Status TakeDeferred(std::vector<tensorflow::Tensor>* gradients);
 
   // Leaves a report for whoever watches the program.
-  void Finish() const;
+  void Report() const;
 
   // --- For ReverseReplay
 
@@ -84,6 +86,7 @@ class BatchedBackward {
             int64_t to_row) const;
   void Add(const RowView& from, int64_t row, int64_t offset, const RowView& to,
            int64_t to_row) const;
+  void Finish() const { moves_.Finish(); }
   void Clear(const RowView& rows, int64_t row) const;
   void Own(tensorflow::Tensor* rows) const;
 
@@ -120,6 +123,7 @@ class BatchedBackward {
   absl::Status status_;
   // Copy and Add count what they move.
   mutable RunReport report_;
+  mutable RowMoves moves_;
   Stopwatch watch_;
 };
 

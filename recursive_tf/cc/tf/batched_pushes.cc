@@ -8,7 +8,9 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/row_moves.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/platform/errors.h"
 
@@ -25,13 +27,14 @@ absl::Status BatchedPushes::Add(int32_t table, int64_t index, ValueRow value) {
   return absl::OkStatus();
 }
 
-absl::Status BatchedPushes::Flush(const RowValues& values) {
+absl::Status BatchedPushes::Flush(const RowValues& values, Team* team) {
+  RowMoves moves(team);
   for (size_t table = 0; table < pushed_.size(); ++table) {
     PushedRows& pushed = pushed_[table];
     const int64_t* indices = pushed.indices.data();
     for (const RowRun& run : pushed.values.runs()) {
-      TF_RETURN_IF_ERROR(
-          tables_[table]->CopyToClaimed(values[run.value], run, indices));
+      TF_RETURN_IF_ERROR(tables_[table]->CopyToClaimed(values[run.value], run,
+                                                       indices, &moves));
       indices += run.num_rows;
     }
     if (taped_ != nullptr) {
@@ -44,6 +47,7 @@ absl::Status BatchedPushes::Flush(const RowValues& values) {
     pushed.indices.clear();
     pushed.values.Clear();
   }
+  moves.Finish();
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_values.h"
 
@@ -26,8 +27,8 @@ class BatchedPushes {
   // Takes row `index` of a table for the row `value`.
   absl::Status Add(int32_t table, int64_t index, ValueRow value);
 
-  // Copies what was added since the last flush.
-  absl::Status Flush(const RowValues& values);
+  // Copies what was added since the last flush, with a team.
+  absl::Status Flush(const RowValues& values, Team* team);
 
  private:
   std::vector<std::unique_ptr<PushTable>>& tables_;

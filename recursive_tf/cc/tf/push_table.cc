@@ -94,8 +94,8 @@ absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
 }
 
 absl::Status PushTable::CopyToClaimed(const tf::Tensor& value,
-                                      const RowRun& run,
-                                      const int64_t* indices) {
+                                      const RowRun& run, const int64_t* indices,
+                                      RowMoves* moves) {
   TF_RETURN_IF_ERROR(CheckType(value.dtype()));
   tf::TensorShape shape = value.shape();
   shape.RemoveDim(0);
@@ -104,7 +104,12 @@ absl::Status PushTable::CopyToClaimed(const tf::Tensor& value,
   const RowView from(value);
   const RowView to(table);
   for (int32_t i = 0; i < run.num_rows; ++i) {
-    CopyRows(from, run.first_row + i * run.stride, 1, to, indices[i]);
+    const int64_t row = run.first_row + i * run.stride;
+    if (from.is_bytes) {
+      moves->Copy(from, row, 0, to, indices[i]);
+    } else {
+      CopyRows(from, row, 1, to, indices[i]);
+    }
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/row_claims.h"
+#include "recursive_tf/cc/tf/row_moves.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -32,10 +33,11 @@ class PushTable {
   absl::Status Push(int64_t index, const tensorflow::Tensor& value);
 
   // The same in two steps, for many rows at once: takes row `index`; then
-  // copies a run of rows of `value` to rows that were taken.
+  // copies a run of rows of `value` to rows that were taken, at the latest when
+  // `*moves` are finished.
   absl::Status Claim(int64_t index);
   absl::Status CopyToClaimed(const tensorflow::Tensor& value, const RowRun& run,
-                             const int64_t* indices);
+                             const int64_t* indices, RowMoves* moves);
 
   // Sets `*result` to a tensor [size, row...].
   absl::Status Result(tensorflow::Tensor* result);

@@ -40,13 +40,11 @@ void CopyElements(const RowView& from, int64_t row, int64_t count,
 }
 
 template <typename T>
-void AddElements(const RowView& from, int64_t row, int64_t offset,
-                 const RowView& to, int64_t to_row) {
+void AddElements(const void* from, int64_t count, void* to) {
   // In vectors, which a loop over pointers that may alias is not.
   using Array = Eigen::Array<T, Eigen::Dynamic, 1>;
-  Eigen::Map<Array>(ElementsAt<T>(to, to_row), to.num_elements) +=
-      Eigen::Map<const Array>(ElementsAt<T>(from, row) + offset,
-                              to.num_elements);
+  Eigen::Map<Array>(static_cast<T*>(to), count) +=
+      Eigen::Map<const Array>(static_cast<const T*>(from), count);
 }
 
 absl::Status Reshaped(const tf::Tensor& tensor, const tf::TensorShape& shape,
@@ -104,23 +102,21 @@ void CopyToPartOfRow(const RowView& from, int64_t row, const RowView& to,
               BytesAt(from, row), from.num_bytes);
 }
 
-void CopyPartOfRow(const RowView& from, int64_t row, int64_t offset,
-                   const RowView& to, int64_t to_row) {
-  std::memcpy(BytesAt(to, to_row),
-              BytesAt(from, row) + offset * from.element_size, to.num_bytes);
-}
-
 void AddPartOfRow(const RowView& from, int64_t row, int64_t offset,
                   const RowView& to, int64_t to_row) {
-  switch (from.dtype) {
+  AddNumbers(from.dtype, BytesAt(from, row) + offset * from.element_size,
+             to.num_elements, BytesAt(to, to_row));
+}
+
+void AddNumbers(tf::DataType dtype, const void* from, int64_t count, void* to) {
+  switch (dtype) {
 #define RECURSIVE_TF_ADD(T)          \
   case tf::DataTypeToEnum<T>::value: \
-    return AddElements<T>(from, row, offset, to, to_row);
+    return AddElements<T>(from, count, to);
     TF_CALL_NUMBER_TYPES(RECURSIVE_TF_ADD)
 #undef RECURSIVE_TF_ADD
     default:
-      LOG(FATAL) << "No gradient has the dtype "
-                 << tf::DataTypeString(from.dtype);
+      LOG(FATAL) << "No gradient has the dtype " << tf::DataTypeString(dtype);
   }
 }
 

@@ -43,12 +43,14 @@ void CopyRows(const RowView& from, int64_t row, int64_t count,
 void CopyToPartOfRow(const RowView& from, int64_t row, const RowView& to,
                      int64_t to_row, int64_t offset);
 
-// Copies a part of a row, from element `offset` on, to a row of `to`, or adds
-// it. REQUIRES: the same dtype in both, one that CanAdd.
-void CopyPartOfRow(const RowView& from, int64_t row, int64_t offset,
-                   const RowView& to, int64_t to_row);
+// Adds a part of a row, from element `offset` on, to a row of `to`.
+// REQUIRES: the same dtype in both, one that CanAdd.
 void AddPartOfRow(const RowView& from, int64_t row, int64_t offset,
                   const RowView& to, int64_t to_row);
+
+// Adds `count` numbers of a dtype that CanAdd to others.
+void AddNumbers(tensorflow::DataType dtype, const void* from, int64_t count,
+                void* to);
 
 // Sets a row to zeros. REQUIRES: a dtype that is copied as bytes.
 void ClearRow(const RowView& rows, int64_t row);

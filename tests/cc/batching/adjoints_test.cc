@@ -63,6 +63,7 @@ class MatrixOps {
           from->data.at(row * from->width + offset + i);
     }
   }
+  static void Finish() {}
   static void Clear(Matrix* rows, int64_t row) {
     for (int64_t i = 0; i < rows->width; ++i) {
       rows->data.at(row * rows->width + i) = 0;

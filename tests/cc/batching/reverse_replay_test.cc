@@ -94,6 +94,7 @@ class IntegerBackend {
     EXPECT_EQ(offset, 0);
     to->at(to_row) += from->at(row);
   }
+  static void Finish() {}
   static void Clear(Column* rows, int64_t row) { rows->at(row) = 0; }
   static void Own(Column* /*rows*/) {}
 

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/tape.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -42,6 +43,7 @@ class BatchedPushesTest : public testing::Test {
   std::vector<std::unique_ptr<PushTable>> tables_;
   std::vector<PushedRows> taped_{2};
   RowValues values_;
+  Team team_{1, nullptr};
 };
 
 TEST_F(BatchedPushesTest, RowsGoToTheirTablesWhenTheyAreFlushed) {
@@ -49,7 +51,7 @@ TEST_F(BatchedPushesTest, RowsGoToTheirTablesWhenTheyAreFlushed) {
   ASSERT_TRUE(pushes.Add(0, 3, {0, 1}).ok());
   ASSERT_TRUE(pushes.Add(1, 0, {0, 0}).ok());
   ASSERT_TRUE(pushes.Add(0, 1, {0, 2}).ok());
-  ASSERT_TRUE(pushes.Flush(values_).ok());
+  ASSERT_TRUE(pushes.Flush(values_, &team_).ok());
   EXPECT_EQ(Result(0), (Floats{0, 30, 0, 20}));
   EXPECT_EQ(Result(1), (Floats{10, 0, 0, 0}));
 }
@@ -59,25 +61,25 @@ TEST_F(BatchedPushesTest, ARowThatIsTakenIsRefusedAtOnce) {
   ASSERT_TRUE(pushes.Add(0, 3, {0, 1}).ok());
   EXPECT_EQ(pushes.Add(0, 3, {0, 2}).code(),
             absl::StatusCode::kInvalidArgument);
-  ASSERT_TRUE(pushes.Flush(values_).ok());
+  ASSERT_TRUE(pushes.Flush(values_, &team_).ok());
   EXPECT_EQ(Result(0), (Floats{0, 0, 0, 20}));
 }
 
 TEST_F(BatchedPushesTest, AFlushCopiesWhatCameSinceTheLast) {
   BatchedPushes pushes(&tables_, &taped_);
   ASSERT_TRUE(pushes.Add(0, 3, {0, 1}).ok());
-  ASSERT_TRUE(pushes.Flush(values_).ok());
+  ASSERT_TRUE(pushes.Flush(values_, &team_).ok());
   ASSERT_TRUE(pushes.Add(0, 2, {0, 0}).ok());
-  ASSERT_TRUE(pushes.Flush(values_).ok());
+  ASSERT_TRUE(pushes.Flush(values_, &team_).ok());
   EXPECT_EQ(Result(0), (Floats{0, 0, 10, 20}));
 }
 
 TEST_F(BatchedPushesTest, TheTapeHasAllThatWasPushed) {
   BatchedPushes pushes(&tables_, &taped_);
   ASSERT_TRUE(pushes.Add(1, 3, {0, 1}).ok());
-  ASSERT_TRUE(pushes.Flush(values_).ok());
+  ASSERT_TRUE(pushes.Flush(values_, &team_).ok());
   ASSERT_TRUE(pushes.Add(1, 2, {0, 0}).ok());
-  ASSERT_TRUE(pushes.Flush(values_).ok());
+  ASSERT_TRUE(pushes.Flush(values_, &team_).ok());
   EXPECT_EQ(taped_[1].indices, (std::vector<int64_t>{3, 2}));
   EXPECT_EQ(taped_[1].values.runs(),
             (std::vector<RowRun>{{0, 1, 1, 1}, {0, 0, 1, 1}}));

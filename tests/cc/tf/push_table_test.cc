@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/blocks/team.h"
+#include "recursive_tf/cc/tf/row_moves.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -38,6 +40,8 @@ class PushTableTest : public testing::Test {
     return ElementsOf<float>(result);
   }
 
+  Team team_{1, nullptr};
+  RowMoves moves_{&team_};
   PushTable table_{"h", kSize, tf::DT_FLOAT, tf::PartialTensorShape({2})};
 };
 
@@ -86,7 +90,8 @@ TEST_F(PushTableTest, ARunOfRowsGoesToClaimedRows) {
   const std::vector<int64_t> indices = {3, 0, 1};
   for (const int64_t index : indices) ASSERT_TRUE(table_.Claim(index).ok());
   const RowRun run = {0, 1, 3, 1};
-  ASSERT_TRUE(table_.CopyToClaimed(value, run, indices.data()).ok());
+  ASSERT_TRUE(table_.CopyToClaimed(value, run, indices.data(), &moves_).ok());
+  moves_.Finish();
   EXPECT_EQ(Result(), (Floats{5, 6, 7, 8, 0, 0, 3, 4}));
 }
 
@@ -95,7 +100,8 @@ TEST_F(PushTableTest, OneRowGoesToSeveralClaimedRows) {
   const std::vector<int64_t> indices = {2, 0};
   for (const int64_t index : indices) ASSERT_TRUE(table_.Claim(index).ok());
   const RowRun run = {0, 1, 2, 0};
-  ASSERT_TRUE(table_.CopyToClaimed(value, run, indices.data()).ok());
+  ASSERT_TRUE(table_.CopyToClaimed(value, run, indices.data(), &moves_).ok());
+  moves_.Finish();
   EXPECT_EQ(Result(), (Floats{3, 4, 0, 0, 3, 4, 0, 0}));
 }
 
@@ -103,10 +109,11 @@ TEST_F(PushTableTest, ARunOfOtherRowsIsRefused) {
   ASSERT_TRUE(Push(0, {1, 2}).ok());
   const int64_t index = 1;
   const RowRun run = {0, 0, 1, 1};
-  EXPECT_EQ(table_.CopyToClaimed(OnesOf({1, 3}), run, &index).code(),
+  EXPECT_EQ(table_.CopyToClaimed(OnesOf({1, 3}), run, &index, &moves_).code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(table_.CopyToClaimed(VectorOf<double>({1}), run, &index).code(),
-            absl::StatusCode::kInternal);
+  EXPECT_EQ(
+      table_.CopyToClaimed(VectorOf<double>({1}), run, &index, &moves_).code(),
+      absl::StatusCode::kInternal);
 }
 
 TEST_F(PushTableTest, ThreadsPushAtTheSameTime) {

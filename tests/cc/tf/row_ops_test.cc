@@ -100,13 +100,6 @@ TYPED_TEST(BytesTest, ARowIsCopiedToAPartOfARow) {
             Elements<TypeParam>({0, 0, 0, 0, 0, 0, 0, 0, 5, 6}));
 }
 
-TYPED_TEST(BytesTest, APartOfARowIsCopiedToARow) {
-  const tf::Tensor from = ThreeRows<TypeParam>();
-  const tf::Tensor to = Zeros<TypeParam>({2, 1});
-  CopyPartOfRow(RowView(from), 1, 1, RowView(to), 1);
-  EXPECT_EQ(ElementsOf<TypeParam>(to), Elements<TypeParam>({0, 4}));
-}
-
 TYPED_TEST(BytesTest, ARowIsCleared) {
   const tf::Tensor rows = ThreeRows<TypeParam>();
   ClearRow(RowView(rows), 1);

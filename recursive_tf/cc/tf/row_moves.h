@@ -1,0 +1,72 @@
+#ifndef RECURSIVE_TF_CC_TF_ROW_MOVES_H_
+#define RECURSIVE_TF_CC_TF_ROW_MOVES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/team.h"
+#include "recursive_tf/cc/tf/row_ops.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace recursive_tf {
+
+// Rows that are to be copied or added, and then are, many at once, by a team:
+// each part of it does some columns of all rows, so that what is added to one
+// row is added in the order in which it was asked for.
+//
+//   RowMoves moves(&team);
+//   for (...) moves.Copy(from, row, 0, to, to_row);
+//   moves.Finish();
+//
+// Rows are of dtypes that are copied as bytes. Their tensors live until Finish.
+class RowMoves {
+ public:
+  // `team` must outlive this.
+  explicit RowMoves(Team* team) : team_(*team) {}
+
+  // Copies a part of a row, from element `offset` on, to a row of `to`, or adds
+  // it. REQUIRES: the same dtype in both; one that CanAdd to be added.
+  void Copy(const RowView& from, int64_t row, int64_t offset, const RowView& to,
+            int64_t to_row) {
+    Move(from, row, offset, to, to_row, /*adds=*/false);
+  }
+  void Add(const RowView& from, int64_t row, int64_t offset, const RowView& to,
+           int64_t to_row) {
+    Move(from, row, offset, to, to_row, /*adds=*/true);
+  }
+
+  // Does all that was asked for.
+  void Finish();
+
+ private:
+  struct Row {
+    const char* from;
+    char* to;
+    bool adds;
+  };
+
+  void Move(const RowView& from, int64_t row, int64_t offset, const RowView& to,
+            int64_t to_row, bool adds) {
+    if (to.num_elements != num_elements_ || to.dtype != dtype_) {
+      Finish();
+      num_elements_ = to.num_elements;
+      dtype_ = to.dtype;
+    }
+    const char* const first = static_cast<const char*>(from.data);
+    rows_.push_back({first + row * from.num_bytes + offset * from.element_size,
+                     static_cast<char*>(to.data) + to_row * to.num_bytes,
+                     adds});
+  }
+  // Some elements of all rows.
+  void MoveColumns(int64_t begin, int64_t end) const;
+
+  Team& team_;
+  std::vector<Row> rows_;
+  // Of all of them.
+  int64_t num_elements_ = 0;
+  tensorflow::DataType dtype_ = tensorflow::DT_INVALID;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_TF_ROW_MOVES_H_

@@ -1,0 +1,91 @@
+#include "recursive_tf/cc/tf/row_moves.h"
+
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/blocks/team.h"
+#include "recursive_tf/cc/tf/row_ops.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tests/cc/tf/tensors.h"
+
+namespace recursive_tf {
+namespace {
+
+namespace tf = tensorflow;
+
+using Floats = std::vector<float>;
+
+// Of a team with two threads.
+class RowMovesTest : public testing::Test {
+ protected:
+  ~RowMovesTest() override {
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  std::vector<std::thread> threads_;
+  Team team_{2, [this](const std::function<void()>& run) {
+               threads_.emplace_back(run);
+             }};
+  RowMoves moves_{&team_};
+};
+
+TEST_F(RowMovesTest, PartsOfRowsAreCopiedAndAdded) {
+  const tf::Tensor from = TensorOf<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  const tf::Tensor to = TensorOf<float>({2, 1}, {0, 0});
+  moves_.Copy(RowView(from), 1, 1, RowView(to), 1);
+  moves_.Add(RowView(from), 2, 0, RowView(to), 1);
+  moves_.Finish();
+  EXPECT_EQ(ElementsOf<float>(to), (Floats{0, 9}));
+}
+
+TEST_F(RowMovesTest, RowsOfOtherSizesMayFollow) {
+  const tf::Tensor wide = TensorOf<float>({1, 2}, {1, 2});
+  const tf::Tensor to_wide = TensorOf<float>({1, 2}, {0, 0});
+  const tf::Tensor numbers = TensorOf<int32_t>({2}, {7, 8});
+  const tf::Tensor to_numbers = TensorOf<int32_t>({2}, {0, 1});
+  moves_.Copy(RowView(wide), 0, 0, RowView(to_wide), 0);
+  moves_.Add(RowView(numbers), 0, 0, RowView(to_numbers), 1);
+  moves_.Finish();
+  EXPECT_EQ(ElementsOf<float>(to_wide), (Floats{1, 2}));
+  EXPECT_EQ(ElementsOf<int32_t>(to_numbers), (std::vector<int32_t>{0, 8}));
+}
+
+TEST_F(RowMovesTest, ThreadsAddWhatGoesToOneRowInItsOrder) {
+  // Large and small numbers: in another order the sums would be others.
+  constexpr int64_t kRows = 1000;
+  constexpr int64_t kWidth = 37;
+  Floats numbers;
+  for (int64_t i = 0; i < kRows * kWidth; ++i) {
+    numbers.push_back(static_cast<float>(i % 7) * (i % 3 == 0 ? 1e6F : 1e-3F));
+  }
+  const tf::Tensor from = TensorOf<float>({kRows, kWidth}, numbers);
+  const tf::Tensor to = TensorOf<float>({5, kWidth}, Floats(5 * kWidth, 0.25F));
+  Floats expected(5 * kWidth, 0.25F);
+  for (int64_t row = 0; row < kRows; ++row) {
+    const bool is_copied = row % 400 == 399;
+    for (int64_t k = 0; k < kWidth; ++k) {
+      float& sum = expected[row % 5 * kWidth + k];
+      sum = (is_copied ? 0 : sum) + numbers[row * kWidth + k];
+    }
+    if (is_copied) {
+      moves_.Copy(RowView(from), row, 0, RowView(to), row % 5);
+    } else {
+      moves_.Add(RowView(from), row, 0, RowView(to), row % 5);
+    }
+  }
+  moves_.Finish();
+  EXPECT_EQ(ElementsOf<float>(to), expected);
+}
+
+TEST_F(RowMovesTest, RowsWithoutElementsAndNoRowsAreNoMove) {
+  const tf::Tensor none = TensorOf<float>({2, 0}, {});
+  moves_.Copy(RowView(none), 0, 0, RowView(none), 1);
+  moves_.Finish();
+  moves_.Finish();
+}
+
+}  // namespace
+}  // namespace recursive_tf
