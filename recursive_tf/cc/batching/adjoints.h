@@ -79,8 +79,8 @@ class Adjoints {
       }
     }
     num_bytes_ -= ops_.NumBytes(*adjoint.rows);
-    std::optional<Tensor> taken = std::move(adjoint.rows);
-    adjoint.rows.reset();
+    std::optional<Tensor> taken = std::exchange(adjoint.rows, std::nullopt);
+    adjoint.view.reset();
     adjoint.is_written.clear();
     adjoint.is_own = true;
     return taken;
@@ -90,8 +90,13 @@ class Adjoints {
   int64_t num_bytes() const { return num_bytes_; }
 
  private:
+  using View = decltype(std::declval<const RowOps&>().View(
+      std::declval<const Tensor&>()));
+
   struct Adjoint {
     std::optional<Tensor> rows;
+    // Of `rows`, once they are written to.
+    std::optional<View> view;
     // By row; empty where all of them are.
     std::vector<bool> is_written;
     bool is_own = true;
@@ -113,7 +118,7 @@ class Adjoints {
     int64_t i = 0;
     const auto from = ops_.View(gradient);
     for (const RowRun& run : rows.runs()) {
-      const auto to = ops_.View(Writable(run.value));
+      const View& to = Writable(run.value);
       std::vector<bool>& is_written = adjoints_[run.value].is_written;
       for (int32_t k = 0; k < run.num_rows; ++k, ++i) {
         const int64_t row = run.first_row + k * run.stride;
@@ -129,17 +134,18 @@ class Adjoints {
   }
 
   // Returns the gradient of a value to write to, made if there is none yet.
-  const Tensor& Writable(int32_t value) {
+  const View& Writable(int32_t value) {
     Adjoint& adjoint = adjoints_[value];
+    if (adjoint.view.has_value()) return *adjoint.view;
     if (!adjoint.rows.has_value()) {
       adjoint.is_written.assign(num_rows_[value], false);
       adjoint.rows = ops_.Allocate(value);
       num_bytes_ += ops_.NumBytes(*adjoint.rows);
-      return *adjoint.rows;
+    } else if (!adjoint.is_own) {
+      ops_.Own(&*adjoint.rows);
+      adjoint.is_own = true;
     }
-    if (!adjoint.is_own) ops_.Own(&*adjoint.rows);
-    adjoint.is_own = true;
-    return *adjoint.rows;
+    return adjoint.view.emplace(ops_.View(*adjoint.rows));
   }
 
   const std::vector<int32_t>& num_rows_;

@@ -11,10 +11,14 @@
 #include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_moves.h"
+#include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/row_values.h"
+#include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
+
+namespace tf = tensorflow;
 
 BatchedPushes::BatchedPushes(std::vector<std::unique_ptr<PushTable>>* tables,
                              std::vector<PushedRows>* taped)
@@ -31,12 +35,8 @@ absl::Status BatchedPushes::Flush(const RowValues& values, Team* team) {
   RowMoves moves(team);
   for (size_t table = 0; table < pushed_.size(); ++table) {
     PushedRows& pushed = pushed_[table];
-    const int64_t* indices = pushed.indices.data();
-    for (const RowRun& run : pushed.values.runs()) {
-      TF_RETURN_IF_ERROR(tables_[table]->CopyToClaimed(values[run.value], run,
-                                                       indices, &moves));
-      indices += run.num_rows;
-    }
+    if (pushed.indices.empty()) continue;
+    TF_RETURN_IF_ERROR(Copy(values, pushed, tables_[table].get(), &moves));
     if (taped_ != nullptr) {
       PushedRows& taped = (*taped_)[table];
       taped.indices.insert(taped.indices.end(), pushed.indices.begin(),
@@ -48,6 +48,31 @@ absl::Status BatchedPushes::Flush(const RowValues& values, Team* team) {
     pushed.values.Clear();
   }
   moves.Finish();
+  return absl::OkStatus();
+}
+
+absl::Status BatchedPushes::Copy(const RowValues& values,
+                                 const PushedRows& pushed, PushTable* table,
+                                 RowMoves* moves) {
+  const int64_t* index = pushed.indices.data();
+  tf::Tensor rows;
+  int32_t value = ValueRow::kNoValue;
+  for (const RowRun& run : pushed.values.runs()) {
+    if (run.value != value) {
+      TF_RETURN_IF_ERROR(table->TableOf(values[run.value], &rows));
+    }
+    value = run.value;
+    const RowView& from = values.view(value);
+    const RowView to(rows);
+    for (int32_t i = 0; i < run.num_rows; ++i) {
+      const int64_t row = run.first_row + i * run.stride;
+      if (from.is_bytes) {
+        moves->Copy(from, row, 0, to, *index++);
+      } else {
+        CopyRows(from, row, 1, to, *index++);
+      }
+    }
+  }
   return absl::OkStatus();
 }
 

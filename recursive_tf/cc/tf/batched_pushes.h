@@ -10,6 +10,7 @@
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/push_table.h"
+#include "recursive_tf/cc/tf/row_moves.h"
 #include "recursive_tf/cc/tf/row_values.h"
 
 namespace recursive_tf {
@@ -31,6 +32,9 @@ class BatchedPushes {
   absl::Status Flush(const RowValues& values, Team* team);
 
  private:
+  static absl::Status Copy(const RowValues& values, const PushedRows& pushed,
+                           PushTable* table, RowMoves* moves);
+
   std::vector<std::unique_ptr<PushTable>>& tables_;
   std::vector<PushedRows>* const taped_;
   // By table: what was added since the last flush.

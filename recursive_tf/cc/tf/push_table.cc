@@ -93,25 +93,11 @@ absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
   return tf::batch_util::CopyElementToSlice(value, &table, index);
 }
 
-absl::Status PushTable::CopyToClaimed(const tf::Tensor& value,
-                                      const RowRun& run, const int64_t* indices,
-                                      RowMoves* moves) {
-  TF_RETURN_IF_ERROR(CheckType(value.dtype()));
-  tf::TensorShape shape = value.shape();
+absl::Status PushTable::TableOf(const tf::Tensor& values, tf::Tensor* table) {
+  TF_RETURN_IF_ERROR(CheckType(values.dtype()));
+  tf::TensorShape shape = values.shape();
   shape.RemoveDim(0);
-  tf::Tensor table;
-  TF_RETURN_IF_ERROR(TableFor(shape, &table));
-  const RowView from(value);
-  const RowView to(table);
-  for (int32_t i = 0; i < run.num_rows; ++i) {
-    const int64_t row = run.first_row + i * run.stride;
-    if (from.is_bytes) {
-      moves->Copy(from, row, 0, to, indices[i]);
-    } else {
-      CopyRows(from, row, 1, to, indices[i]);
-    }
-  }
-  return absl::OkStatus();
+  return TableFor(shape, table);
 }
 
 absl::Status PushTable::Result(tf::Tensor* result) {

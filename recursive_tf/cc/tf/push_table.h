@@ -7,9 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "recursive_tf/cc/base/mutex.h"
-#include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/row_claims.h"
-#include "recursive_tf/cc/tf/row_moves.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -32,12 +30,12 @@ class PushTable {
 
   absl::Status Push(int64_t index, const tensorflow::Tensor& value);
 
-  // The same in two steps, for many rows at once: takes row `index`; then
-  // copies a run of rows of `value` to rows that were taken, at the latest when
-  // `*moves` are finished.
+  // The same in two steps, for many rows at once: takes row `index`; then sets
+  // `*table` to the table, to whose taken rows the rows of `values` may be
+  // copied.
   absl::Status Claim(int64_t index);
-  absl::Status CopyToClaimed(const tensorflow::Tensor& value, const RowRun& run,
-                             const int64_t* indices, RowMoves* moves);
+  absl::Status TableOf(const tensorflow::Tensor& values,
+                       tensorflow::Tensor* table);
 
   // Sets `*result` to a tensor [size, row...].
   absl::Status Result(tensorflow::Tensor* result);

@@ -1,9 +1,11 @@
 #include "recursive_tf/cc/tf/row_moves.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/types.h"
 
@@ -12,40 +14,55 @@ namespace {
 
 // What sharing is worth: some microseconds of copying.
 constexpr int64_t kBytesToShare = int64_t{64} * 1024;
-// Threads write to lines of memory of their own, mostly.
-constexpr int64_t kElementsOfALine = 16;
+// Rows stand anywhere: what comes so many rows later is asked for now.
+constexpr size_t kRowsAhead = 6;
+constexpr int64_t kBytesOfALine = 64;
+constexpr int64_t kMostBytesAhead = 1024;
+
+void Prefetch(const char* from, const char* to, int64_t num_bytes) {
+  for (int64_t byte = 0; byte < num_bytes; byte += kBytesOfALine) {
+    __builtin_prefetch(from + byte, /*rw=*/0);
+    __builtin_prefetch(to + byte, /*rw=*/1);
+  }
+}
+
+// Returns one of some threads: always the same for one address.
+int64_t ThreadFor(const char* to, int64_t num_threads) {
+  const uint64_t hash = HashCombine(0, reinterpret_cast<uintptr_t>(to));
+  return static_cast<int64_t>(hash % static_cast<uint64_t>(num_threads));
+}
 
 }  // namespace
 
 void RowMoves::Finish() {
-  const auto num_rows = static_cast<int64_t>(rows_.size());
-  const int64_t num_bytes =
-      num_rows * num_elements_ * tensorflow::DataTypeSize(dtype_);
-  if (num_bytes < kBytesToShare) {
-    if (num_rows > 0) MoveColumns(0, num_elements_);
-  } else {
-    const int64_t num_lines =
-        (num_elements_ + kElementsOfALine - 1) / kElementsOfALine;
-    const int64_t num_parts = std::min<int64_t>(team_.num_threads(), num_lines);
-    team_.Run(num_parts, [&](int64_t part) {
-      MoveColumns(
-          num_lines * part / num_parts * kElementsOfALine,
-          std::min(num_lines * (part + 1) / num_parts * kElementsOfALine,
-                   num_elements_));
+  const int64_t row_bytes = num_elements_ * tensorflow::DataTypeSize(dtype_);
+  const auto num_bytes = static_cast<int64_t>(rows_.size()) * row_bytes;
+  const int64_t num_threads =
+      num_bytes < kBytesToShare ? 1 : team_.num_threads();
+  if (num_bytes > 0) {
+    team_.Run(num_threads, [&](int64_t thread) {
+      MoveRowsOf(thread, num_threads, row_bytes);
     });
   }
   rows_.clear();
 }
 
-void RowMoves::MoveColumns(int64_t begin, int64_t end) const {
-  const int64_t element_size = tensorflow::DataTypeSize(dtype_);
-  for (const Row& row : rows_) {
-    const char* const from = row.from + begin * element_size;
-    char* const to = row.to + begin * element_size;
+void RowMoves::MoveRowsOf(int64_t thread, int64_t num_threads,
+                          int64_t row_bytes) const {
+  const int64_t bytes_ahead = std::min(row_bytes, kMostBytesAhead);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    if (i + kRowsAhead < rows_.size()) {
+      const Row& later = rows_[i + kRowsAhead];
+      if (ThreadFor(later.to, num_threads) == thread) {
+        Prefetch(later.from, later.to, bytes_ahead);
+      }
+    }
+    const Row& row = rows_[i];
+    if (ThreadFor(row.to, num_threads) != thread) continue;
     if (row.adds) {
-      AddNumbers(dtype_, from, end - begin, to);
+      AddNumbers(dtype_, row.from, num_elements_, row.to);
     } else {
-      std::memcpy(to, from, (end - begin) * element_size);
+      std::memcpy(row.to, row.from, row_bytes);
     }
   }
 }

@@ -11,8 +11,8 @@
 namespace recursive_tf {
 
 // Rows that are to be copied or added, and then are, many at once, by a team:
-// each part of it does some columns of all rows, so that what is added to one
-// row is added in the order in which it was asked for.
+// one thread does all that goes to a row, so that what is added to it is added
+// in the order in which it was asked for.
 //
 //   RowMoves moves(&team);
 //   for (...) moves.Copy(from, row, 0, to, to_row);
@@ -57,8 +57,8 @@ class RowMoves {
                      static_cast<char*>(to.data) + to_row * to.num_bytes,
                      adds});
   }
-  // Some elements of all rows.
-  void MoveColumns(int64_t begin, int64_t end) const;
+  // Does what goes to rows of one thread.
+  void MoveRowsOf(int64_t thread, int64_t num_threads, int64_t row_bytes) const;
 
   Team& team_;
   std::vector<Row> rows_;

@@ -74,6 +74,15 @@ TEST_F(BatchedPushesTest, AFlushCopiesWhatCameSinceTheLast) {
   EXPECT_EQ(Result(0), (Floats{0, 0, 10, 20}));
 }
 
+TEST_F(BatchedPushesTest, OneRowMayGoToSeveral) {
+  BatchedPushes pushes(&tables_, nullptr);
+  ASSERT_TRUE(pushes.Add(0, 3, {0, 1}).ok());
+  ASSERT_TRUE(pushes.Add(0, 2, {0, 1}).ok());
+  ASSERT_TRUE(pushes.Add(0, 0, {0, 2}).ok());
+  ASSERT_TRUE(pushes.Flush(values_, &team_).ok());
+  EXPECT_EQ(Result(0), (Floats{30, 0, 20, 20}));
+}
+
 TEST_F(BatchedPushesTest, TheTapeHasAllThatWasPushed) {
   BatchedPushes pushes(&tables_, &taped_);
   ASSERT_TRUE(pushes.Add(1, 3, {0, 1}).ok());

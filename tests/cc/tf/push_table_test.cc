@@ -8,9 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "recursive_tf/cc/batching/rows.h"
-#include "recursive_tf/cc/blocks/team.h"
-#include "recursive_tf/cc/tf/row_moves.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -40,8 +37,6 @@ class PushTableTest : public testing::Test {
     return ElementsOf<float>(result);
   }
 
-  Team team_{1, nullptr};
-  RowMoves moves_{&team_};
   PushTable table_{"h", kSize, tf::DT_FLOAT, tf::PartialTensorShape({2})};
 };
 
@@ -85,35 +80,22 @@ TEST_F(PushTableTest, AValueHasTheDtypeOfTheTable) {
             absl::StatusCode::kInternal);
 }
 
-TEST_F(PushTableTest, ARunOfRowsGoesToClaimedRows) {
-  const tf::Tensor value = TensorOf<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
-  const std::vector<int64_t> indices = {3, 0, 1};
-  for (const int64_t index : indices) ASSERT_TRUE(table_.Claim(index).ok());
-  const RowRun run = {0, 1, 3, 1};
-  ASSERT_TRUE(table_.CopyToClaimed(value, run, indices.data(), &moves_).ok());
-  moves_.Finish();
-  EXPECT_EQ(Result(), (Floats{5, 6, 7, 8, 0, 0, 3, 4}));
+TEST_F(PushTableTest, ClaimedRowsAreWrittenInTheTable) {
+  ASSERT_TRUE(table_.Claim(3).ok());
+  tf::Tensor rows;
+  ASSERT_TRUE(table_.TableOf(OnesOf({7, 2}), &rows).ok());
+  rows.matrix<float>()(3, 1) = 5;
+  rows.matrix<float>()(3, 0) = 4;
+  EXPECT_EQ(Result(), (Floats{0, 0, 0, 0, 0, 0, 4, 5}));
 }
 
-TEST_F(PushTableTest, OneRowGoesToSeveralClaimedRows) {
-  const tf::Tensor value = TensorOf<float>({2, 2}, {1, 2, 3, 4});
-  const std::vector<int64_t> indices = {2, 0};
-  for (const int64_t index : indices) ASSERT_TRUE(table_.Claim(index).ok());
-  const RowRun run = {0, 1, 2, 0};
-  ASSERT_TRUE(table_.CopyToClaimed(value, run, indices.data(), &moves_).ok());
-  moves_.Finish();
-  EXPECT_EQ(Result(), (Floats{3, 4, 0, 0, 3, 4, 0, 0}));
-}
-
-TEST_F(PushTableTest, ARunOfOtherRowsIsRefused) {
+TEST_F(PushTableTest, ATableOfOtherRowsIsRefused) {
   ASSERT_TRUE(Push(0, {1, 2}).ok());
-  const int64_t index = 1;
-  const RowRun run = {0, 0, 1, 1};
-  EXPECT_EQ(table_.CopyToClaimed(OnesOf({1, 3}), run, &index, &moves_).code(),
+  tf::Tensor rows;
+  EXPECT_EQ(table_.TableOf(OnesOf({1, 3}), &rows).code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(
-      table_.CopyToClaimed(VectorOf<double>({1}), run, &index, &moves_).code(),
-      absl::StatusCode::kInternal);
+  EXPECT_EQ(table_.TableOf(VectorOf<double>({1}), &rows).code(),
+            absl::StatusCode::kInternal);
 }
 
 TEST_F(PushTableTest, ThreadsPushAtTheSameTime) {
