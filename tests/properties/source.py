@@ -17,6 +17,7 @@ from tests.properties.body_source import (
 from tests.properties.forests import capture_values
 from tests.properties.operations import Array
 from tests.properties.syntax import (
+    BOOL,
     CHILDREN,
     COUNTS,
     WORDS,
@@ -281,7 +282,8 @@ def _capture_lines(program: Program) -> Iterator[str]:
         var = capture.var
         of_values = f"{values[var.name].tolist()}, dtype=tf.{var.type.dtype}"
         # A tape in a function follows variables of the outside, but no tensors.
-        is_variable = capture.is_variable or program.form == "outside"
+        is_followed = program.form == "outside" and var.type != BOOL
+        is_variable = capture.is_variable or is_followed
         maker = "Variable" if is_variable else "constant"
         yield f"{var.name} = tf.{maker}({of_values})"
     if program.form == "inside":
