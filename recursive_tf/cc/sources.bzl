@@ -104,9 +104,9 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/kernels_avx512.cc",
     "recursive_tf/cc/blocks/kernels_portable.cc",
     "recursive_tf/cc/blocks/lower.cc",
-    "recursive_tf/cc/blocks/placement.cc",
     "recursive_tf/cc/blocks/packed_matrix.cc",
     "recursive_tf/cc/blocks/panels.cc",
+    "recursive_tf/cc/blocks/placement.cc",
     "recursive_tf/cc/blocks/team.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
 ]

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import keras
 import tensorflow as tf
 
+from recursive_tf.distribute.slices import added_up
 from recursive_tf.python import tf_compat
 
 Model = TypeVar("Model", bound=keras.Model)
@@ -53,7 +54,28 @@ def enable_fit(model: Model) -> Model:
     model._maybe_symbolic_build = functools.partial(_build, model)
     for kind in ("train", "test"):
         setattr(model, f"make_{kind}_function", functools.partial(_make, model, kind))
+    _add_up_slices(model.optimizer)
     return model
+
+
+def _add_up_slices(optimizer: keras.Optimizer) -> None:
+    """Gives each row of a table one gradient, the sum of what replicas have.
+
+    Of one replica a row has one slice already. Keras's optimizers put those of all
+    replicas behind each other, and square each by itself.
+    """
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    sum_of_all = optimizer._all_reduce_sum_gradients
+    if (
+        getattr(sum_of_all, "__func__", None)
+        is not keras.Optimizer._all_reduce_sum_gradients
+    ):
+        return  # One of ours, which adds up itself; or it was done before.
+
+    def sums(grads_and_vars: Any) -> list[tuple[Any, Any]]:
+        return [(added_up(g), variable) for g, variable in sum_of_all(grads_and_vars)]
+
+    optimizer._all_reduce_sum_gradients = sums
 
 
 def _build(model: keras.Model, iterator: Any = None, data_batch: Any = None) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.distribute.slices import added_up
 from recursive_tf.distribute.sums import has_replicas, sum_over_replicas
-from recursive_tf.optimizers.rows import added_up
 
 
 class ReplicatedOptimizer(keras.optimizers.Optimizer):

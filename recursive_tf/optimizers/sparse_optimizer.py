@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from recursive_tf.distribute.slices import added_up
 from recursive_tf.distribute.sums import has_replicas
 from recursive_tf.optimizers.replicated import ReplicatedOptimizer
-from recursive_tf.optimizers.rows import added_up
 
 
 class Target(NamedTuple):
