@@ -60,11 +60,6 @@ struct Launch {
     return is_shared() ? shared.group_of()[i] : i;
   }
 
-  // Returns the first activation, by its place here, that a row belongs to.
-  int32_t FirstOf(int32_t row) const {
-    return is_shared() ? shared.firsts()[row] : row;
-  }
-
   bool IsListOutput(int32_t output) const {
     return std::any_of(
         list_outputs.begin(), list_outputs.end(),

@@ -27,9 +27,9 @@ absl::Status BatchedErrors::FailedLaunch(const Launch& launch,
                                          absl::Status status) const {
   if (absl::IsCancelled(status)) return status;
   const std::optional<int64_t> row = TakeFailedRow(&status);
-  if (row.has_value() && *row < launch.num_rows()) {
-    const int32_t first = launch.FirstOf(static_cast<int32_t>(*row));
-    return FailedIn(launch.activations[first], status);
+  // A launch that fails shares no rows.
+  if (row.has_value() && *row < launch.num_activations()) {
+    return FailedIn(launch.activations[*row], status);
   }
   constexpr size_t kShown = 3;
   std::string paths;
