@@ -29,17 +29,55 @@ uint64_t BitsOf(double value) {
   return bits;
 }
 
-int32_t BlockGraph::Add(const Node& node) {
+int32_t BlockGraph::AddAxis() {
+  axes_.push_back(num_axes());
+  return axes_.back();
+}
+
+void BlockGraph::JoinAxes(int32_t a, int32_t b) {
+  axes_[AxisOf(a)] = AxisOf(b);
+}
+
+int32_t BlockGraph::AxisOf(int32_t axis) const {
+  while (axis >= 0 && axes_[axis] != axis) axis = axes_[axis];
+  return axis;
+}
+
+int32_t BlockGraph::AddOwners(int32_t items, int32_t rows) {
+  owners_.push_back({items, rows});
+  return static_cast<int32_t>(owners_.size()) - 1;
+}
+
+void BlockGraph::CopyAxes(const BlockGraph& from) {
+  axes_ = from.axes_;
+  owners_ = from.owners_;
+}
+
+int32_t BlockGraph::AxisOfAll(const std::vector<int32_t>& operands) {
+  int32_t axis = -1;
+  for (const int32_t operand : operands) {
+    const int32_t other = nodes_[operand].axis;
+    if (other < 0) continue;
+    if (axis >= 0) JoinAxes(other, axis);
+    axis = AxisOf(other);
+  }
+  return axis;
+}
+
+// What has operands stands along their axis, unless it says another one.
+int32_t BlockGraph::Add(Node node) {
+  if (node.axis < 0) node.axis = AxisOfAll(node.operands);
   const auto [known, is_new] = known_.emplace(node, size());
-  if (is_new) nodes_.push_back(node);
+  if (is_new) nodes_.push_back(std::move(node));
   return known->second;
 }
 
-int32_t BlockGraph::Input(int32_t index, int64_t width) {
+int32_t BlockGraph::Input(int32_t index, int64_t width, int32_t axis) {
   Node node;
   node.kind = NodeKind::kInput;
   node.index = index;
   node.width = width;
+  node.axis = axis;
   return Add(node);
 }
 
@@ -51,11 +89,11 @@ int32_t BlockGraph::Shared(int32_t index, int64_t width) {
   return Add(node);
 }
 
-int32_t BlockGraph::Constant(double value) {
+int32_t BlockGraph::Constant(double value, int64_t width) {
   Node node;
   node.kind = NodeKind::kConstant;
   node.value = value;
-  node.width = 1;
+  node.width = width;
   return Add(node);
 }
 
@@ -107,6 +145,17 @@ int32_t BlockGraph::Slice(int32_t operand, int64_t offset, int64_t width) {
   if (from.kind == NodeKind::kSlice) {
     return Slice(from.operands[0], from.offset + offset, width);
   }
+  if (from.kind == NodeKind::kConstant) return Constant(from.value, width);
+  if (from.kind == NodeKind::kConcat) {
+    int64_t begin = 0;
+    for (const int32_t part : from.operands) {
+      const int64_t end = begin + nodes_[part].width;
+      if (offset >= begin && offset + width <= end) {
+        return Slice(part, offset - begin, width);
+      }
+      begin = end;
+    }
+  }
   Node node;
   node.kind = NodeKind::kSlice;
   node.operands = {operand};
@@ -129,6 +178,28 @@ int32_t BlockGraph::Concat(const std::vector<int32_t>& operands) {
       node.operands.push_back(operand);
     }
   }
+  return Add(node);
+}
+
+int32_t BlockGraph::OfOwner(int32_t rows, int32_t owners) {
+  JoinAxes(nodes_[rows].axis, owners_[owners].rows);
+  Node node;
+  node.kind = NodeKind::kOfOwner;
+  node.operands = {rows};
+  node.index = owners;
+  node.width = nodes_[rows].width;
+  node.axis = owners_[owners].items;
+  return Add(node);
+}
+
+int32_t BlockGraph::SumOfItems(int32_t items, int32_t owners) {
+  JoinAxes(nodes_[items].axis, owners_[owners].items);
+  Node node;
+  node.kind = NodeKind::kSumOfItems;
+  node.operands = {items};
+  node.index = owners;
+  node.width = nodes_[items].width;
+  node.axis = owners_[owners].rows;
   return Add(node);
 }
 
@@ -155,6 +226,7 @@ class Fuser {
  public:
   explicit Fuser(const BlockGraph& graph)
       : graph_(graph), copies_(graph.size(), -1), num_reads_(graph.size(), 0) {
+    made_.CopyAxes(graph);
     std::vector<int32_t> todo = graph.outputs;
     std::vector<bool> seen(graph.size(), false);
     for (const int32_t output : graph.outputs) ++num_reads_[output];
@@ -197,11 +269,11 @@ class Fuser {
   int32_t Copy(const Node& node) {
     switch (node.kind) {
       case NodeKind::kInput:
-        return made_.Input(node.index, node.width);
+        return made_.Input(node.index, node.width, graph_.AxisOf(node.axis));
       case NodeKind::kShared:
         return made_.Shared(node.index, node.width);
       case NodeKind::kConstant:
-        return made_.Constant(node.value);
+        return made_.Constant(node.value, node.width);
       case NodeKind::kElementwise:
         return CopyElementwise(node);
       case NodeKind::kReduction:
@@ -219,6 +291,10 @@ class Fuser {
                                  node.width);
       case NodeKind::kConcat:
         return made_.Concat(CopiesOf(node.operands));
+      case NodeKind::kOfOwner:
+        return made_.OfOwner(copies_[node.operands[0]], node.index);
+      case NodeKind::kSumOfItems:
+        return made_.SumOfItems(copies_[node.operands[0]], node.index);
       case NodeKind::kOuter:
         return made_.Outer(copies_[node.operands[0]],
                            copies_[node.operands[1]]);

@@ -14,7 +14,7 @@ enum class NodeKind : uint8_t {
   kInput,
   // A vector, the same for all rows: an invariant, `index`.
   kShared,
-  // A number, `value`.
+  // A number, `value`, in all columns.
   kConstant,
   // Numbers of one row, column by column. An operand is as wide as the node, or
   // has one column, which stands for all.
@@ -30,6 +30,10 @@ enum class NodeKind : uint8_t {
   kSlice,
   // The columns of all operands, side by side.
   kConcat,
+  // For each item of a list the row that owns it: see Owners, `index`.
+  kOfOwner,
+  // For each row the sum of the items that it owns: the same.
+  kSumOfItems,
   // sum over rows of the outer products of two operands: a matrix, no rows.
   kOuter,
   // The sum of all rows: a vector, no rows.
@@ -46,6 +50,13 @@ inline bool IsComputed(NodeKind kind) {
   return kind == NodeKind::kElementwise || kind == NodeKind::kReduction;
 }
 
+// Which rows own which items: the owners of one axis stand on another. Their
+// numbers are given for a run, and do not fall from one item to the next.
+struct Owners {
+  int32_t items = 0;
+  int32_t rows = 0;
+};
+
 // A value of a block: rows of `width` numbers, unless it is of the last two
 // kinds.
 struct Node {
@@ -61,6 +72,9 @@ struct Node {
   int64_t offset = 0;
   double value = 0;
   RowProductShape row_product;
+  // Along which its rows stand; -1 of what is the same for all rows. Of sums
+  // over rows, that of the rows.
+  int32_t axis = -1;
 };
 
 // Returns a number that says whether two constants are the same: NaN is itself,
@@ -70,11 +84,28 @@ uint64_t BitsOf(double value);
 // What a block computes of rows, as a graph of values in the order in which
 // they follow from each other. A value that is there already is not added
 // again.
+//
+// Rows of a launch stand along axes: one of the activations, and one of the
+// items of each kind of list that they have. What is computed row by row joins
+// the axes of its operands.
 class BlockGraph {
  public:
-  int32_t Input(int32_t index, int64_t width);
+  // Returns an axis of which nothing is known; axis 0 is always there.
+  int32_t AddAxis();
+  // Says that two axes are one.
+  void JoinAxes(int32_t a, int32_t b);
+  // Returns the axis that stands for all that it was joined with.
+  int32_t AxisOf(int32_t axis) const;
+  int32_t num_axes() const { return static_cast<int32_t>(axes_.size()); }
+  // Returns the number of owners between two axes.
+  int32_t AddOwners(int32_t items, int32_t rows);
+  const std::vector<Owners>& owners() const { return owners_; }
+  // Takes the axes and the owners of another graph.
+  void CopyAxes(const BlockGraph& from);
+
+  int32_t Input(int32_t index, int64_t width, int32_t axis = 0);
   int32_t Shared(int32_t index, int64_t width);
-  int32_t Constant(double value);
+  int32_t Constant(double value, int64_t width = 1);
   int32_t Elementwise(Opcode opcode, const std::vector<int32_t>& operands);
   int32_t Reduce(Reduction reduction, int32_t operand);
   int32_t Product(int32_t rows, int32_t matrix, bool is_transposed,
@@ -82,6 +113,8 @@ class BlockGraph {
   int32_t RowProduct(int32_t left, int32_t right, const RowProductShape& shape);
   int32_t Slice(int32_t operand, int64_t offset, int64_t width);
   int32_t Concat(const std::vector<int32_t>& operands);
+  int32_t OfOwner(int32_t rows, int32_t owners);
+  int32_t SumOfItems(int32_t items, int32_t owners);
   int32_t Outer(int32_t left, int32_t right);
   int32_t ColumnSums(int32_t operand);
 
@@ -92,9 +125,14 @@ class BlockGraph {
   std::vector<int32_t> outputs;
 
  private:
-  int32_t Add(const Node& node);
+  int32_t Add(Node node);
+  // Returns the axis of operands that are read row by row, and joins theirs.
+  int32_t AxisOfAll(const std::vector<int32_t>& operands);
 
   std::vector<Node> nodes_;
+  // By axis: one that it was joined with, or itself.
+  std::vector<int32_t> axes_ = {0};
+  std::vector<Owners> owners_;
   std::map<Node, int32_t> known_;
 };
 

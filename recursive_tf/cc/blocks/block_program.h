@@ -23,12 +23,15 @@ struct Place {
     kConstant,
     // A buffer of the block's: rows that it gives, or that phases hand on.
     kBuffer,
+    // Rows that own items: of BlockProgram::gathers.
+    kGathered,
     // Of one strip: segment `column` of a product of the same phase; a
     // register.
     kSegment,
     kRegister,
   };
   friend bool operator<(const Place& a, const Place& b);
+  friend bool operator==(const Place& a, const Place& b);
 
   Kind kind = Kind::kInput;
   int32_t index = 0;
@@ -70,9 +73,28 @@ struct RowProductStep {
   RowProductShape shape;
 };
 
+// The sums of the items that rows own, whose numbers are BlockRows::owners.
+struct ItemSumStep {
+  Place items;
+  Place out;
+  int32_t owners = 0;
+  // That the items stand along.
+  int32_t items_axis = 0;
+};
+
+// For each item the row at a place that owns it.
+struct GatherUse {
+  Place rows;
+  int32_t owners = 0;
+  // That the items stand along.
+  int32_t axis = 0;
+};
+
 // What can be computed of a strip of rows, and of some of their columns,
 // without what other threads compute meanwhile.
 struct Phase {
+  // That its rows stand along.
+  int32_t axis = 0;
   // Of each value of the phase.
   int64_t width = 0;
   // Whether some instruction needs all columns.
@@ -80,6 +102,7 @@ struct Phase {
   std::vector<ProductStep> products;
   // Alone in its phase, of whole rows.
   std::optional<RowProductStep> row_product;
+  std::optional<ItemSumStep> item_sum;
   // What the instructions' numbers stand for.
   std::vector<Place> places;
   std::vector<Instruction> code;
@@ -89,8 +112,20 @@ struct Phase {
 // A sum over all rows, of outer products or, without `left`, of the rows.
 struct SumStep {
   int32_t output = 0;
+  // That the rows stand along.
+  int32_t axis = 0;
   std::vector<Piece> left;
   std::vector<Piece> right;
+};
+
+// Rows that stand one behind the other.
+struct BufferUse {
+  friend bool operator==(const BufferUse& a, const BufferUse& b) {
+    return a.width == b.width && a.axis == b.axis;
+  }
+
+  int64_t width = 0;
+  int32_t axis = 0;
 };
 
 // A block as it is run: phase after phase, then the sums over rows.
@@ -100,17 +135,17 @@ struct BlockProgram {
   std::vector<double> constants;
   // How many columns of a constant are read.
   int64_t widest_constant = 0;
-  // Widths.
-  std::vector<int64_t> buffers;
+  std::vector<BufferUse> buffers;
+  // In an order in which each may be of one before.
+  std::vector<GatherUse> gathers;
   // By output: its buffer; none if it is a sum.
   std::vector<std::optional<int32_t>> output_buffers;
   std::vector<Phase> phases;
   std::vector<SumStep> sums;
 };
 
-// Returns the phases of a graph; none if it is put together in a way that is
-// not provided for.
-std::optional<BlockProgram> Lower(const BlockGraph& graph);
+// Returns the phases of a graph.
+BlockProgram Lower(const BlockGraph& graph);
 
 }  // namespace recursive_tf
 

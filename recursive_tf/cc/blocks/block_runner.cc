@@ -106,62 +106,113 @@ struct BlockRunner<T>::Strip {
 };
 
 template <typename T>
-void BlockRunner<T>::Run(int64_t num_rows, const std::vector<RowSet<T>>& inputs,
-                         const std::vector<T*>& buffers,
-                         const std::vector<T*>& sums) {
-  num_rows_ = num_rows;
-  inputs_ = &inputs;
-  buffers_ = &buffers;
-  sums_ = &sums;
-  for (const Phase& phase : program_.phases) RunPhase(phase);
+void BlockRunner<T>::Run(const BlockRows<T>& rows) {
+  rows_ = &rows;
+  Gather();
+  for (const Phase& phase : program_.phases) {
+    if (rows.num_rows[phase.axis] > 0) RunPhase(phase);
+  }
   for (const SumStep& step : program_.sums) RunSum(step);
 }
 
 template <typename T>
+void BlockRunner<T>::Gather() {
+  gathered_.clear();
+  for (const GatherUse& use : program_.gathers) {
+    const RowSet<T> rows = RowsAt(use.rows);
+    const int64_t* const owners = rows_->owners[use.owners];
+    std::vector<T*>& found = gathered_.emplace_back();
+    found.resize(rows_->num_rows[use.axis]);
+    std::transform(owners, owners + found.size(), found.begin(),
+                   [&](int64_t owner) { return rows.row(owner); });
+  }
+}
+
+template <typename T>
 void BlockRunner<T>::RunPhase(const Phase& phase) {
-  if (phase.row_product.has_value()) return RunRowProduct(*phase.row_product);
+  const int64_t num_rows = rows_->num_rows[phase.axis];
+  if (phase.row_product.has_value()) {
+    return RunRowProduct(*phase.row_product, num_rows);
+  }
+  if (phase.item_sum.has_value()) return RunItemSum(phase, *phase.item_sum);
   const int64_t num_threads = team_.num_threads();
   // Few rows share columns, so that each thread reads a part of the matrix.
   const int64_t enough =
       phase.products.empty() ? num_threads : kRowsToShare * num_threads;
-  const bool by_columns = !phase.needs_whole_rows && num_rows_ < enough;
+  const bool by_columns = !phase.needs_whole_rows && num_rows < enough;
   const std::vector<ColumnPart> parts = SplitColumns(
       phase.width, num_threads, kernels_.lanes, kernels_.max_vectors);
   const auto num_parts = static_cast<int64_t>(parts.size());
   if (!IsWorthSharing(phase)) {
-    return RunColumns(phase, parts.data(), 0, num_parts, 0, num_rows_);
+    return RunColumns(phase, parts.data(), 0, num_parts, 0, num_rows);
   }
   if (by_columns) {
     team_.Run(num_parts, [&](int64_t part) {
-      RunColumns(phase, parts.data(), part, part + 1, 0, num_rows_);
+      RunColumns(phase, parts.data(), part, part + 1, 0, num_rows);
     });
     return;
   }
   const int64_t least =
       phase.products.empty() ? kLeastTailNumbers / phase.width : kStripRows;
   const int64_t chunk =
-      RoundUp(std::clamp(DivideUp(num_rows_, 4 * num_threads),
+      RoundUp(std::clamp(DivideUp(num_rows, 4 * num_threads),
                          std::clamp<int64_t>(least, 1, kChunkRows), kChunkRows),
               kernels_.max_rows);
-  team_.Run(DivideUp(num_rows_, chunk), [&](int64_t index) {
+  team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
     RunColumns(phase, parts.data(), 0, num_parts, index * chunk,
-               std::min((index + 1) * chunk, num_rows_));
+               std::min((index + 1) * chunk, num_rows));
   });
 }
 
 template <typename T>
-void BlockRunner<T>::RunRowProduct(const RowProductStep& step) {
+void BlockRunner<T>::RunRowProduct(const RowProductStep& step,
+                                   int64_t num_rows) {
   const RowProductShape& shape = step.shape;
   const int64_t numbers = shape.num_rows * shape.depth * shape.num_columns;
   const auto run = [&](int64_t begin, int64_t end) {
     kernels_.row_product({shape, RowsAt(step.left), RowsAt(step.right),
                           RowsAt(step.out), begin, end});
   };
-  if (numbers * num_rows_ < kNumbersToShare) return run(0, num_rows_);
-  const int64_t chunk = DivideUp(num_rows_, 4 * team_.num_threads());
-  team_.Run(DivideUp(num_rows_, chunk), [&](int64_t index) {
-    run(index * chunk, std::min((index + 1) * chunk, num_rows_));
+  if (numbers * num_rows < kNumbersToShare) return run(0, num_rows);
+  const int64_t chunk = DivideUp(num_rows, 4 * team_.num_threads());
+  team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
+    run(index * chunk, std::min((index + 1) * chunk, num_rows));
   });
+}
+
+template <typename T>
+void BlockRunner<T>::RunItemSum(const Phase& phase, const ItemSumStep& step) {
+  const int64_t num_rows = rows_->num_rows[phase.axis];
+  const int64_t numbers = phase.width * rows_->num_rows[step.items_axis];
+  if (kNumbersAnInstruction * numbers < kNumbersToShare) {
+    return AddItems(step, phase.width, 0, num_rows);
+  }
+  const int64_t chunk = DivideUp(num_rows, 4 * team_.num_threads());
+  team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
+    AddItems(step, phase.width, index * chunk,
+             std::min((index + 1) * chunk, num_rows));
+  });
+}
+
+// Sets rows [begin, end), each of items that stand one behind the other.
+template <typename T>
+void BlockRunner<T>::AddItems(const ItemSumStep& step, int64_t width,
+                              int64_t begin, int64_t end) {
+  const RowSet<T> items = RowsAt(step.items);
+  const RowSet<T> out = RowsAt(step.out);
+  const int64_t* const owners = rows_->owners[step.owners];
+  const int64_t num_items = rows_->num_rows[step.items_axis];
+  Instruction add;
+  add.opcode = Opcode::kAdd;
+  add.in[1] = 1;
+  int64_t item = std::lower_bound(owners, owners + num_items, begin) - owners;
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t first = item;
+    while (item < num_items && owners[item] == row) ++item;
+    std::fill_n(out.row(row), width, T(0));
+    const RowSet<T> sets[] = {{out.row(row), 0}, items};
+    kernels_.tail({&add, 1, sets, first, item, width});
+  }
 }
 
 template <typename T>
@@ -172,7 +223,7 @@ bool BlockRunner<T>::IsWorthSharing(const Phase& phase) const {
     const MatrixUse& use = program_.matrices[product.matrix];
     numbers += use.depth * use.num_segments * use.segment_width;
   }
-  return numbers * num_rows_ >= kNumbersToShare;
+  return numbers * rows_->num_rows[phase.axis] >= kNumbersToShare;
 }
 
 template <typename T>
@@ -306,16 +357,18 @@ template <typename T>
 RowSet<T> BlockRunner<T>::RowsAt(const Place& place) const {
   switch (place.kind) {
     case Place::Kind::kInput:
-      return (*inputs_)[place.index].From(place.column);
+      return rows_->inputs[place.index].From(place.column);
     case Place::Kind::kShared:
       // Nothing writes to these.
       return {const_cast<T*>(invariants_.shared(place.index)) + place.column,
               0};
     case Place::Kind::kConstant:
       return {const_cast<T*>(invariants_.constant(place.index)), 0};
+    case Place::Kind::kGathered:
+      return {nullptr, 0, gathered_[place.index].data(), place.column};
     default:
-      return {(*buffers_)[place.index] + place.column,
-              program_.buffers[place.index]};
+      return {rows_->buffers[place.index] + place.column,
+              program_.buffers[place.index].width};
   }
 }
 
@@ -355,7 +408,8 @@ void BlockRunner<T>::RunSum(const SumStep& step) {
     return;
   }
   // Tasks copy their rows and share nothing: many rows are copied rarely.
-  const int64_t num_splits = num_rows_ < kManyRows ? num_threads : 1;
+  const int64_t num_splits =
+      rows_->num_rows[step.axis] < kManyRows ? num_threads : 1;
   const int64_t block =
       RoundUp(DivideUp(num_left, num_splits), kernels_.max_rows);
   const int64_t num_blocks = DivideUp(num_left, block);
@@ -368,7 +422,8 @@ void BlockRunner<T>::RunSum(const SumStep& step) {
 
 template <typename T>
 void BlockRunner<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
-  T* const sums = (*sums_)[step.output];
+  T* const sums = rows_->sums[step.output];
+  const int64_t num_rows = rows_->num_rows[step.axis];
   int64_t begin = 0;
   for (const Piece& piece : step.right) {
     const int64_t from = std::max(begin, part.first_column);
@@ -381,7 +436,7 @@ void BlockRunner<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
       Instruction add;
       add.opcode = Opcode::kAdd;
       add.in[1] = 1;
-      kernels_.tail({&add, 1, sets, 0, num_rows_, to - from});
+      kernels_.tail({&add, 1, sets, 0, num_rows, to - from});
     }
     begin += piece.width;
   }
@@ -406,8 +461,9 @@ void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
   work.right = right_rows;
   work.first_right = 0;
   work.out_stride = num_columns;
-  for (int64_t begin = 0; begin < num_rows_; begin += kDepth) {
-    const int64_t end = std::min(begin + kDepth, num_rows_);
+  const int64_t num_rows = rows_->num_rows[step.axis];
+  for (int64_t begin = 0; begin < num_rows; begin += kDepth) {
+    const int64_t end = std::min(begin + kDepth, num_rows);
     work.depth = end - begin;
     CopyColumns(step.left, first_left, num_left, begin, end, left, num_left);
     T* columns = right;
@@ -423,7 +479,7 @@ void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
       for (int64_t i = 0; i < num_left; i += kernels_.max_rows) {
         work.first_left = i;
         work.num_left = std::min(kernels_.max_rows, num_left - i);
-        work.out = (*sums_)[step.output] + (first_left + i) * num_columns +
+        work.out = rows_->sums[step.output] + (first_left + i) * num_columns +
                    panel.first_column;
         kernels_.outer(work);
       }

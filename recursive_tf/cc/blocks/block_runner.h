@@ -42,6 +42,21 @@ class BlockInvariants {
   std::vector<PackedMatrix<T>> matrices_;
 };
 
+// The rows that a block program takes and gives.
+template <typename T>
+struct BlockRows {
+  // By axis.
+  std::vector<int64_t> num_rows;
+  // By number.
+  std::vector<RowSet<T>> inputs;
+  // By number, of the graph's owners: of each item that of the row, rising.
+  std::vector<const int64_t*> owners;
+  // Rows that stand one behind the other.
+  std::vector<T*> buffers;
+  // By output, set to what is to be added to.
+  std::vector<T*> sums;
+};
+
 // Runs a block program for some rows, on all threads of a team.
 //
 //   Thread safety: one run at a time for each object.
@@ -56,19 +71,21 @@ class BlockRunner {
         invariants_(*invariants),
         team_(*team) {}
 
-  // Sets rows of buffers and sums. `inputs` are by number, `buffers` have
-  // `num_rows` rows that stand one behind the other, and `sums` are by output,
-  // set to what is to be added to.
-  void Run(int64_t num_rows, const std::vector<RowSet<T>>& inputs,
-           const std::vector<T*>& buffers, const std::vector<T*>& sums);
+  // Sets the rows of buffers and sums.
+  void Run(const BlockRows<T>& rows);
 
  private:
   struct Strip;
 
+  // Finds the rows that own items.
+  void Gather();
   void RunPhase(const Phase& phase);
   // Returns whether a phase takes longer than to share it.
   bool IsWorthSharing(const Phase& phase) const;
-  void RunRowProduct(const RowProductStep& step);
+  void RunRowProduct(const RowProductStep& step, int64_t num_rows);
+  void RunItemSum(const Phase& phase, const ItemSumStep& step);
+  void AddItems(const ItemSumStep& step, int64_t width, int64_t begin,
+                int64_t end);
   void RunColumns(const Phase& phase, const ColumnPart* parts,
                   int64_t first_part, int64_t last_part, int64_t begin,
                   int64_t end);
@@ -91,10 +108,9 @@ class BlockRunner {
   const Kernels<T>& kernels_;
   const BlockInvariants<T>& invariants_;
   Team& team_;
-  int64_t num_rows_ = 0;
-  const std::vector<RowSet<T>>* inputs_ = nullptr;
-  const std::vector<T*>* buffers_ = nullptr;
-  const std::vector<T*>* sums_ = nullptr;
+  const BlockRows<T>* rows_ = nullptr;
+  // Of program_.gathers.
+  std::vector<std::vector<T*>> gathered_;
 };
 
 }  // namespace recursive_tf

@@ -19,6 +19,8 @@ bool operator<(const Place& a, const Place& b) {
          std::tie(b.kind, b.index, b.column, b.is_one_column);
 }
 
+bool operator==(const Place& a, const Place& b) { return !(a < b) && !(b < a); }
+
 namespace {
 
 class Lowerer {
@@ -42,6 +44,7 @@ class Lowerer {
  private:
   Phase& PhaseAt(const PhaseKey& key) {
     Phase& phase = phases_[key];
+    phase.axis = key.axis;
     phase.width = key.width;
     return phase;
   }
@@ -50,6 +53,7 @@ class Lowerer {
     const Node& node = graph_[id];
     if (node.kind == NodeKind::kProduct) return EmitProduct(id);
     if (node.kind == NodeKind::kRowProduct) return EmitRowProduct(id);
+    if (node.kind == NodeKind::kSumOfItems) return EmitSumOfItems(id);
     if (IsSum(node.kind)) return EmitSum(id);
     if (!IsComputed(node.kind)) return;
     const PhaseKey key = placement_.KeyOf(id);
@@ -99,12 +103,20 @@ class Lowerer {
                          node.row_product};
   }
 
+  void EmitSumOfItems(int32_t id) {
+    const Node& node = graph_[id];
+    PhaseAt(placement_.KeyOf(id)).item_sum = {
+        WholeOf(node.operands[0]), placement_.MemoryOf(id).value_or(Place()),
+        node.index, ItemsAxis(node.index)};
+  }
+
   // Returns where a value stands with all of its columns.
   Place WholeOf(int32_t id) { return PlaceOf(id, graph_[id].width); }
 
   void EmitSum(int32_t id) {
     const Node& node = graph_[id];
     SumStep step;
+    step.axis = graph_.AxisOf(node.axis);
     const int32_t right = node.operands.back();
     AddPieces(right, 0, graph_[right].width, &step.right);
     if (node.kind == NodeKind::kOuter) {
@@ -122,13 +134,10 @@ class Lowerer {
   void EmitCopy(const Placement::Copy& copy) {
     const int32_t owner = placement_.SegmentOwner(copy.id);
     const NodeKind kind = graph_[owner].kind;
-    const bool is_made = IsComputed(kind) || kind == NodeKind::kProduct;
-    const PhaseKey key = is_made ? placement_.KeyOf(owner)
-                                 : PhaseKey{placement_.MemoryLevel(copy.id),
-                                            graph_[copy.id].width};
+    const PhaseKey key = placement_.KeyOf(copy);
     Phase& phase = PhaseAt(key);
     Instruction instruction;
-    instruction.narrows = is_made && placement_.IsFilled(owner);
+    instruction.narrows = IsComputed(kind) && placement_.IsFilled(owner);
     instruction.in[0] = Read(copy.id, key);
     Place to = copy.to;
     to.is_one_column = instruction.narrows;
@@ -185,6 +194,8 @@ class Lowerer {
         place.column += node.offset;
         return place;
       }
+      case NodeKind::kOfOwner:
+        return GatheredPlace(WholeOf(node.operands[0]), node.index);
       default:
         return placement_.MemoryOf(id).value_or(Place());
     }
@@ -217,6 +228,21 @@ class Lowerer {
     }
   }
 
+  Place GatheredPlace(const Place& rows, int32_t owners) {
+    std::vector<GatherUse>& all = program_.gathers;
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const GatherUse& use) {
+          return use.owners == owners && use.rows == rows;
+        });
+    const auto index = static_cast<int32_t>(known - all.begin());
+    if (known == all.end()) all.push_back({rows, owners, ItemsAxis(owners)});
+    return {Place::Kind::kGathered, index, 0};
+  }
+
+  int32_t ItemsAxis(int32_t owners) const {
+    return graph_.AxisOf(graph_.owners()[owners].items);
+  }
+
   Place SharedPlace(int32_t invariant, int64_t width) {
     std::vector<SharedUse>& all = program_.shared;
     for (size_t i = 0; i < all.size(); ++i) {
@@ -245,8 +271,7 @@ class Lowerer {
 
   static int32_t PlaceIn(Phase* phase, const Place& place) {
     for (size_t i = 0; i < phase->places.size(); ++i) {
-      const Place& known = phase->places[i];
-      if (!(known < place) && !(place < known)) return static_cast<int32_t>(i);
+      if (phase->places[i] == place) return static_cast<int32_t>(i);
     }
     phase->places.push_back(place);
     return static_cast<int32_t>(phase->places.size()) - 1;
@@ -298,9 +323,8 @@ class Lowerer {
 
 }  // namespace
 
-std::optional<BlockProgram> Lower(const BlockGraph& graph) {
+BlockProgram Lower(const BlockGraph& graph) {
   const Placement placement(&graph);
-  if (!placement.is_provided_for()) return std::nullopt;
   return Lowerer(graph, placement).Run();
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/block_graph.h"
@@ -13,27 +14,46 @@ namespace recursive_tf {
 
 namespace {
 
+// Whether a value has a phase of its own.
+bool IsAlone(NodeKind kind) {
+  return kind == NodeKind::kRowProduct || kind == NodeKind::kSumOfItems;
+}
+
 // Whether a phase gives a value.
 bool IsMade(NodeKind kind) {
-  return IsComputed(kind) || kind == NodeKind::kProduct ||
-         kind == NodeKind::kRowProduct;
+  return IsComputed(kind) || kind == NodeKind::kProduct || IsAlone(kind);
 }
 
 // Whether who is of that kind reads all of its operands in memory.
 bool TakesMemory(NodeKind kind) {
-  return kind == NodeKind::kProduct || kind == NodeKind::kRowProduct ||
-         IsSum(kind);
+  return kind == NodeKind::kProduct || IsAlone(kind) || IsSum(kind);
 }
 
 }  // namespace
 
 Placement::Placement(const BlockGraph* graph)
-    : graph_(*graph), schedules_(graph->size()), users_(graph->size()) {
+    : graph_(*graph), users_(graph->size()) {
   FindUsers();
+  // What was cut for readers of another phase is not cut.
+  std::set<int32_t> whole;
+  do {
+    whole.merge(cut_in_vain_);
+    PlaceAll(whole);
+  } while (!cut_in_vain_.empty());
+}
+
+void Placement::PlaceAll(const std::set<int32_t>& whole) {
+  schedules_.assign(graph_.size(), {});
+  buffers_.clear();
+  output_buffers_.clear();
+  copies_.clear();
+  cut_in_vain_.clear();
   for (int32_t id = 0; id < graph_.size(); ++id) {
-    if (graph_[id].kind == NodeKind::kProduct) FindSegments(id);
+    const bool is_product = graph_[id].kind == NodeKind::kProduct;
+    if (is_product && whole.count(id) == 0) FindSegments(id);
   }
   for (int32_t id = 0; id < graph_.size(); ++id) FindLevel(id);
+  DelayLevels();
   FindMemory();
 }
 
@@ -81,6 +101,7 @@ void Placement::FindSegments(int32_t id) {
 void Placement::FindLevel(int32_t id) {
   const Node& node = graph_[id];
   Schedule& schedule = schedules_[id];
+  schedule.level = 0;
   switch (node.kind) {
     case NodeKind::kProduct:
       schedule.level = MemoryLevel(node.operands[0]);
@@ -88,8 +109,10 @@ void Placement::FindLevel(int32_t id) {
           node.width / std::max<int64_t>(schedule.num_segments, 1);
       return;
     case NodeKind::kRowProduct:
-      schedule.level = std::max(MemoryLevel(node.operands[0]),
-                                MemoryLevel(node.operands[1]));
+    case NodeKind::kSumOfItems:
+      for (const int32_t operand : node.operands) {
+        schedule.level = std::max(schedule.level, MemoryLevel(operand));
+      }
       schedule.phase_width = node.width;
       return;
     case NodeKind::kReduction:
@@ -107,6 +130,53 @@ void Placement::FindLevel(int32_t id) {
     schedule.level =
         std::max(schedule.level, LevelFor(operand, schedule.phase_width));
   }
+}
+
+// Finds levels once more, now that it is known who reads what and when: what
+// does not follow from something else of its phase waits for those who read it,
+// so that it need not stand in memory until then.
+void Placement::DelayLevels() {
+  const std::vector<int32_t> latest = LatestLevels();
+  for (int32_t id = 0; id < graph_.size(); ++id) {
+    FindLevel(id);
+    const Node& node = graph_[id];
+    Schedule& schedule = schedules_[id];
+    const bool is_first =
+        node.kind == NodeKind::kElementwise && !schedule.is_filled &&
+        std::none_of(node.operands.begin(), node.operands.end(),
+                     [&](int32_t operand) {
+                       return IsBeside(operand, schedule.phase_width);
+                     });
+    if (is_first || schedule.num_segments > 0) {
+      schedule.level = std::max(schedule.level, latest[id]);
+    }
+  }
+}
+
+// Returns for each value up to which level all that read it can wait for it.
+std::vector<int32_t> Placement::LatestLevels() const {
+  std::vector<int32_t> latest(graph_.size());
+  for (int32_t id = graph_.size() - 1; id >= 0; --id) {
+    latest[id] = schedules_[id].level;
+    std::vector<int32_t> readers;
+    for (const int32_t user : users_[id]) {
+      const bool is_segment = user != SegmentOwner(user);
+      const std::vector<int32_t>& found =
+          is_segment ? users_[user] : std::vector<int32_t>{user};
+      readers.insert(readers.end(), found.begin(), found.end());
+    }
+    const bool can_wait =
+        !readers.empty() &&
+        std::all_of(readers.begin(), readers.end(), [&](int32_t reader) {
+          return IsComputed(graph_[reader].kind) &&
+                 IsBeside(id, schedules_[reader].phase_width);
+        });
+    if (!can_wait) continue;
+    latest[id] = latest[*std::min_element(
+        readers.begin(), readers.end(),
+        [&](int32_t a, int32_t b) { return latest[a] < latest[b]; })];
+  }
+  return latest;
 }
 
 // What has one column is computed beside what it comes from, in all columns.
@@ -193,7 +263,7 @@ bool Placement::IsReadWhole(int32_t id) const {
 }
 
 void Placement::Join(int32_t id) {
-  const int32_t buffer = AddBuffer(graph_[id].width);
+  const int32_t buffer = AddBuffer(id);
   schedules_[id].memory = Place{Place::Kind::kBuffer, buffer, 0};
   int64_t column = 0;
   for (const int32_t operand : graph_[id].operands) {
@@ -224,10 +294,10 @@ std::optional<int32_t> Placement::PlaceOutput(int32_t id) {
   }
   const std::optional<Place>& memory = schedules_[id].memory;
   if (memory.has_value() && memory->column == 0 &&
-      buffers_[memory->index] == node.width) {
+      buffers_[memory->index].width == node.width) {
     return memory->index;
   }
-  const int32_t buffer = AddBuffer(node.width);
+  const int32_t buffer = AddBuffer(id);
   const Place place = {Place::Kind::kBuffer, buffer, 0};
   copies_.push_back({id, place});
   return buffer;
@@ -245,12 +315,12 @@ void Placement::PutIntoMemory(int32_t id) {
   const Node& node = graph_[id];
   if (schedules_[id].memory.has_value()) return;
   if (schedules_[id].num_segments > 1) {
-    is_provided_for_ = false;
+    cut_in_vain_.insert(id);
     return;
   }
   schedules_[id].num_segments = 0;
   if (IsMade(node.kind)) {
-    const int32_t buffer = AddBuffer(node.width);
+    const int32_t buffer = AddBuffer(id);
     const Place place = {Place::Kind::kBuffer, buffer, 0};
     schedules_[id].memory = place;
     if (schedules_[id].is_filled) copies_.push_back({id, place});
@@ -259,14 +329,23 @@ void Placement::PutIntoMemory(int32_t id) {
   for (const int32_t operand : node.operands) PutIntoMemory(operand);
 }
 
-int32_t Placement::AddBuffer(int64_t width) {
-  buffers_.push_back(width);
+int32_t Placement::AddBuffer(int32_t id) {
+  buffers_.push_back({graph_[id].width, graph_.AxisOf(graph_[id].axis)});
   return static_cast<int32_t>(buffers_.size()) - 1;
 }
 
 PhaseKey Placement::KeyOf(int32_t id) const {
-  const bool is_alone = graph_[id].kind == NodeKind::kRowProduct;
-  return {schedules_[id].level, schedules_[id].phase_width, is_alone ? id : -1};
+  const Node& node = graph_[id];
+  return {schedules_[id].level, graph_.AxisOf(node.axis),
+          schedules_[id].phase_width, IsAlone(node.kind) ? id : -1};
+}
+
+PhaseKey Placement::KeyOf(const Copy& copy) const {
+  const int32_t owner = SegmentOwner(copy.id);
+  const NodeKind kind = graph_[owner].kind;
+  if (IsComputed(kind) || kind == NodeKind::kProduct) return KeyOf(owner);
+  return {MemoryLevel(copy.id), buffers_[copy.to.index].axis,
+          graph_[copy.id].width};
 }
 
 // Returns whether a phase itself computes a value, in its columns.

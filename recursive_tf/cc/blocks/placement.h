@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -15,15 +16,16 @@ namespace recursive_tf {
 // Which phase of a program: phases of one level depend on those of lower ones.
 struct PhaseKey {
   friend bool operator<(const PhaseKey& a, const PhaseKey& b) {
-    return std::tie(a.level, a.width, a.row_product) <
-           std::tie(b.level, b.width, b.row_product);
+    return std::tie(a.level, a.axis, a.width, a.alone) <
+           std::tie(b.level, b.axis, b.width, b.alone);
   }
 
   int32_t level = 0;
   // Of its values.
+  int32_t axis = 0;
   int64_t width = 0;
-  // A phase of its own; -1 in all others.
-  int32_t row_product = -1;
+  // A value that has a phase of its own; -1 in all others.
+  int32_t alone = -1;
 };
 
 // Says of a block's values when each is computed, and where it stands.
@@ -38,11 +40,10 @@ class Placement {
   // `graph` must outlive this.
   explicit Placement(const BlockGraph* graph);
 
-  // Returns whether there is a place for all.
-  bool is_provided_for() const { return is_provided_for_; }
-
   // The phase that computes a value.
   PhaseKey KeyOf(int32_t id) const;
+  // The phase that copies a value to where it also has to stand.
+  PhaseKey KeyOf(const Copy& copy) const;
   // Returns whether a phase itself computes a value, in its columns.
   bool IsHere(int32_t id, const PhaseKey& key) const;
   // Returns the product that a value is a segment of, or the value.
@@ -60,7 +61,7 @@ class Placement {
   }
 
   // As BlockProgram's.
-  const std::vector<int64_t>& buffers() const { return buffers_; }
+  const std::vector<BufferUse>& buffers() const { return buffers_; }
   const std::vector<std::optional<int32_t>>& output_buffers() const {
     return output_buffers_;
   }
@@ -77,11 +78,15 @@ class Placement {
     int64_t num_segments = 0;
   };
 
+  // Places all values; those of `whole` are products that are not cut.
+  void PlaceAll(const std::set<int32_t>& whole);
   void FindUsers();
   bool IsOutput(int32_t id) const;
   bool IsOnlyComputedWith(int32_t id) const;
   void FindSegments(int32_t id);
   void FindLevel(int32_t id);
+  void DelayLevels();
+  std::vector<int32_t> LatestLevels() const;
   void FindFilled(const Node& node, Schedule* schedule) const;
   int32_t LevelFor(int32_t id, int64_t width) const;
   bool IsBeside(int32_t id, int64_t width) const;
@@ -93,15 +98,16 @@ class Placement {
   std::optional<int32_t> PlaceOutput(int32_t id);
   bool NeedsMemory(const Node& user, int32_t id, int32_t operand) const;
   void PutIntoMemory(int32_t id);
-  int32_t AddBuffer(int64_t width);
+  int32_t AddBuffer(int32_t id);
 
   const BlockGraph& graph_;
   std::vector<Schedule> schedules_;
   std::vector<std::vector<int32_t>> users_;
-  std::vector<int64_t> buffers_;
+  std::vector<BufferUse> buffers_;
   std::vector<std::optional<int32_t>> output_buffers_;
   std::vector<Copy> copies_;
-  bool is_provided_for_ = true;
+  // Products whose segments somebody reads in another phase.
+  std::set<int32_t> cut_in_vain_;
 };
 
 }  // namespace recursive_tf

@@ -76,8 +76,10 @@ class BlockGraphReader {
   absl::Status Read(const tensorflow::Node& node);
   absl::Status ReadArgument(const tensorflow::Node& node);
   // Returns a node for an argument of rows.
-  int32_t ReadParts(int32_t index);
-  int32_t AddInput(const BlockInput& input, int64_t width);
+  int32_t ReadParts(int32_t index, int32_t axis);
+  int32_t AddInput(const BlockInput& input, int64_t width, int32_t axis);
+  // Says of all that has rows which axis stands for theirs.
+  void ResolveAxes();
   absl::Status ReadConstant(const tensorflow::Node& node);
   absl::Status ReadIdentity(const tensorflow::Node& node);
   absl::Status AddOutput(const Value& value);
@@ -92,6 +94,8 @@ class BlockGraphReader {
   // -1, as where a shape is given.
   absl::Status Integers(const tensorflow::Node& node, int input,
                         Shape* numbers) const;
+  // Returns the only number of a tensor of float or double.
+  static double NumberOf(const tensorflow::Tensor& tensor);
   // Makes a constant one more invariant.
   void TakeAsInvariant(Value* value);
   absl::Status Set(const tensorflow::Node& node, int output,
@@ -124,11 +128,13 @@ class BlockGraphReader {
   absl::Status ReadSlice(const tensorflow::Node& node);
   absl::Status ReadShape(const tensorflow::Node& node);
   absl::Status ReadBroadcast(const tensorflow::Node& node);
+  absl::Status ReadFill(const tensorflow::Node& node);
   // Sets the op's output to a shape; `sizes` are its elements.
   absl::Status SetShape(const tensorflow::Node& node, Shape sizes,
                         bool is_one_size);
   absl::Status SliceShape(const tensorflow::Node& node);
   absl::Status PackShape(const tensorflow::Node& node);
+  absl::Status ReshapeShape(const tensorflow::Node& node, const Value& value);
   absl::Status ReadStridedSlice(const tensorflow::Node& node);
   // What is taken of an axis: [begin, end).
   struct Range {
@@ -154,6 +160,8 @@ class BlockGraphReader {
   // Returns whether an op computes whole numbers of those of each row.
   bool IsOfNumbers(const tensorflow::Node& node) const;
   absl::Status ReadNumber(const tensorflow::Node& node);
+  // Reads a whole number as a number of the block's dtype.
+  absl::Status CastNumber(const tensorflow::Node& node);
   // Sets `*id` to the number that a value is, for each row.
   absl::Status AsNumber(const Value& value, int32_t* id);
   // Puts a number for each row in a vector of one, or takes it out.
@@ -165,6 +173,17 @@ class BlockGraphReader {
   absl::Status ReadRows(const tensorflow::Node& node, const Value& table,
                         const Value& number, bool is_variable);
   int32_t AddNumber(RowNumber number);
+  // Takes a number for each row out of a vector of one.
+  absl::Status SliceNumber(const tensorflow::Node& node, Value number);
+
+  // --- block_reader_lists.cc
+
+  absl::Status ReadItems(const tensorflow::Node& node);
+  // Returns which of the graph's owners a value is; -1 if it is none.
+  int32_t OwnersOf(const Value& value) const;
+  absl::Status ReadOfOwner(const tensorflow::Node& node, Value value,
+                           const Value& owner);
+  absl::Status ReadSumOfItems(const tensorflow::Node& node);
 
   const tensorflow::Graph& graph_;
   const int32_t num_rows_arguments_;

@@ -25,6 +25,7 @@ namespace tf = tensorflow;
 
 absl::Status BlockGraphReader::Run() {
   TF_RETURN_IF_ERROR(FindDtype());
+  block_.argument_axes.assign(num_rows_arguments_, -1);
   std::vector<tf::Node*> order;
   tf::GetReversePostOrder(graph_, &order, tf::NodeComparatorID());
   std::map<int32_t, Value> returned;
@@ -45,7 +46,17 @@ absl::Status BlockGraphReader::Run() {
   for (const auto& [index, value] : returned) {
     TF_RETURN_IF_ERROR(AddOutput(value));
   }
+  ResolveAxes();
   return absl::OkStatus();
+}
+
+void BlockGraphReader::ResolveAxes() {
+  const auto resolve = [this](int32_t* axis) {
+    *axis = block_.graph.AxisOf(*axis);
+  };
+  for (int32_t& axis : block_.argument_axes) resolve(&axis);
+  for (RowNumber& number : block_.numbers) resolve(&number.axis);
+  for (BlockOutput& output : block_.outputs) resolve(&output.axis);
 }
 
 absl::Status BlockGraphReader::FindDtype() {
@@ -79,6 +90,12 @@ absl::Status BlockGraphReader::Set(const tf::Node& node, int output,
   if (value.kind == Value::Kind::kRows && SizeOf(value.shape) == 0) {
     return Refuse("no columns");
   }
+  const bool is_of_graph =
+      value.kind == Value::Kind::kRows || value.kind == Value::Kind::kSum;
+  if (is_of_graph && block_.graph[value.id].axis < 0 &&
+      block_.graph[value.id].kind != NodeKind::kConstant) {
+    return Refuse("no rows");
+  }
   values_[{node.id(), output}] = value;
   return absl::OkStatus();
 }
@@ -98,12 +115,14 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"BroadcastTo", &BlockGraphReader::ReadBroadcast},
       {"ConcatV2", &BlockGraphReader::ReadConcat},
       {"ExpandDims", &BlockGraphReader::ReadReshape},
+      {"Fill", &BlockGraphReader::ReadFill},
       {"GatherNd", &BlockGraphReader::ReadGatherNd},
       {"GatherV2", &BlockGraphReader::ReadGather},
       {"Identity", &BlockGraphReader::ReadIdentity},
       {"MatMul", &BlockGraphReader::ReadMatMul},
       {"Pack", &BlockGraphReader::ReadPack},
       {"PreventGradient", &BlockGraphReader::ReadIdentity},
+      {"RecursiveItems", &BlockGraphReader::ReadItems},
       {"Reshape", &BlockGraphReader::ReadReshape},
       {"ResourceGather", &BlockGraphReader::ReadGather},
       {"Shape", &BlockGraphReader::ReadShape},
@@ -115,6 +134,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"StopGradient", &BlockGraphReader::ReadIdentity},
       {"StridedSlice", &BlockGraphReader::ReadStridedSlice},
       {"Unpack", &BlockGraphReader::ReadUnpack},
+      {"UnsortedSegmentSum", &BlockGraphReader::ReadSumOfItems},
   };
   const auto reader = readers->find(type);
   if (reader == readers->end()) return Refuse("no such instruction");
@@ -131,35 +151,44 @@ absl::Status BlockGraphReader::ReadArgument(const tf::Node& node) {
   if (index >= num_rows_arguments_) {
     value.kind = Value::Kind::kInvariant;
     value.id = index - num_rows_arguments_;
-  } else if (argument.dtype == block_.dtype) {
-    value.id = ReadParts(index);
+    return Set(node, 0, value);
+  }
+  // Which rows they are, those who read them say.
+  const int32_t axis = block_.graph.AddAxis();
+  if (argument.dtype == block_.dtype) {
+    value.id = ReadParts(index, axis);
     argument_of_node_[value.id] = index;
   } else if (IsWholeNumber(argument.dtype)) {
     value.kind = Value::Kind::kNumber;
-    value.id = AddNumber({NumberOp::kArgument, argument.dtype, index});
+    RowNumber number = {NumberOp::kArgument, argument.dtype, index};
+    number.axis = axis;
+    value.id = AddNumber(std::move(number));
   } else {
     // Refused if anything reads it.
     return absl::OkStatus();
   }
+  block_.argument_axes[index] = axis;
   return Set(node, 0, value);
 }
 
-int32_t BlockGraphReader::ReadParts(int32_t index) {
+int32_t BlockGraphReader::ReadParts(int32_t index, int32_t axis) {
   const BlockArgument& argument = arguments_[index];
   std::vector<int64_t> widths = argument.widths;
   if (widths.empty()) widths = {SizeOf(argument.shape)};
   std::vector<int32_t> ids;
   ids.reserve(widths.size());
   for (size_t part = 0; part < widths.size(); ++part) {
-    ids.push_back(AddInput({index, static_cast<int32_t>(part)}, widths[part]));
+    ids.push_back(
+        AddInput({index, static_cast<int32_t>(part)}, widths[part], axis));
   }
   return ids.size() == 1 ? ids.front() : block_.graph.Concat(ids);
 }
 
-int32_t BlockGraphReader::AddInput(const BlockInput& input, int64_t width) {
+int32_t BlockGraphReader::AddInput(const BlockInput& input, int64_t width,
+                                   int32_t axis) {
   block_.inputs.push_back(input);
   return block_.graph.Input(static_cast<int32_t>(block_.inputs.size()) - 1,
-                            width);
+                            width, axis);
 }
 
 absl::Status BlockGraphReader::ReadConstant(const tf::Node& node) {
@@ -228,6 +257,7 @@ absl::Status BlockGraphReader::AddOutput(const Value& value) {
   switch (value.kind) {
     case Value::Kind::kNumber: {
       const RowNumber& number = block_.numbers[value.id];
+      output.axis = number.axis;
       const bool is_given = number.op == NumberOp::kArgument;
       output.kind =
           is_given ? BlockOutput::Kind::kArgument : BlockOutput::Kind::kNumber;
@@ -235,7 +265,9 @@ absl::Status BlockGraphReader::AddOutput(const Value& value) {
       break;
     }
     case Value::Kind::kRows: {
-      if (block_.graph[value.id].width != SizeOf(value.shape)) {
+      output.axis = block_.graph[value.id].axis;
+      if (output.axis < 0 ||
+          block_.graph[value.id].width != SizeOf(value.shape)) {
         return Refuse("an output that is the same in all columns");
       }
       const auto argument = argument_of_node_.find(value.id);
@@ -247,7 +279,6 @@ absl::Status BlockGraphReader::AddOutput(const Value& value) {
       [[fallthrough]];
     }
     case Value::Kind::kSum:
-      output.has_rows = value.kind != Value::Kind::kSum;
       output.index = static_cast<int32_t>(block_.graph.outputs.size());
       block_.graph.outputs.push_back(value.id);
       break;

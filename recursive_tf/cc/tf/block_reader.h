@@ -27,11 +27,13 @@ struct BlockArgument {
   std::vector<int64_t> widths{};
 };
 
-// What the graph calls an input: an argument or one of its parts, or a lookup.
+// What the graph calls an input: an argument or one of its parts, a lookup, or
+// a whole number.
 struct BlockInput {
   int32_t argument = -1;
   int32_t part = 0;
   int32_t lookup = -1;
+  int32_t number = -1;
 };
 
 // Rows of a matrix, or of a variable that is one, which numbers select: to the
@@ -50,8 +52,8 @@ struct BlockOutput {
   Kind kind = Kind::kGraph;
   // Of the graph's outputs, of the numbers, or of the arguments.
   int32_t index = 0;
-  // Whether it has a row for each row.
-  bool has_rows = true;
+  // That its rows stand along; -1 if it has none.
+  int32_t axis = -1;
   // Of one row, or of all.
   std::vector<int64_t> shape;
 };
@@ -61,8 +63,13 @@ struct ReadBlock {
   // Of float or double.
   tensorflow::DataType dtype = tensorflow::DT_FLOAT;
   BlockGraph graph;
+  // By argument of rows: the axis that they stand along; -1 of what is not
+  // read.
+  std::vector<int32_t> argument_axes;
   std::vector<BlockInput> inputs;
   std::vector<RowNumber> numbers;
+  // The numbers that are the graph's owners.
+  std::vector<int32_t> owners;
   std::vector<RowLookup> lookups;
   // To the graph, numbers and lookups these are further invariants.
   std::vector<tensorflow::Tensor> literals;

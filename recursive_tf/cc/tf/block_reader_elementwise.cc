@@ -135,10 +135,7 @@ absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
       if (!Repeats(value.shape, shape)) return Refuse("a part of each row");
       const tf::Tensor& tensor = literals_[value.id];
       if (tensor.NumElements() == 1) {
-        *id = block_.graph.Constant(
-            tensor.dtype() == tf::DT_FLOAT
-                ? static_cast<double>(tensor.flat<float>()(0))
-                : tensor.flat<double>()(0));
+        *id = block_.graph.Constant(NumberOf(tensor));
         return absl::OkStatus();
       }
       Value taken = value;
@@ -149,6 +146,12 @@ absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
     default:
       return Refuse("no numbers");
   }
+}
+
+double BlockGraphReader::NumberOf(const tf::Tensor& tensor) {
+  return tensor.dtype() == tf::DT_FLOAT
+             ? static_cast<double>(tensor.flat<float>()(0))
+             : tensor.flat<double>()(0);
 }
 
 bool BlockGraphReader::Repeats(Shape part, const Shape& shape) {

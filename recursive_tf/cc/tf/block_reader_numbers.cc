@@ -62,6 +62,9 @@ absl::Status BlockGraphReader::ReadNumber(const tf::Node& node) {
   RowNumber number;
   number.op = NumberOps().at(node.type_string());
   number.dtype = node.output_type(0);
+  if (number.op == NumberOp::kCast && number.dtype == block_.dtype) {
+    return CastNumber(node);
+  }
   if (!IsWholeNumber(number.dtype)) return Refuse("numbers of two dtypes");
   for (int i = 0; i < node.num_inputs(); ++i) {
     Value value;
@@ -102,7 +105,31 @@ absl::Status BlockGraphReader::AsNumber(const Value& value, int32_t* id) {
   return absl::OkStatus();
 }
 
+absl::Status BlockGraphReader::CastNumber(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (SizeOf(value.shape) != 1) return Refuse("no number for each row");
+  BlockInput input;
+  input.number = value.id;
+  Value rows;
+  rows.shape = value.shape;
+  rows.dtype = block_.dtype;
+  rows.id = AddInput(input, 1, block_.numbers[value.id].axis);
+  return Set(node, 0, rows);
+}
+
+// Numbers that are computed of each other are those of the same rows.
 int32_t BlockGraphReader::AddNumber(RowNumber number) {
+  for (const int32_t operand : number.operands) {
+    const int32_t axis = block_.numbers[operand].axis;
+    if (number.is_of_list() || axis < 0) continue;
+    if (number.axis >= 0) block_.graph.JoinAxes(axis, number.axis);
+    number.axis = axis;
+  }
+  for (const int32_t operand : number.operands) {
+    RowNumber& of = block_.numbers[operand];
+    if (of.axis < 0) of.axis = number.axis;
+  }
   block_.numbers.push_back(std::move(number));
   return static_cast<int32_t>(block_.numbers.size()) - 1;
 }
@@ -126,6 +153,25 @@ absl::Status BlockGraphReader::ReshapeNumber(const tf::Node& node,
   return Set(node, 0, number);
 }
 
+absl::Status BlockGraphReader::SliceNumber(const tf::Node& node, Value number) {
+  Shape begin;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &begin));
+  int32_t shrink_mask = 0;
+  int32_t begin_mask = 0;
+  int32_t end_mask = 0;
+  TF_RETURN_IF_ERROR(
+      tf::GetNodeAttr(node.attrs(), "shrink_axis_mask", &shrink_mask));
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "begin_mask", &begin_mask));
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "end_mask", &end_mask));
+  // All rows of the only column.
+  const bool is_column = shrink_mask == 2 && (begin_mask & 1) == 1 &&
+                         (end_mask & 1) == 1 && begin.size() == 2 &&
+                         (begin[1] == 0 || begin[1] == -1);
+  if (!is_column || number.shape != Shape{1}) return Refuse("another slice");
+  number.shape.clear();
+  return Set(node, 0, number);
+}
+
 absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
   const bool is_variable = node.type_string() == "ResourceGather";
   Value table;
@@ -140,10 +186,12 @@ absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
     TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
   }
   TakeAsInvariant(&table);
-  if (table.kind != Value::Kind::kInvariant ||
-      number.kind != Value::Kind::kNumber || !number.shape.empty() ||
+  if (number.kind != Value::Kind::kNumber || !number.shape.empty() ||
       batch_dims != 0 || axis[0] != 0) {
     return Refuse("another lookup");
+  }
+  if (table.kind != Value::Kind::kInvariant) {
+    return ReadOfOwner(node, table, number);
   }
   if (is_variable) return ReadRows(node, table, number, is_variable);
   return ReadElements(node, table, number, /*is_zero_outside=*/false);
@@ -199,7 +247,7 @@ absl::Status BlockGraphReader::ReadRows(const tf::Node& node,
   rows.dtype = block_.dtype;
   BlockInput input;
   input.lookup = static_cast<int32_t>(block_.lookups.size());
-  rows.id = AddInput(input, SizeOf(rows.shape));
+  rows.id = AddInput(input, SizeOf(rows.shape), block_.numbers[number.id].axis);
   block_.lookups.push_back(
       {table.id, number.id, is_variable, SizeOf(rows.shape)});
   return Set(node, 0, rows);

@@ -25,6 +25,9 @@ absl::Status BlockGraphReader::ReadReshape(const tf::Node& node) {
   if (value.kind == Value::Kind::kNumber && node.type_string() != "Squeeze") {
     return ReshapeNumber(node, value);
   }
+  if (value.kind == Value::Kind::kShape && node.type_string() == "Reshape") {
+    return ReshapeShape(node, value);
+  }
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
   Shape shape;
   const int64_t size = SizeOf(value.shape);
@@ -187,7 +190,9 @@ absl::Status BlockGraphReader::ReadSlice(const tf::Node& node) {
 absl::Status BlockGraphReader::ReadShape(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
-  if (value.kind != Value::Kind::kRows) return Refuse("the shape of no rows");
+  if (value.kind != Value::Kind::kRows && value.kind != Value::Kind::kNumber) {
+    return Refuse("the shape of no rows");
+  }
   Shape sizes = value.shape;
   sizes.insert(sizes.begin(), -1);
   return SetShape(node, std::move(sizes), /*is_one_size=*/false);
@@ -220,6 +225,16 @@ absl::Status BlockGraphReader::SliceShape(const tf::Node& node) {
   return SetShape(node, {sizes[axis]}, /*is_one_size=*/true);
 }
 
+// One size alone, or a vector of it.
+absl::Status BlockGraphReader::ReshapeShape(const tf::Node& node,
+                                            const Value& value) {
+  Shape shape;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &shape));
+  const Shape& sizes = shapes_[value.id];
+  if (sizes.size() != 1 || shape.size() > 1) return Refuse("several sizes");
+  return SetShape(node, sizes, /*is_one_size=*/shape.empty());
+}
+
 absl::Status BlockGraphReader::PackShape(const tf::Node& node) {
   Shape sizes;
   for (int i = 0; i < node.num_inputs(); ++i) {
@@ -243,6 +258,24 @@ absl::Status BlockGraphReader::ReadBroadcast(const tf::Node& node) {
     return Refuse("another shape");
   }
   shape.erase(shape.begin());
+  value.shape = std::move(shape);
+  return Set(node, 0, value);
+}
+
+// The same number in all columns.
+absl::Status BlockGraphReader::ReadFill(const tf::Node& node) {
+  Shape shape;
+  TF_RETURN_IF_ERROR(Integers(node, 0, &shape));
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 1, &value));
+  if (shape.empty() || shape.front() != -1 ||
+      value.kind != Value::Kind::kLiteral || value.dtype != block_.dtype) {
+    return Refuse("no number for each row");
+  }
+  shape.erase(shape.begin());
+  value.id =
+      block_.graph.Constant(NumberOf(literals_[value.id]), SizeOf(shape));
+  value.kind = Value::Kind::kRows;
   value.shape = std::move(shape);
   return Set(node, 0, value);
 }
@@ -291,6 +324,7 @@ absl::Status BlockGraphReader::ReadStridedSlice(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
   if (value.kind == Value::Kind::kShape) return SliceShape(node);
+  if (value.kind == Value::Kind::kNumber) return SliceNumber(node, value);
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
   // How many rows there are is not known, but that there are some.
   constexpr int64_t kManyRows = std::numeric_limits<int64_t>::max();

@@ -34,7 +34,6 @@ BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
       program_(*program),
       rows_(*rows),
       invariants_(*invariants),
-      num_rows_(rows->front().shape().dim_size(0)),
       kernels_(ChosenKernels<T>()) {
   for (const tf::Tensor& literal : block_.literals) {
     invariants_.push_back(&literal);
@@ -42,9 +41,27 @@ BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
 }
 
 template <typename T>
+bool BlockRun<T>::CountRows() {
+  given_.num_rows.assign(block_.graph.num_axes(), -1);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const int32_t axis = block_.argument_axes[i];
+    if (axis < 0) continue;
+    const int64_t found = rows_[i].shape().dim_size(0);
+    int64_t& num_rows = given_.num_rows[axis];
+    if (num_rows >= 0 && num_rows != found) return false;
+    num_rows = found;
+  }
+  return true;
+}
+
+template <typename T>
 bool BlockRun<T>::FindInputs() {
-  if (!FindNumbers(block_.numbers, num_rows_, rows_, invariants_, &numbers_)) {
+  if (!CountRows() || !FindNumbers(block_.numbers, rows_, invariants_,
+                                   &given_.num_rows, &numbers_)) {
     return false;
+  }
+  for (const int32_t number : block_.owners) {
+    given_.owners.push_back(numbers_[number].data());
   }
   if (!OpenVariables()) return false;
   lookups_.resize(block_.lookups.size());
@@ -57,11 +74,18 @@ bool BlockRun<T>::FindInputs() {
     if (!FindRows(lookup, table, &lookups_[i])) return false;
   }
   for (const BlockInput& input : block_.inputs) {
-    inputs_.push_back(input.lookup >= 0
-                          ? RowSet<T>{nullptr, 0, lookups_[input.lookup].data()}
-                          : RowsOf(rows_[input.argument], input.part));
+    given_.inputs.push_back(FindInput(input));
   }
   return true;
+}
+
+template <typename T>
+RowSet<T> BlockRun<T>::FindInput(const BlockInput& input) {
+  if (input.lookup >= 0) return {nullptr, 0, lookups_[input.lookup].data()};
+  if (input.number < 0) return RowsOf(rows_[input.argument], input.part);
+  const std::vector<int64_t>& numbers = numbers_[input.number];
+  cast_.emplace_back(numbers.begin(), numbers.end());
+  return {cast_.back().data(), 1};
 }
 
 template <typename T>
@@ -72,7 +96,8 @@ RowSet<T> BlockRun<T>::RowsOf(const RowBatch& rows, size_t part) const {
             reinterpret_cast<T* const*>(scattered->parts[part].rows.data())};
   }
   const tf::Tensor tensor = rows.AsTensor();
-  return {static_cast<T*>(tensor.data()), tensor.NumElements() / num_rows_};
+  const int64_t num_rows = std::max<int64_t>(tensor.dim_size(0), 1);
+  return {static_cast<T*>(tensor.data()), tensor.NumElements() / num_rows};
 }
 
 template <typename T>
@@ -119,13 +144,14 @@ std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
 template <typename T>
 void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
                           std::vector<tf::Tensor>* outputs) const {
+  BlockRows<T> rows = given_;
   std::vector<tf::Tensor> buffers;
-  std::vector<T*> memory;
-  for (const int64_t width : program_.buffers) {
-    buffers.emplace_back(block_.dtype, tf::TensorShape({num_rows_, width}));
-    memory.push_back(static_cast<T*>(buffers.back().data()));
+  for (const BufferUse& use : program_.buffers) {
+    buffers.emplace_back(block_.dtype,
+                         tf::TensorShape({rows.num_rows[use.axis], use.width}));
+    rows.buffers.push_back(static_cast<T*>(buffers.back().data()));
   }
-  std::vector<T*> sums(block_.graph.outputs.size(), nullptr);
+  rows.sums.assign(block_.graph.outputs.size(), nullptr);
   outputs->resize(block_.outputs.size());
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];
@@ -133,26 +159,27 @@ void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
     if (output.kind == BlockOutput::Kind::kArgument) {
       CHECK(tensor.CopyFrom(rows_[output.index].AsTensor(), ShapeOf(output)));
     } else if (output.kind == BlockOutput::Kind::kNumber) {
-      tensor =
-          AsTensor(numbers_[output.index], block_.numbers[output.index].dtype);
-    } else if (output.has_rows) {
+      CHECK(tensor.CopyFrom(
+          AsTensor(numbers_[output.index], block_.numbers[output.index].dtype),
+          ShapeOf(output)));
+    } else if (output.axis >= 0) {
       const int32_t buffer = program_.output_buffers[output.index].value_or(0);
       CHECK(tensor.CopyFrom(buffers[buffer], ShapeOf(output)));
     } else {
       tensor = tf::Tensor(block_.dtype, ShapeOf(output));
-      sums[output.index] = static_cast<T*>(tensor.data());
-      std::fill_n(sums[output.index], tensor.NumElements(), T(0));
+      rows.sums[output.index] = static_cast<T*>(tensor.data());
+      std::fill_n(rows.sums[output.index], tensor.NumElements(), T(0));
     }
   }
   BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
-  runner.Run(num_rows_, inputs_, memory, sums);
+  runner.Run(rows);
 }
 
 // A row may have got another shape than it had.
 template <typename T>
 tf::TensorShape BlockRun<T>::ShapeOf(const BlockOutput& output) const {
   tf::TensorShape shape;
-  if (output.has_rows) shape.AddDim(num_rows_);
+  if (output.axis >= 0) shape.AddDim(given_.num_rows[output.axis]);
   for (const int64_t size : output.shape) shape.AddDim(size);
   return shape;
 }

@@ -23,14 +23,15 @@ namespace recursive_tf {
 template <typename T>
 class BlockRun {
  public:
-  // All of them must outlive this. There are rows, as many in each tensor.
+  // All of them must outlive this. There are rows.
   BlockRun(const BatchedStep* step, const ReadBlock* block,
            const BlockProgram* program, const std::vector<RowBatch>* rows,
            const std::vector<const tensorflow::Tensor*>* invariants);
 
   // Finds the rows that the program takes. Returns false if the function has to
   // run instead: a lookup is out of range, or in a variable that has got
-  // another shape. Variables are locked until this is gone.
+  // another shape; or there are not as many of some rows as of others.
+  // Variables are locked until this is gone.
   bool FindInputs();
 
   // Returns what is packed for all runs.
@@ -42,7 +43,9 @@ class BlockRun {
 
  private:
   RowSet<T> RowsOf(const RowBatch& rows, size_t part) const;
+  bool CountRows();
   bool OpenVariables();
+  RowSet<T> FindInput(const BlockInput& input);
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
   tensorflow::TensorShape ShapeOf(const BlockOutput& output) const;
@@ -53,12 +56,13 @@ class BlockRun {
   const std::vector<RowBatch>& rows_;
   // Literals, too.
   std::vector<const tensorflow::Tensor*> invariants_;
-  const int64_t num_rows_;
   const Kernels<T>& kernels_;
-  std::vector<RowSet<T>> inputs_;
+  BlockRows<T> given_;
   // By number, and by lookup.
   std::vector<std::vector<int64_t>> numbers_;
   std::vector<std::vector<T*>> lookups_;
+  // Of inputs that are numbers.
+  std::vector<std::vector<T>> cast_;
   // Those that lookups are in, in their order.
   LockedVariables<tensorflow::tf_shared_lock> variables_;
 };

@@ -49,6 +49,16 @@ std::vector<int64_t> ShapeOf(const tf::TensorShape& shape, int first_dim) {
   return sizes;
 }
 
+// Returns how many rows there are of which there are most.
+int64_t MostRows(const std::vector<RowBatch>& rows) {
+  int64_t most = 0;
+  for (const RowBatch& each : rows) {
+    const tf::TensorShape& shape = each.shape();
+    if (shape.dims() > 0) most = std::max(most, shape.dim_size(0));
+  }
+  return most;
+}
+
 // Returns none of what is no variable that holds something.
 std::vector<int64_t> ShapeOfVariable(const BatchedStep& step,
                                      const tf::Tensor& handle) {
@@ -116,15 +126,7 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
   made->status =
       ReadBlockGraph(*graph_, static_cast<int32_t>(num_rows_arguments),
                      arguments, &made->block);
-  if (made->status.ok()) {
-    std::optional<BlockProgram> program = Lower(Fused(made->block.graph));
-    if (program.has_value()) {
-      made->program = *std::move(program);
-    } else {
-      made->status =
-          absl::UnimplementedError("products that are read in several ways");
-    }
-  }
+  if (made->status.ok()) made->program = Lower(Fused(made->block.graph));
   last_.store(made.get(), std::memory_order_release);
   compilations_.push_back(std::move(made));
   return compilations_.back().get();
@@ -230,7 +232,7 @@ bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
     pack.numbers = FindKept(&found, tensors);
   }
   if (pack.numbers == nullptr && invariants->for_once()) {
-    pack.num_rows += rows.front().shape().dim_size(0);
+    pack.num_rows += MostRows(rows);
     if (!IsWorthPacking(found.program, pack.num_rows)) return false;
   }
   BlockRun<T> run(&step, &found.block, &found.program, &rows, &tensors);
@@ -248,15 +250,12 @@ bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
     const BatchedStep& step, const std::vector<RowBatch>& rows,
     Invariants* invariants) const {
-  if (rows.empty()) return std::nullopt;
+  if (MostRows(rows) == 0) return std::nullopt;
   std::vector<BlockArgument> arguments;
   arguments.reserve(rows.size() + invariants_.size());
   for (const RowBatch& each : rows) {
     const tf::TensorShape& shape = each.shape();
-    if (shape.dims() == 0 || shape.dim_size(0) == 0 ||
-        shape.dim_size(0) != rows.front().shape().dim_size(0)) {
-      return std::nullopt;
-    }
+    if (shape.dims() == 0) return std::nullopt;
     arguments.push_back({each.dtype(), ShapeOf(shape, 1), each.PartWidths()});
   }
   Call call;
@@ -300,19 +299,24 @@ std::optional<EqualRows> CompiledBlock::FindEqualRows(
     const BatchedStep& step, const std::vector<RowBatch>& rows,
     const std::vector<int32_t>& kept, Invariants* invariants) const {
   const bool are_numbers =
-      std::all_of(rows.begin(), rows.end(), [](const RowBatch& each) {
-        return IsWholeNumber(each.dtype()) && each.shape().dims() == 1;
+      std::all_of(rows.begin(), rows.end(), [&](const RowBatch& each) {
+        return IsWholeNumber(each.dtype()) && each.shape().dims() == 1 &&
+               each.shape() == rows.front().shape();
       });
   if (!are_numbers) return std::nullopt;
   std::optional<Call> call = Prepare(step, rows, invariants);
   if (!call.has_value()) return std::nullopt;
   const ReadBlock& block = call->compilation->block;
+  // Items of lists are not rows that are shared.
+  if (!block.owners.empty()) return std::nullopt;
   for (const tf::Tensor& literal : block.literals) {
     call->invariants.push_back(&literal);
   }
   const int64_t num_rows = rows.front().shape().dim_size(0);
+  std::vector<int64_t> num_rows_by_axis(block.graph.num_axes(), num_rows);
   std::vector<std::vector<int64_t>> numbers;
-  if (!FindNumbers(block.numbers, num_rows, rows, call->invariants, &numbers)) {
+  if (!FindNumbers(block.numbers, rows, call->invariants, &num_rows_by_axis,
+                   &numbers)) {
     return std::nullopt;
   }
   // What is computed follows from these; what is kept or given as it is may be

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -110,6 +111,37 @@ bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
   return true;
 }
 
+// Returns the numbers of lists, or those in lists, of all items.
+Numbers NumberItems(NumberOp op, const Numbers& lengths) {
+  Numbers items;
+  for (size_t list = 0; list < lengths.size(); ++list) {
+    const size_t begin = items.size();
+    items.resize(begin + lengths[list], static_cast<int64_t>(list));
+    if (op == NumberOp::kPosition) {
+      std::iota(items.begin() + static_cast<int64_t>(begin), items.end(),
+                int64_t{0});
+    }
+  }
+  return items;
+}
+
+// Returns false if there are not as many items as `*num_items` says, which is
+// set if it is not known.
+bool FindItems(const RowNumber& number, const std::vector<Numbers>& found,
+               int64_t* num_items, Numbers* items) {
+  const Numbers& lengths = found[number.operands.front()];
+  if (std::any_of(lengths.begin(), lengths.end(),
+                  [](int64_t length) { return length < 0; })) {
+    return false;
+  }
+  const int64_t total =
+      std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  if (*num_items < 0) *num_items = total;
+  if (*num_items != total) return false;
+  *items = NumberItems(number.op, lengths);
+  return true;
+}
+
 void ComputeAll(const RowNumber& number, const std::vector<Numbers>& found,
                 int64_t num_rows, Numbers* numbers) {
   numbers->resize(num_rows);
@@ -155,14 +187,16 @@ int64_t NumberAt(const tf::Tensor& tensor, int64_t index) {
   return number;
 }
 
-bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
+bool FindNumbers(const std::vector<RowNumber>& numbers,
                  const std::vector<RowBatch>& rows,
                  const std::vector<const tf::Tensor*>& invariants,
+                 std::vector<int64_t>* num_rows_by_axis,
                  std::vector<Numbers>* found) {
   found->resize(numbers.size());
   for (size_t i = 0; i < numbers.size(); ++i) {
     const RowNumber& number = numbers[i];
     Numbers* const to = &(*found)[i];
+    int64_t& num_rows = (*num_rows_by_axis)[number.axis];
     switch (number.op) {
       case NumberOp::kArgument:
         *to = ReadNumbers(rows[number.tensor].AsTensor(), num_rows);
@@ -179,6 +213,18 @@ bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
           return false;
         }
         break;
+      case NumberOp::kOwner:
+      case NumberOp::kPosition:
+        if (!FindItems(number, *found, &num_rows, to)) return false;
+        break;
+      case NumberOp::kOfOwner: {
+        const Numbers& of = (*found)[number.operands.front()];
+        const Numbers& owners = (*found)[number.operands.back()];
+        to->resize(owners.size());
+        std::transform(owners.begin(), owners.end(), to->begin(),
+                       [&](int64_t owner) { return of[owner]; });
+        break;
+      }
       default:
         ComputeAll(number, *found, num_rows, to);
     }

@@ -36,10 +36,22 @@ enum class NumberOp : uint8_t {
   kNot,
   kSelect,
   kCast,
+  // Of lists as long as the operand says, whose items stand one after the
+  // other: the number of the list that each item is in, and of each item in it.
+  kOwner,
+  kPosition,
+  // For each item the first operand of the list that is the second one.
+  kOfOwner,
 };
 
 // A whole number for each row.
 struct RowNumber {
+  // Returns whether its rows are other ones than those of its operands.
+  bool is_of_list() const {
+    return op == NumberOp::kOwner || op == NumberOp::kPosition ||
+           op == NumberOp::kOfOwner;
+  }
+
   NumberOp op = NumberOp::kArgument;
   // Of int32, int64 or bool.
   tensorflow::DataType dtype = tensorflow::DT_INT32;
@@ -50,6 +62,8 @@ struct RowNumber {
   int64_t constant = 0;
   // Of an element: whether it is 0 where there is none.
   bool is_zero_outside = false;
+  // That the rows stand along: BlockGraph says more of axes.
+  int32_t axis = -1;
 };
 
 // Returns whether a dtype is one of whole numbers, or of bools, that can be
@@ -63,12 +77,14 @@ std::vector<int64_t> ReadNumbers(const tensorflow::Tensor& tensor,
 // Returns the element of a tensor of whole numbers or bools at a place.
 int64_t NumberAt(const tensorflow::Tensor& tensor, int64_t index);
 
-// Sets `*found` to all numbers of all rows. Returns false if an element is out
-// of range. REQUIRES: tensors of the numbers' dtypes; `rows` have `num_rows`
-// rows.
-bool FindNumbers(const std::vector<RowNumber>& numbers, int64_t num_rows,
+// Sets `*found` to all numbers of all rows. `*num_rows` are by axis, -1 where
+// numbers say how many items there are, and all known then. Returns false if an
+// element is out of range, or if lists have other items than there are.
+// REQUIRES: tensors of the numbers' dtypes, with as many rows as their axes.
+bool FindNumbers(const std::vector<RowNumber>& numbers,
                  const std::vector<RowBatch>& rows,
                  const std::vector<const tensorflow::Tensor*>& invariants,
+                 std::vector<int64_t>* num_rows,
                  std::vector<std::vector<int64_t>>* found);
 
 // Returns numbers as a tensor with an element for each.

@@ -36,7 +36,7 @@ _GRADIENTS = {
 # no floating-point number.
 _WITHOUT_GRADIENT = (
     *("RecursiveFullIntRows", "RecursiveIntRows", "RecursiveKeyRows"),
-    *("RecursiveCheckedIds", "RecursiveFormatRows"),
+    *("RecursiveCheckedIds", "RecursiveFormatRows", "RecursiveItems"),
     *("RecursiveMixKey", "RecursiveNormalRows", "RecursiveTruncatedNormalRows"),
     "RecursiveUniformRows",
 )

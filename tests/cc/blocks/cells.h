@@ -9,7 +9,8 @@
 
 namespace recursive_tf {
 
-// A graph, how wide its inputs are, and how large its invariants.
+// A graph, how wide its inputs are, and how large its invariants. Along axis 1,
+// if there is one, stand items of lists that rows of axis 0 have: owners 0.
 struct Case {
   BlockGraph graph;
   std::vector<int64_t> input_widths;
@@ -83,6 +84,35 @@ inline Case TreeLstmBackward(int64_t size) {
   g.outputs = {g.Product(z, 0, /*is_transposed=*/true, 2 * size),
                Times(&g, grad_c, in[3]), Times(&g, grad_c, in[4]),
                g.Outer(h, z), g.ColumnSums(z)};
+  return made;
+}
+
+// An inner node of a Child-Sum TreeLSTM: of what is looked up for it, and of h
+// and c of its children, which are items. Gives h, c, and the forget gates.
+inline Case ChildSumForward(int64_t size) {
+  Case made;
+  made.input_widths = {4 * size, size, size};
+  made.invariant_sizes = {4 * size, size * 3 * size, size * size};
+  BlockGraph& g = made.graph;
+  const int32_t items = g.AddAxis();
+  const int32_t owners = g.AddOwners(items, 0);
+  const int32_t x = Sum(&g, g.Input(0, 4 * size), g.Shared(0, 4 * size));
+  const int32_t h = g.Input(1, size, items);
+  const int32_t c = g.Input(2, size, items);
+  const int32_t z = Sum(&g, g.Slice(x, 0, 3 * size),
+                        g.Product(g.SumOfItems(h, owners), 1, false, 3 * size));
+  const int32_t forget = g.Elementwise(
+      Opcode::kSigmoid, {Sum(&g, g.Product(h, 2, false, size),
+                             g.OfOwner(g.Slice(x, 3 * size, size), owners))});
+  const auto gate = [&](int i, Opcode opcode) {
+    return g.Elementwise(opcode, {g.Slice(z, i * size, size)});
+  };
+  const int32_t own =
+      Sum(&g, Times(&g, gate(0, Opcode::kSigmoid), gate(1, Opcode::kTanh)),
+          g.SumOfItems(Times(&g, forget, c), owners));
+  g.outputs = {
+      Times(&g, gate(2, Opcode::kSigmoid), g.Elementwise(Opcode::kTanh, {own})),
+      own, forget};
   return made;
 }
 

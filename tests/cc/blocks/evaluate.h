@@ -90,13 +90,23 @@ T Compute(Opcode opcode, T a, T b, T c) {
   return NAN;
 }
 
+// How many rows a graph computes, by axis, and the owners of those of lists.
+struct RowCounts {
+  RowCounts(int64_t rows) : num_rows({rows}) {}  // NOLINT(*-explicit-*)
+  RowCounts(std::vector<int64_t> rows, std::vector<std::vector<int64_t>> of)
+      : num_rows(std::move(rows)), owners(std::move(of)) {}
+
+  std::vector<int64_t> num_rows;
+  std::vector<std::vector<int64_t>> owners;
+};
+
 // What a graph computes, number by number: the oracle for its programs.
 class Evaluator {
  public:
-  Evaluator(const BlockGraph& graph, int64_t num_rows,
+  Evaluator(const BlockGraph& graph, RowCounts counts,
             std::vector<Numbers> inputs, std::vector<Numbers> invariants)
       : graph_(graph),
-        num_rows_(num_rows),
+        counts_(std::move(counts)),
         inputs_(std::move(inputs)),
         invariants_(std::move(invariants)) {
     for (int32_t id = 0; id < graph.size(); ++id) {
@@ -109,6 +119,12 @@ class Evaluator {
   }
 
  private:
+  // What is the same for all rows is there for each row of some axis.
+  int64_t RowsOf(const Node& node) const {
+    if (node.axis >= 0) return counts_.num_rows[graph_.AxisOf(node.axis)];
+    return *std::max_element(counts_.num_rows.begin(), counts_.num_rows.end());
+  }
+
   double At(int32_t id, int64_t row, int64_t column) const {
     const int64_t width = graph_[id].width;
     return values_[id][row * width + (width == 1 ? 0 : column)];
@@ -118,7 +134,7 @@ class Evaluator {
     if (node.kind == NodeKind::kOuter) return Outer(node);
     if (node.kind == NodeKind::kColumnSums) return ColumnSums(node);
     Numbers rows;
-    for (int64_t row = 0; row < num_rows_; ++row) {
+    for (int64_t row = 0; row < RowsOf(node); ++row) {
       for (int64_t column = 0; column < node.width; ++column) {
         rows.push_back(Number(node, row, column));
       }
@@ -158,9 +174,24 @@ class Evaluator {
           column -= width;
         }
         return NAN;
+      case NodeKind::kOfOwner:
+        return At(node.operands[0], counts_.owners[node.index][row], column);
+      case NodeKind::kSumOfItems:
+        return SumOfItems(node, row, column);
       default:
         return NAN;
     }
+  }
+
+  double SumOfItems(const Node& node, int64_t row, int64_t column) const {
+    const std::vector<int64_t>& owners = counts_.owners[node.index];
+    double sum = 0;
+    for (size_t item = 0; item < owners.size(); ++item) {
+      const bool is_own = owners[item] == row;
+      const auto at = static_cast<int64_t>(item);
+      if (is_own) sum += At(node.operands[0], at, column);
+    }
+    return sum;
   }
 
   double Reduce(const Node& node, int64_t row) const {
@@ -214,7 +245,7 @@ class Evaluator {
     const int64_t height = graph_[node.operands[0]].width;
     const int64_t width = graph_[node.operands[1]].width;
     Numbers sums(height * width, 0);
-    for (int64_t row = 0; row < num_rows_; ++row) {
+    for (int64_t row = 0; row < RowsOf(node); ++row) {
       for (int64_t i = 0; i < height; ++i) {
         for (int64_t j = 0; j < width; ++j) {
           sums[i * width + j] +=
@@ -227,7 +258,7 @@ class Evaluator {
 
   Numbers ColumnSums(const Node& node) const {
     Numbers sums(node.width, 0);
-    for (int64_t row = 0; row < num_rows_; ++row) {
+    for (int64_t row = 0; row < RowsOf(node); ++row) {
       for (int64_t j = 0; j < node.width; ++j) {
         sums[j] += At(node.operands[0], row, j);
       }
@@ -236,7 +267,7 @@ class Evaluator {
   }
 
   const BlockGraph& graph_;
-  const int64_t num_rows_;
+  const RowCounts counts_;
   const std::vector<Numbers> inputs_;
   const std::vector<Numbers> invariants_;
   std::vector<Numbers> values_;

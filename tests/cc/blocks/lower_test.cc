@@ -13,11 +13,7 @@
 namespace recursive_tf {
 namespace {
 
-BlockProgram Lowered(const BlockGraph& graph) {
-  std::optional<BlockProgram> program = Lower(Fused(graph));
-  EXPECT_TRUE(program.has_value());
-  return program.value_or(BlockProgram());
-}
+BlockProgram Lowered(const BlockGraph& graph) { return Lower(Fused(graph)); }
 
 int64_t CountOf(const Phase& phase, Opcode opcode) {
   return std::count_if(phase.code.begin(), phase.code.end(),
@@ -55,7 +51,7 @@ TEST(LowerTest, ATreeLstmGoesForwardInOnePhase) {
   EXPECT_EQ(CountOf(phase, Opcode::kAdd), 0);
   EXPECT_EQ(phase.code.size(), 10U);
   // Nothing is in memory but what the block gives.
-  EXPECT_EQ(program.buffers, std::vector<int64_t>(5, kSize));
+  EXPECT_EQ(program.buffers, std::vector<BufferUse>(5, {kSize, 0}));
   EXPECT_TRUE(program.sums.empty());
 }
 
@@ -92,7 +88,7 @@ TEST(LowerTest, ALayerIsNormalizedInOnePhaseOfWholeRows) {
   EXPECT_FALSE(phase.products[0].out.has_value());
   // The variance stands in all columns, and is given in one.
   EXPECT_TRUE(phase.code.back().narrows);
-  EXPECT_EQ(program.buffers, (std::vector<int64_t>{kSize, 1}));
+  EXPECT_EQ(program.buffers, (std::vector<BufferUse>{{kSize, 0}, {1, 0}}));
 }
 
 TEST(LowerTest, AProductOfAProductIsInAPhaseOfItsOwn) {
@@ -133,6 +129,33 @@ TEST(LowerTest, ConstantsAreTheSameBitByBit) {
                g.Elementwise(Opcode::kDiv, {x, g.Constant(-0.0)}),
                g.Elementwise(Opcode::kSub, {x, g.Constant(0.0)})};
   EXPECT_EQ(Lowered(g).constants.size(), 2U);
+}
+
+TEST(LowerTest, ChildrenAreSummedAndTheirGatesComputedBesideTheirProducts) {
+  constexpr int64_t kSize = 8;
+  const BlockProgram program = Lowered(ChildSumForward(kSize).graph);
+  // What items look up; the sum of h; the forget gates; that of what these let
+  // through; the rest.
+  ASSERT_EQ(program.phases.size(), 5U);
+  const Phase& forget =
+      program.phases[0].axis == 1 ? program.phases[0] : program.phases[1];
+  EXPECT_EQ(forget.axis, 1);
+  EXPECT_EQ(CountOf(forget, Opcode::kSigmoidOfSum), 1);
+  ASSERT_EQ(forget.products.size(), 1U);
+  EXPECT_FALSE(forget.products[0].out.has_value());
+}
+
+TEST(LowerTest, AProductThatOnePhaseReadsInPartsAndAnotherOneWholeIsNotCut) {
+  constexpr int64_t kSize = 8;
+  BlockGraph g;
+  const int32_t x = g.Input(0, kSize);
+  const int32_t cut = g.Product(x, 0, /*is_transposed=*/false, 2 * kSize);
+  const int32_t later = g.RowProduct(x, x, {kSize, 1, 1, 1, 1, false});
+  g.outputs = {Times(&g, g.Slice(cut, 0, kSize), later),
+               Times(&g, g.Slice(cut, kSize, kSize), x)};
+  const BlockProgram program = Lowered(g);
+  ASSERT_EQ(program.matrices.size(), 1U);
+  EXPECT_EQ(program.matrices[0].num_segments, 1);
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ def _sum(op: tf.Operation, gradient: tf.Tensor) -> list[tf.Tensor | None]:
 def _segment_sum(op: tf.Operation, gradient: tf.Tensor) -> Sequence[Any]:
     """Looks up; TensorFlow's also looks for segments below zero."""
     _, segments, _ = op.inputs
-    found = segments.op.inputs[0] if segments.op.type == "Reshape" else segments
-    if found.op.type == "UpperBound":  # Owners of items: see item_axis.py.
+    if segments.op.type == "RecursiveItems":  # Owners of items: see item_axis.py.
         return [tf.gather(gradient, segments), None, None]
     function = tf_compat.gradient_function(op)
     assert function is not None

@@ -25,7 +25,7 @@ _VIEWS = frozenset(
     )
 )
 # Integers of these number rows, or items of all rows.
-_NUMBERING = frozenset(("Cumsum", "Range"))
+_NUMBERING = frozenset(("Range", "RecursiveItems"))
 
 
 @dataclasses.dataclass(frozen=True)

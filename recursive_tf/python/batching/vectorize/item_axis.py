@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
+from recursive_tf.ops import library
 from recursive_tf.python.batching.graphs.wide_sums import sum_by_segment, widened
 
 
@@ -30,33 +31,22 @@ class ItemAxis:
         """How many items each activation has: int32 `[N]`."""
         return self._find_lengths()
 
-    @functools.cached_property
+    @property
     def owners(self) -> tf.Tensor:
         """The number of the activation that each item belongs to."""
-        found = tf.raw_ops.UpperBound(
-            sorted_inputs=tf.reshape(self._ends, [1, self._num_rows]),
-            values=tf.reshape(self._numbers, [1, self.num_items]),
-        )
-        return tf.reshape(found, [self.num_items])
+        return self._items[0]
 
-    @functools.cached_property
+    @property
     def positions(self) -> tf.Tensor:
         """The number of each item within its list."""
-        return self._numbers - self.of_owners(self._ends - self.lengths)
+        return self._items[1]
 
     @functools.cached_property
-    def _total(self) -> tf.Tensor:
-        return tf.reduce_sum(self.lengths)
-
-    @functools.cached_property
-    def _ends(self) -> tf.Tensor:
-        return tf.cumsum(self.lengths)
-
-    @functools.cached_property
-    def _numbers(self) -> tf.Tensor:
-        numbers = tf.range(self._total)
-        numbers.set_shape([self.num_items])
-        return numbers
+    def _items(self) -> tuple[tf.Tensor, tf.Tensor]:
+        items = library.recursive_items(lengths=self.lengths)
+        for numbers in items:
+            numbers.set_shape([self.num_items])
+        return items.owners, items.positions
 
     def of_owners(self, rows: tf.Tensor) -> tf.Tensor:
         """Returns for each item the row of its activation."""
@@ -67,7 +57,7 @@ class ItemAxis:
 
         Where nothing else has items, nothing else says how many there are.
         """
-        items = tf.broadcast_to(value, tf.stack([self._total, *shape]))
+        items = tf.broadcast_to(value, tf.stack([tf.reduce_sum(self.lengths), *shape]))
         items.set_shape([self.num_items, *shape])
         return items
 
