@@ -220,29 +220,31 @@ EqualRows GroupRows(const std::vector<std::vector<int64_t>>& numbers,
 }  // namespace
 
 template <typename T>
-bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
-                          const std::vector<RowBatch>& rows,
-                          const std::vector<const tf::Tensor*>& tensors,
-                          Invariants* invariants,
-                          std::vector<tf::Tensor>* outputs) const {
+absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
+                                  const std::vector<RowBatch>& rows,
+                                  Invariants* invariants,
+                                  std::vector<tf::Tensor>* outputs,
+                                  bool* has_run) const {
+  const Compilation& found = *call.compilation;
+  const std::vector<const tf::Tensor*>& tensors = call.invariants;
   Invariants::Pack& pack = invariants->PackOf(&found);
   if (pack.numbers == nullptr && !invariants->for_once()) {
     pack.numbers = FindKept(&found, tensors);
   }
   if (pack.numbers == nullptr && invariants->for_once()) {
     pack.num_rows += rows.front().shape().dim_size(0);
-    if (!IsWorthPacking(found.program, pack.num_rows)) return false;
+    if (!IsWorthPacking(found.program, pack.num_rows)) return absl::OkStatus();
   }
   BlockRun<T> run(&step, &found.block, &found.program, &rows, &tensors);
-  if (!run.FindInputs()) return false;
+  if (!run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
     pack.numbers = run.Pack();
     if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
   }
-  run.Compute(*static_cast<const BlockInvariants<T>*>(pack.numbers.get()),
-              outputs);
-  return true;
+  *has_run = true;
+  return run.Compute(
+      *static_cast<const BlockInvariants<T>*>(pack.numbers.get()), outputs);
 }
 
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
@@ -282,18 +284,17 @@ std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
   return call;
 }
 
-bool CompiledBlock::Run(const BatchedStep& step,
-                        const std::vector<RowBatch>& rows,
-                        Invariants* invariants,
-                        std::vector<tf::Tensor>* outputs) const {
+absl::Status CompiledBlock::Run(const BatchedStep& step,
+                                const std::vector<RowBatch>& rows,
+                                Invariants* invariants,
+                                std::vector<tf::Tensor>* outputs,
+                                bool* has_run) const {
+  *has_run = false;
   const std::optional<Call> call = Prepare(step, rows, invariants);
-  if (!call.has_value()) return false;
-  const Compilation& found = *call->compilation;
-  return found.block.dtype == tf::DT_FLOAT
-             ? RunAs<float>(step, found, rows, call->invariants, invariants,
-                            outputs)
-             : RunAs<double>(step, found, rows, call->invariants, invariants,
-                             outputs);
+  if (!call.has_value()) return absl::OkStatus();
+  return call->compilation->block.dtype == tf::DT_FLOAT
+             ? RunAs<float>(step, *call, rows, invariants, outputs, has_run)
+             : RunAs<double>(step, *call, rows, invariants, outputs, has_run);
 }
 
 std::optional<EqualRows> CompiledBlock::FindEqualRows(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/blocks/block_program.h"
@@ -33,12 +34,12 @@ class CompiledBlock {
                 std::vector<int32_t> invariants, std::string label);
   ~CompiledBlock();
 
-  // Sets `*outputs` and returns true, unless the rows are such that the
-  // function has to run: what it does then is not what a program does.
-  [[nodiscard]] bool Run(const BatchedStep& step,
-                         const std::vector<RowBatch>& rows,
-                         Invariants* invariants,
-                         std::vector<tensorflow::Tensor>* outputs) const;
+  // Sets `*outputs` and `*has_run`, unless the rows are such that the function
+  // has to run: what it does then is not what a program does.
+  absl::Status Run(const BatchedStep& step, const std::vector<RowBatch>& rows,
+                   Invariants* invariants,
+                   std::vector<tensorflow::Tensor>* outputs,
+                   bool* has_run) const;
 
   // Returns which rows are the same in all that is computed of them, given
   // `arguments` of which they are kept; none if that is not known of whole
@@ -77,11 +78,10 @@ class CompiledBlock {
                               const std::vector<RowBatch>& rows,
                               Invariants* invariants) const;
   template <typename T>
-  bool RunAs(const BatchedStep& step, const Compilation& found,
-             const std::vector<RowBatch>& rows,
-             const std::vector<const tensorflow::Tensor*>& tensors,
-             Invariants* invariants,
-             std::vector<tensorflow::Tensor>* outputs) const;
+  absl::Status RunAs(const BatchedStep& step, const Call& call,
+                     const std::vector<RowBatch>& rows, Invariants* invariants,
+                     std::vector<tensorflow::Tensor>* outputs,
+                     bool* has_run) const;
   const Compilation* Find(const std::vector<BlockArgument>& arguments) const;
   // Returns what is kept for just these invariants, or null.
   std::shared_ptr<const void> FindKept(
