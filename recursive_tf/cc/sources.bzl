@@ -58,6 +58,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/make_executor.cc",
     "recursive_tf/cc/tf/narrow_graph.cc",
     "recursive_tf/cc/tf/new_tensor.cc",
+    "recursive_tf/cc/tf/out_of_memory.cc",
     "recursive_tf/cc/tf/procedure_graph.cc",
     "recursive_tf/cc/tf/procedures.cc",
     "recursive_tf/cc/tf/program_run.cc",

@@ -17,6 +17,8 @@
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
@@ -46,7 +48,7 @@ int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
 }  // namespace
 
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
-  tf::Tensor zeros(dtype, shape);
+  tf::Tensor zeros = NewTensorOrThrow(dtype, shape);
   // Tensors of other types are made empty.
   if (tf::DataTypeCanUseMemcpy(dtype) && zeros.TotalBytes() > 0) {
     std::memset(zeros.data(), 0, zeros.TotalBytes());
@@ -57,13 +59,16 @@ tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
 bool BatchedBackward::RunBackward(const TapedLaunch<RowBatch>& launch,
                                   std::vector<RowBatch> inputs,
                                   std::vector<tf::Tensor>* outputs) {
-  return Succeeds(launch.block,
-                  TryBackward(launch, std::move(inputs), outputs));
+  return Succeeds(launch.block, CatchExceptions([&] {
+                    return TryBackward(launch, std::move(inputs), outputs);
+                  }));
 }
 
 bool BatchedBackward::RunDeferred(int32_t block,
                                   std::vector<std::vector<RowBatch>> inputs) {
-  return Succeeds(block, TryDeferred(block, std::move(inputs)));
+  return Succeeds(block, CatchExceptions([&] {
+                    return TryDeferred(block, std::move(inputs));
+                  }));
 }
 
 absl::Status BatchedBackward::TryBackward(const TapedLaunch<RowBatch>& launch,
@@ -275,7 +280,7 @@ int64_t BatchedBackward::RowSize(int32_t value) const {
 
 tf::Tensor BatchedBackward::Allocate(int32_t value) const {
   const Kind& kind = record_.values[value];
-  return tf::Tensor(kind.dtype, kind.shape);
+  return NewTensorOrThrow(kind.dtype, kind.shape);
 }
 
 RowView BatchedBackward::View(const tf::Tensor& rows) const {

@@ -23,6 +23,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/limit_error.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -122,7 +123,8 @@ absl::Status BatchedForward::RunAll() {
   while (steps_.Next(&launch)) {
     watch_.Lap(&report_.seconds_schedule);
     TF_RETURN_IF_ERROR(step_.CheckCancelled());
-    const absl::Status status = RunWithinLimits(&launch);
+    const absl::Status status =
+        CatchExceptions([&] { return RunWithinLimits(&launch); });
     if (!status.ok()) return errors_.FailedLaunch(launch, status);
     steps_.Complete(launch);
     TF_RETURN_IF_ERROR(CatchUp());

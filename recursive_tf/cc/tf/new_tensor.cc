@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/tf/new_tensor.h"
 
 #include <cstdint>
+#include <new>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -24,6 +25,12 @@ absl::Status NewTensor(tf::DataType dtype, absl::Span<const int64_t> sizes,
   return absl::ResourceExhaustedError(
       absl::StrCat("there is no memory for a ", tf::DataTypeString(dtype),
                    " of the shape ", shape.DebugString()));
+}
+
+tf::Tensor NewTensorOrThrow(tf::DataType dtype, const tf::TensorShape& shape) {
+  tf::Tensor made(dtype, shape);
+  if (!made.IsInitialized()) throw std::bad_alloc();
+  return made;
 }
 
 absl::Status WithSizes(const tf::Tensor& tensor,

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 
 namespace recursive_tf {
@@ -18,6 +19,11 @@ namespace recursive_tf {
 absl::Status NewTensor(tensorflow::DataType dtype,
                        absl::Span<const int64_t> sizes,
                        tensorflow::Tensor* made);
+
+// Returns a tensor, not set. Throws std::bad_alloc where there is no memory for
+// it: for runs of the batched executor, which catch it (out_of_memory.h).
+tensorflow::Tensor NewTensorOrThrow(tensorflow::DataType dtype,
+                                    const tensorflow::TensorShape& shape);
 
 // Sets `*same` to the elements of a tensor, in other sizes.
 absl::Status WithSizes(const tensorflow::Tensor& tensor,

@@ -1,7 +1,7 @@
 #include "recursive_tf/cc/tf/new_tensor.h"
 
 #include <cstdint>
-#include <string>
+#include <new>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -39,6 +39,12 @@ TEST(NewTensorTest, WhereThereIsNoMemoryItSaysForWhat) {
   EXPECT_TRUE(
       absl::StrContains(status.message(), "float of the shape [1,360287970"))
       << status;
+}
+
+TEST(NewTensorTest, OneThatIsTakenForGrantedIsThrownWithoutMemory) {
+  constexpr int64_t kLarge = int64_t{1} << 55;
+  EXPECT_THROW(NewTensorOrThrow(tf::DT_FLOAT, {kLarge}), std::bad_alloc);
+  EXPECT_EQ(NewTensorOrThrow(tf::DT_FLOAT, {3}).NumElements(), 3);
 }
 
 TEST(NewTensorTest, NoElementsNeedNoMemory) {
