@@ -109,6 +109,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/packed_matrix.cc",
     "recursive_tf/cc/blocks/panels.cc",
     "recursive_tf/cc/blocks/placement.cc",
+    "recursive_tf/cc/blocks/product_peak.cc",
     "recursive_tf/cc/blocks/team.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
 ]

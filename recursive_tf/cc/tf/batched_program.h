@@ -79,12 +79,12 @@ class Block {
                              tensorflow::FunctionLibraryDefinition* library,
                              std::unique_ptr<Block>* block);
 
-  // Sets `*outputs` to what `rows` give: with a block program, which
-  // `*ran_compiled` says if it is there, or with the function.
+  // Sets `*outputs` to what `rows` give: with a block program, of which
+  // `*program` tells then, or with the function.
   absl::Status Run(const BatchedStep& step, std::vector<RowBatch> rows,
                    Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs,
-                   bool* ran_compiled = nullptr) const;
+                   CompiledRun* program) const;
 
   // Returns which rows compute the same, as CompiledBlock does; none too if
   // they are not to be shared.

@@ -14,9 +14,11 @@
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/block_runner.h"
+#include "recursive_tf/cc/blocks/product_peak.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/block_run.h"
@@ -70,6 +72,8 @@ struct CompiledBlock::Compilation {
   absl::Status status;
   ReadBlock block;
   BlockProgram program;
+  // Of its products, for each row.
+  int64_t num_flops = 0;
 
   // Returns whether an invariant is of numbers that are packed.
   bool IsPacked(const tf::Tensor& invariant) const {
@@ -120,6 +124,7 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
     std::optional<BlockProgram> program = Lower(Fused(made->block.graph));
     if (program.has_value()) {
       made->program = *std::move(program);
+      made->num_flops = ProductFlops(made->program);
     } else {
       made->status =
           absl::UnimplementedError("products that are read in several ways");
@@ -224,7 +229,7 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
                                   const std::vector<RowBatch>& rows,
                                   Invariants* invariants,
                                   std::vector<tf::Tensor>* outputs,
-                                  bool* has_run) const {
+                                  CompiledRun* run) const {
   const Compilation& found = *call.compilation;
   const std::vector<const tf::Tensor*>& tensors = call.invariants;
   Invariants::Pack& pack = invariants->PackOf(&found);
@@ -235,15 +240,17 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
     pack.num_rows += rows.front().shape().dim_size(0);
     if (!IsWorthPacking(found.program, pack.num_rows)) return absl::OkStatus();
   }
-  BlockRun<T> run(&step, &found.block, &found.program, &rows, &tensors);
-  if (!run.FindInputs()) return absl::OkStatus();
+  BlockRun<T> block_run(&step, &found.block, &found.program, &rows, &tensors);
+  if (!block_run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
-    pack.numbers = run.Pack();
+    pack.numbers = block_run.Pack();
     if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
   }
-  *has_run = true;
-  return run.Compute(
+  run->has_run = true;
+  run->num_flops = found.num_flops * rows.front().shape().dim_size(0);
+  run->dtype = found.block.dtype;
+  return block_run.Compute(
       *static_cast<const BlockInvariants<T>*>(pack.numbers.get()), outputs);
 }
 
@@ -288,13 +295,21 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
                                 const std::vector<RowBatch>& rows,
                                 Invariants* invariants,
                                 std::vector<tf::Tensor>* outputs,
-                                bool* has_run) const {
-  *has_run = false;
+                                CompiledRun* run) const {
   const std::optional<Call> call = Prepare(step, rows, invariants);
   if (!call.has_value()) return absl::OkStatus();
   return call->compilation->block.dtype == tf::DT_FLOAT
-             ? RunAs<float>(step, *call, rows, invariants, outputs, has_run)
-             : RunAs<double>(step, *call, rows, invariants, outputs, has_run);
+             ? RunAs<float>(step, *call, rows, invariants, outputs, run)
+             : RunAs<double>(step, *call, rows, invariants, outputs, run);
+}
+
+void CompiledRun::AddTo(double seconds, int32_t block,
+                        RunReport* report) const {
+  if (!has_run || report->products.empty()) return;
+  RunReport::Products& products = report->products[block];
+  products.seconds += seconds;
+  (dtype == tf::DT_FLOAT ? products.flops : products.flops_of_doubles) +=
+      num_flops;
 }
 
 std::optional<EqualRows> CompiledBlock::FindEqualRows(
