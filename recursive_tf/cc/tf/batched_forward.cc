@@ -236,6 +236,7 @@ absl::Status BatchedForward::CollectInputs(const Launch& launch,
 }
 
 void BatchedForward::ShareRows(Launch* launch, std::vector<RowBatch>* inputs) {
+  if (!blocks_[launch->block].SharesRows()) return;
   if (!launch->list_inputs.empty() || !launch->list_outputs.empty()) return;
   std::vector<int32_t> kept;
   if (spec_.keep) {

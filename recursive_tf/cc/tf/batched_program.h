@@ -86,13 +86,16 @@ class Block {
                    std::vector<tensorflow::Tensor>* outputs,
                    CompiledRun* program) const;
 
+  // Returns whether rows that compute the same may be found, and are wanted.
+  bool SharesRows() const { return spec_.shares_rows && compiled_ != nullptr; }
+
   // Returns which rows compute the same, as CompiledBlock does; none too if
   // they are not to be shared.
   std::optional<EqualRows> FindEqualRows(const BatchedStep& step,
                                          const std::vector<RowBatch>& rows,
                                          const std::vector<int32_t>& kept,
                                          Invariants* invariants) const {
-    if (!spec_.shares_rows || compiled_ == nullptr) return std::nullopt;
+    if (!SharesRows()) return std::nullopt;
     return compiled_->FindEqualRows(step, rows, kept, invariants);
   }
 
