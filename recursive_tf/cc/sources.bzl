@@ -59,6 +59,8 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/limit_error.cc",
     "recursive_tf/cc/tf/make_executor.cc",
     "recursive_tf/cc/tf/narrow_graph.cc",
+    "recursive_tf/cc/tf/new_tensor.cc",
+    "recursive_tf/cc/tf/out_of_memory.cc",
     "recursive_tf/cc/tf/procedure_graph.cc",
     "recursive_tf/cc/tf/procedures.cc",
     "recursive_tf/cc/tf/program_run.cc",
@@ -110,6 +112,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/packed_matrix.cc",
     "recursive_tf/cc/blocks/panels.cc",
     "recursive_tf/cc/blocks/placement.cc",
+    "recursive_tf/cc/blocks/product_peak.cc",
     "recursive_tf/cc/blocks/team.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
 ]

@@ -5,6 +5,7 @@ another one fails while loading with a screenful of mangled names, or loads and
 corrupts memory: so the versions are compared first.
 """
 
+import ctypes
 import pathlib
 import runpy
 import types
@@ -28,11 +29,30 @@ def load(folder: pathlib.Path) -> types.ModuleType:
     Raises:
         ImportError: If the library was not built, or was built against a
             TensorFlow of another minor version than the running one.
+        ValueError: If `RTF_INSTRUCTION_SET` names an instruction set that the
+            processor lacks, or that there is not.
     """
     build_version = read_build_version(folder)
     check_versions(build_version, tf.__version__)
     library: types.ModuleType = tf.load_op_library(str(folder / LIBRARY_NAME))
+    check_instruction_set(folder / LIBRARY_NAME)
     return library
+
+
+def check_instruction_set(path: pathlib.Path) -> None:
+    """Raises ValueError if `RTF_INSTRUCTION_SET` names none that the processor has.
+
+    An op could say so as well, but to run one would start TensorFlow's runtime, whose
+    threads and devices can then not be configured any more.
+
+    Args:
+        path: The library, which is loaded.
+    """
+    ask = ctypes.CDLL(str(path)).recursive_tf_wrong_instruction_set
+    ask.restype = ctypes.c_char_p
+    wrong = ask()
+    if wrong is not None:
+        raise ValueError(wrong.decode())
 
 
 def read_build_version(folder: pathlib.Path) -> str:

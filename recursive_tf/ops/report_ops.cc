@@ -24,6 +24,8 @@ REGISTER_OP("RecursiveReport")
     .Output("compiled: int64")
     .Output("reasons: string")
     .Output("shared: int64")
+    .Output("product_seconds: double")
+    .Output("flops: int64")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
     .Doc(R"doc(
@@ -36,6 +38,20 @@ counts: [3]: bytes moved, peak bytes, the least launches there could be.
 compiled: By block, how many of its launches ran as a block program.
 reasons: By block, why others did not; empty if none did.
 shared: By block, how many activations got a row that another one computed.
+product_seconds: By block, how long it ran as a block program.
+flops: By block what its products computed meanwhile, [blocks, 2]: operations of
+  float, of double.
+)doc");
+
+REGISTER_OP("RecursiveProductPeak")
+    .Attr("T: {float, double}")
+    .Output("flops: double")
+    .SetIsStateful()
+    .SetShapeFn(UnknownShapes)
+    .Doc(R"doc(
+Measures how many operations a second products of block programs reach at most.
+
+It takes all threads that block programs take, for some tens of milliseconds.
 )doc");
 
 REGISTER_OP("RecursiveTrace")

@@ -200,3 +200,12 @@ def test_a_variable_that_grows_is_looked_up_as_it_is():
     table.assign(2.0 * tf.ones([9, 3]))
     found = look.map(tf.constant([8, 0, 1]))
     tf.debugging.assert_near(found, tf.tanh(2.0 * tf.ones([3, 3])))
+
+
+def test_an_unknown_instruction_set_fails_where_a_program_is_made(weights, monkeypatch):
+    # Where a saved program is loaded without Python, nothing else would say it.
+    monkeypatch.setenv("RTF_INSTRUCTION_SET", "sse9")
+    chain = define_chain(weights)
+    error = tf.errors.InvalidArgumentError
+    message = message_of(lambda: chain.map(*arguments()), error)
+    assert "RTF_INSTRUCTION_SET is 'sse9'" in message

@@ -140,7 +140,8 @@ def test_the_backward_pass_is_reported():
     assert sum(explanation.backward.launches) > 0
     assert explanation.seconds["backward"]["deferred"] > 0
     assert re.search(
-        r"launches +rows each +shared +backward +compiled +block", str(explanation)
+        r"launches +rows each +shared +backward +compiled +peak +block",
+        str(explanation),
     )
 
 
@@ -152,7 +153,7 @@ def test_what_is_printed_has_the_launches_and_the_lines():
     assert text == repr(explanation)
     assert "runs in the batched executor, policy 'agenda'" in text
     assert "Last run: 11 launches; the least that there can be is 11." in text
-    assert re.search(r"\n +6 +4\.2 +0% +yes  fib subgraphs\.py:\d+\n", text)
+    assert re.search(r"\n +6 +4\.2 +0% +yes {8}fib subgraphs\.py:\d+\n", text)
 
 
 def test_the_last_run_is_the_one_that_counts():

@@ -64,3 +64,21 @@ def test_a_folder_that_was_not_built_is_named_with_the_cure(built_folder, missin
     assert missing in message
     assert "pip install -e ." in message
     assert "make build" in message
+
+
+def test_an_instruction_set_that_there_is_not_is_refused_with_those_that_there_are(
+    monkeypatch,
+):
+    path = pathlib.Path(gate.__file__).parent / gate.LIBRARY_NAME
+    monkeypatch.setenv("RTF_INSTRUCTION_SET", "sse9")
+    with pytest.raises(ValueError, match="RTF_INSTRUCTION_SET is 'sse9'") as error:
+        gate.check_instruction_set(path)
+    # The one that every processor has, and the cure.
+    assert "'portable'" in str(error.value)
+    assert "unset it" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["", "portable"])
+def test_no_instruction_set_and_one_that_is_there_are_fine(monkeypatch, name):
+    monkeypatch.setenv("RTF_INSTRUCTION_SET", name)
+    gate.check_instruction_set(pathlib.Path(gate.__file__).parent / gate.LIBRARY_NAME)

@@ -19,6 +19,15 @@ struct RunReport {
         compiled(num_blocks, 0),
         reasons(num_blocks) {}
 
+  // What the products of a block did.
+  struct Products {
+    // Of launches, backward and deferred parts that ran as block programs.
+    double seconds = 0;
+    // Operations of float and of double.
+    int64_t flops = 0;
+    int64_t flops_of_doubles = 0;
+  };
+
   // By block: how often it was launched, and for how many activations in all.
   std::vector<int64_t> launches;
   std::vector<int64_t> rows;
@@ -27,6 +36,8 @@ struct RunReport {
   // How many of the launches ran as a block program, and why others did not.
   std::vector<int64_t> compiled;
   std::vector<std::string> reasons;
+  // What products did; no blocks unless somebody watches.
+  std::vector<Products> products;
   // Following calls and returns; copying rows; computing blocks; computing what
   // the gradient deferred.
   double seconds_schedule = 0;
@@ -44,12 +55,18 @@ struct RunReport {
 // Tells how long the parts of a run take.
 class Stopwatch {
  public:
-  // Adds the time since the last lap, or since the start, to `*seconds`.
-  void Lap(double* seconds) {
+  // Adds the time since the last lap, or since the start, to `*seconds`, and
+  // returns it.
+  double Lap(double* seconds) {
     const Clock::time_point now = Clock::now();
-    *seconds +=
+    const double lap =
         std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    *seconds += lap;
+    return lap;
   }
+
+  // Begins a lap, and counts none of the time before.
+  void Skip() { last_ = Clock::now(); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,12 @@ const std::vector<InstructionSet>& InstructionSets() {
   return *sets;
 }
 
-InstructionSet InstructionSetOf(const std::string& name) {
+std::optional<InstructionSet> InstructionSetOf(const std::string& name) {
+  if (name.empty()) return InstructionSets().front();
   for (const InstructionSet set : InstructionSets()) {
     if (name == KernelsFor<float>(set).name) return set;
   }
-  return InstructionSets().front();
+  return std::nullopt;
 }
 
 template <typename T>

@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_BLOCKS_KERNELS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -151,9 +152,9 @@ enum class InstructionSet : uint8_t { kAvx512, kAvx2, kPortable };
 // Returns those that this processor has; the last is always there.
 const std::vector<InstructionSet>& InstructionSets();
 
-// Returns the one of that name, e.g. "avx2", if this processor has it, or the
-// best.
-InstructionSet InstructionSetOf(const std::string& name);
+// Returns the one of that name, e.g. "avx2", or the best without a name; none
+// if this processor lacks it, or if there is none of that name.
+std::optional<InstructionSet> InstructionSetOf(const std::string& name);
 
 // Returns the code for one of them; T is float or double.
 template <typename T>

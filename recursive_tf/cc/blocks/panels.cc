@@ -23,6 +23,8 @@ std::vector<ColumnPart> SplitColumns(int64_t width, int64_t num_parts,
     part.first_column = begin * lanes;
     part.num_columns = std::min(end * lanes, width) - begin * lanes;
     const int64_t num_panels = DivideUp(end - begin, max_vectors);
+    // At once: of rows that are too wide for any memory this says so.
+    part.panels.reserve(num_panels);
     for (int64_t k = 0; k < num_panels; ++k) {
       const int64_t from = begin + (end - begin) * k / num_panels;
       const int64_t to = begin + (end - begin) * (k + 1) / num_panels;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -75,6 +76,12 @@ void Team::RunShared(int64_t num_parts, Call call, const void* work) {
   }
   Patience patience;
   while (state.num_left.load(std::memory_order_acquire) > 0) patience.Wait();
+  if (state.has_failed.load(std::memory_order_relaxed)) state.Rethrow();
+}
+
+void Team::State::Rethrow() {
+  has_failed.store(false, std::memory_order_relaxed);
+  std::rethrow_exception(std::exchange(failure, nullptr));
 }
 
 void Team::AskForMembers(int64_t num_parts) {
@@ -85,7 +92,14 @@ void Team::AskForMembers(int64_t num_parts) {
     std::atomic<bool>& is_asked = state_->members[thread].is_asked;
     if (is_asked.load(std::memory_order_acquire)) continue;
     is_asked.store(true, std::memory_order_relaxed);
-    schedule_([state = state_, thread] { state->RunMember(thread); });
+    try {
+      schedule_([state = state_, thread] { state->RunMember(thread); });
+    } catch (...) {
+      // Without memory to ask for it, it is one that never starts. Others may
+      // have begun, so the job must go on.
+      is_asked.store(false, std::memory_order_relaxed);
+      return;
+    }
   }
 }
 
@@ -108,7 +122,15 @@ bool Team::State::RunPart(int thread) {
   for (int i = 0; i < num_queues; ++i) {
     int64_t part = 0;
     if (!TakeFrom((thread + i) % num_queues, &part)) continue;
-    call(work, part);
+    try {
+      call(work, part);
+    } catch (...) {
+      if (!has_failed.exchange(true, std::memory_order_relaxed)) {
+        failure = std::current_exception();
+      }
+    }
+    // Not before, also if it failed: the leader may go then, and take along
+    // what `work` is and what was thrown.
     num_left.fetch_sub(1, std::memory_order_release);
     return true;
   }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -36,7 +37,9 @@ class Team {
 
   // Calls work(part) for each part from 0 to num_parts - 1, and returns when
   // all have ended. Thread t prefers the parts p with p % num_threads() == t:
-  // what a thread works on again and again stays in its cache.
+  // what a thread works on again and again stays in its cache. What a part
+  // throws, the first if there are several, is thrown here when no part runs
+  // any more; some that had not begun may be left out.
   template <typename Work>
   void Run(int64_t num_parts, const Work& work) {
     if (num_parts == 1 || num_threads_ == 1) {
@@ -79,12 +82,17 @@ class Team {
     bool RunPart(int thread);
     bool TakeFrom(int queue, int64_t* part);
     void RunMember(int thread);
+    // Throws what a part of the job threw.
+    void Rethrow();
 
     std::vector<Queue> queues;
     std::vector<Member> members;
     // Of the job: written before its tickets are.
     Call call = nullptr;
     const void* work = nullptr;
+    // What a part threw, by whoever was the first to set `has_failed`.
+    std::exception_ptr failure;
+    std::atomic<bool> has_failed{false};
     alignas(64) std::atomic<int64_t> num_left{0};
     alignas(64) std::atomic<bool> is_over{false};
     std::atomic<bool> is_resting{false};

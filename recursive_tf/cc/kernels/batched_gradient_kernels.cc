@@ -21,6 +21,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/bind_batched.h"
 #include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/signature.h"
@@ -47,7 +48,8 @@ class InvokeBatchedGradientOp : public BatchedKernel {
   }
 
   void Compute(tf::OpKernelContext* ctx) override {
-    ctx->SetStatus(TryCompute(ctx));
+    ctx->SetStatus(CatchExceptions([&] { return TryCompute(ctx); },
+                                   backward_.program.names.data()));
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/tf/batched_program.h"
+#include "recursive_tf/cc/tf/chosen_kernels.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/op_requires.h"
@@ -30,6 +31,7 @@ class BatchedKernel : public tensorflow::OpKernel {
  public:
   explicit BatchedKernel(tensorflow::OpKernelConstruction* ctx)
       : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, CheckChosenSet());
     OP_REQUIRES_OK(ctx, ctx->GetAttr("mapped", &mapped_));
   }
 

@@ -22,6 +22,7 @@
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/limit_error.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
@@ -66,7 +67,8 @@ class InvokeBatchedOp : public BatchedKernel {
   }
 
   void Compute(tf::OpKernelContext* ctx) override {
-    ctx->SetStatus(TryCompute(ctx));
+    ctx->SetStatus(CatchExceptions([&] { return TryCompute(ctx); },
+                                   program_.names.data()));
   }
 
  private:

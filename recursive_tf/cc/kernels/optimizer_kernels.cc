@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/adagrad_update.h"
+#include "recursive_tf/cc/tf/chosen_kernels.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/types.h"
 
@@ -14,6 +15,7 @@ template <typename T>
 class ApplyAdagradOp : public tf::OpKernel {
  public:
   explicit ApplyAdagradOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, CheckChosenSet());
     OP_REQUIRES_OK(ctx, ctx->GetAttr("N", &spec_.num_variables));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("M", &spec_.num_tables));
   }

@@ -8,7 +8,10 @@
 
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/run_report.h"
+#include "recursive_tf/cc/blocks/product_peak.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/chosen_kernels.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -68,6 +71,33 @@ class ReportOp : public tf::OpKernel {
               reasons.vec<tf::tstring>().data());
     ctx->set_output(5, reasons);
     ctx->set_output(6, VectorOf(report.shared));
+    const auto num_blocks = static_cast<int64_t>(report.products.size());
+    tf::Tensor seconds(tf::DT_DOUBLE, {num_blocks});
+    tf::Tensor flops(tf::DT_INT64, {num_blocks, 2});
+    for (int64_t i = 0; i < num_blocks; ++i) {
+      const RunReport::Products& products = report.products[i];
+      seconds.vec<double>()(i) = products.seconds;
+      flops.matrix<int64_t>()(i, 0) = products.flops;
+      flops.matrix<int64_t>()(i, 1) = products.flops_of_doubles;
+    }
+    ctx->set_output(7, seconds);
+    ctx->set_output(8, flops);
+  }
+};
+
+template <typename T>
+class ProductPeakOp : public tf::OpKernel {
+ public:
+  explicit ProductPeakOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, CheckChosenSet());
+  }
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    const BatchedStep step(ctx);
+    tf::Tensor flops(tf::DT_DOUBLE, {});
+    flops.scalar<double>()() =
+        MeasureProductPeak(ChosenKernels<T>(), &step.team());
+    ctx->set_output(0, flops);
   }
 };
 
@@ -104,6 +134,14 @@ class TraceOp : public tf::OpKernel {
 REGISTER_KERNEL_BUILDER(Name("RecursiveWatch").Device(tf::DEVICE_CPU), WatchOp);
 REGISTER_KERNEL_BUILDER(Name("RecursiveReport").Device(tf::DEVICE_CPU),
                         ReportOp);
+REGISTER_KERNEL_BUILDER(Name("RecursiveProductPeak")
+                            .Device(tf::DEVICE_CPU)
+                            .TypeConstraint<float>("T"),
+                        ProductPeakOp<float>);
+REGISTER_KERNEL_BUILDER(Name("RecursiveProductPeak")
+                            .Device(tf::DEVICE_CPU)
+                            .TypeConstraint<double>("T"),
+                        ProductPeakOp<double>);
 REGISTER_KERNEL_BUILDER(Name("RecursiveTrace").Device(tf::DEVICE_CPU), TraceOp);
 
 }  // namespace

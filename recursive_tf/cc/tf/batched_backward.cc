@@ -17,6 +17,10 @@
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
+#include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/compiled_block.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
@@ -45,8 +49,24 @@ int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
 
 }  // namespace
 
+BatchedBackward::BatchedBackward(const BatchedBackwardSpec* spec,
+                                 const Blocks* blocks, const BatchedStep* step,
+                                 const BatchedRecord* record)
+    : spec_(*spec),
+      blocks_(*blocks),
+      step_(*step),
+      record_(*record),
+      invariants_(&record->prologue),
+      deferred_(spec->deferred_has_rows.size()),
+      report_(spec->program.plan.num_blocks),
+      moves_(&step->team()) {
+  if (ReportBoard::Global().IsWatched(record->program)) {
+    report_.products.resize(spec->program.plan.num_blocks);
+  }
+}
+
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
-  tf::Tensor zeros(dtype, shape);
+  tf::Tensor zeros = NewTensorOrThrow(dtype, shape);
   // Tensors of other types are made empty.
   if (tf::DataTypeCanUseMemcpy(dtype) && zeros.TotalBytes() > 0) {
     std::memset(zeros.data(), 0, zeros.TotalBytes());
@@ -57,13 +77,16 @@ tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
 bool BatchedBackward::RunBackward(const TapedLaunch<RowBatch>& launch,
                                   std::vector<RowBatch> inputs,
                                   std::vector<tf::Tensor>* outputs) {
-  return Succeeds(launch.block,
-                  TryBackward(launch, std::move(inputs), outputs));
+  return Succeeds(launch.block, CatchExceptions([&] {
+                    return TryBackward(launch, std::move(inputs), outputs);
+                  }));
 }
 
 bool BatchedBackward::RunDeferred(int32_t block,
                                   std::vector<std::vector<RowBatch>> inputs) {
-  return Succeeds(block, TryDeferred(block, std::move(inputs)));
+  return Succeeds(block, CatchExceptions([&] {
+                    return TryDeferred(block, std::move(inputs));
+                  }));
 }
 
 absl::Status BatchedBackward::TryBackward(const TapedLaunch<RowBatch>& launch,
@@ -77,13 +100,13 @@ absl::Status BatchedBackward::TryBackward(const TapedLaunch<RowBatch>& launch,
   const TraceSpan span(spec_.program.block_names[block], "backward",
                        launch.num_rows);
   const Block& backward = blocks_[spec_.backward[block]];
-  bool ran_compiled = false;
-  TF_RETURN_IF_ERROR(backward.Run(step_, std::move(inputs), &invariants_,
-                                  outputs, &ran_compiled));
-  report_.compiled[block] += ran_compiled ? 1 : 0;
-  if (!ran_compiled) SayWhy(block, backward);
+  CompiledRun program;
+  TF_RETURN_IF_ERROR(
+      backward.Run(step_, std::move(inputs), &invariants_, outputs, &program));
+  report_.compiled[block] += program.has_run ? 1 : 0;
+  if (!program.has_run) SayWhy(block, backward);
   CountBytes(*outputs);
-  watch_.Lap(&report_.seconds_blocks);
+  program.AddTo(watch_.Lap(&report_.seconds_blocks), block, &report_);
   const BlockGradient& gradient = spec_.program.gradients[block];
   for (size_t i = 0; i < gradient.input_gradients.size(); ++i) {
     TF_RETURN_IF_ERROR(CheckGradient(launch.inputs[gradient.input_gradients[i]],
@@ -129,10 +152,12 @@ absl::Status BatchedBackward::TryDeferred(
                            : joined[0].shape().dim_size(0));
   std::vector<tf::Tensor> outputs;
   const Block& deferred = blocks_[spec_.deferred[block]];
-  bool ran_compiled = false;
-  TF_RETURN_IF_ERROR(deferred.Run(step_, std::move(joined), &invariants_,
-                                  &outputs, &ran_compiled));
-  if (!ran_compiled) SayWhy(block, deferred);
+  CompiledRun program;
+  watch_.Lap(&report_.seconds_deferred);
+  TF_RETURN_IF_ERROR(
+      deferred.Run(step_, std::move(joined), &invariants_, &outputs, &program));
+  program.AddTo(watch_.Lap(&report_.seconds_deferred), block, &report_);
+  if (!program.has_run) SayWhy(block, deferred);
   CountBytes(outputs);
   size_t index = spec_.first_deferred[block];
   if (index + outputs.size() > deferred_.size()) {
@@ -275,7 +300,7 @@ int64_t BatchedBackward::RowSize(int32_t value) const {
 
 tf::Tensor BatchedBackward::Allocate(int32_t value) const {
   const Kind& kind = record_.values[value];
-  return tf::Tensor(kind.dtype, kind.shape);
+  return NewTensorOrThrow(kind.dtype, kind.shape);
 }
 
 RowView BatchedBackward::View(const tf::Tensor& rows) const {

@@ -46,15 +46,7 @@ class BatchedBackward {
  public:
   // All of them must outlive this.
   BatchedBackward(const BatchedBackwardSpec* spec, const Blocks* blocks,
-                  const BatchedStep* step, const BatchedRecord* record)
-      : spec_(*spec),
-        blocks_(*blocks),
-        step_(*step),
-        record_(*record),
-        invariants_(&record->prologue),
-        deferred_(spec->deferred_has_rows.size()),
-        report_(spec->program.plan.num_blocks),
-        moves_(&step->team()) {}
+                  const BatchedStep* step, const BatchedRecord* record);
 
   // What failed, if RunBackward or RunDeferred returned false.
   const absl::Status& status() const { return status_; }

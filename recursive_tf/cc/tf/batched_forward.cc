@@ -23,6 +23,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/limit_error.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -58,6 +59,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
   record_->tape.pushed.resize(pushes->size());
   if (ReportBoard::Global().IsWatched(spec->key)) {
     bound_.emplace(spec->program.plan.num_blocks);
+    report_.products.resize(spec->program.plan.num_blocks);
   }
 }
 
@@ -83,8 +85,9 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
 absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
                                          int32_t num_rows) {
   const Block& prologue = blocks_[spec_.program.plan.num_blocks];
+  CompiledRun never;
   TF_RETURN_IF_ERROR(prologue.Run(step_, AsBatches(std::move(captures)),
-                                  &invariants_, &record_->prologue));
+                                  &invariants_, &record_->prologue, &never));
   spec_.late.MakeRoom(&record_->prologue);
   if (num_rows > 0) {
     const absl::Status status = RunLate(spec_.late.at_start);
@@ -108,7 +111,9 @@ absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
     std::vector<tf::Tensor> given;
     const Block& function =
         blocks_[spec_.program.plan.num_blocks + 1 + static_cast<size_t>(part)];
-    TF_RETURN_IF_ERROR(function.Run(step_, /*rows=*/{}, &invariants_, &given));
+    CompiledRun never;
+    TF_RETURN_IF_ERROR(
+        function.Run(step_, /*rows=*/{}, &invariants_, &given, &never));
     const std::vector<int32_t>& outputs = spec_.late.outputs[part];
     for (size_t i = 0; i < outputs.size(); ++i) {
       record_->prologue[outputs[i]] = std::move(given[i]);
@@ -122,7 +127,8 @@ absl::Status BatchedForward::RunAll() {
   while (steps_.Next(&launch)) {
     watch_.Lap(&report_.seconds_schedule);
     TF_RETURN_IF_ERROR(step_.CheckCancelled());
-    const absl::Status status = RunWithinLimits(&launch);
+    const absl::Status status =
+        CatchExceptions([&] { return RunWithinLimits(&launch); });
     if (!status.ok()) return errors_.FailedLaunch(launch, status);
     steps_.Complete(launch);
     TF_RETURN_IF_ERROR(CatchUp());
@@ -156,7 +162,10 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   ShareRows(launch, &inputs);
   watch_.Lap(&report_.seconds_gather);
   const int32_t num_values = steps_.num_values() - launch->first_value;
-  if (bound_.has_value()) AddTo(&*bound_, *launch, num_values);
+  if (bound_.has_value()) {
+    AddTo(&*bound_, *launch, num_values);
+    watch_.Skip();
+  }
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
   Computed computed;
@@ -169,7 +178,8 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
     status = RunBlock(*launch, std::move(inputs), &computed);
   }
   TF_RETURN_IF_ERROR(status);
-  watch_.Lap(&report_.seconds_blocks);
+  computed.program.AddTo(watch_.Lap(&report_.seconds_blocks), launch->block,
+                         &report_);
   TF_RETURN_IF_ERROR(CheckRows(*launch, computed.outputs));
   if (spec_.keep) tape_.AddLaunch(launch, computed.inputs, computed.outputs);
   for (int32_t i = 0; i < num_values; ++i) {
@@ -186,11 +196,11 @@ absl::Status BatchedForward::RunBlock(const Launch& launch,
   // What may be kept must not be written to: then the block gets a copy of the
   // references.
   computed->inputs = spec_.keep ? inputs : std::vector<RowBatch>();
-  bool ran_compiled = false;
+  computed->program = CompiledRun();
   TF_RETURN_IF_ERROR(blocks_[launch.block].Run(step_, std::move(inputs),
                                                &invariants_, &computed->outputs,
-                                               &ran_compiled));
-  report_.compiled[launch.block] += ran_compiled ? 1 : 0;
+                                               &computed->program));
+  report_.compiled[launch.block] += computed->program.has_run ? 1 : 0;
   return absl::OkStatus();
 }
 
@@ -226,6 +236,7 @@ absl::Status BatchedForward::CollectInputs(const Launch& launch,
 }
 
 void BatchedForward::ShareRows(Launch* launch, std::vector<RowBatch>* inputs) {
+  if (!blocks_[launch->block].SharesRows()) return;
   if (!launch->list_inputs.empty() || !launch->list_outputs.empty()) return;
   std::vector<int32_t> kept;
   if (spec_.keep) {

@@ -21,6 +21,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/batched_tape.h"
+#include "recursive_tf/cc/tf/compiled_block.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/late_parts.h"
 #include "recursive_tf/cc/tf/push_table.h"
@@ -79,6 +80,7 @@ class BatchedForward {
   struct Computed {
     std::vector<RowBatch> inputs;
     std::vector<tensorflow::Tensor> outputs;
+    CompiledRun program;
   };
   absl::Status RunBlock(const Launch& launch, std::vector<RowBatch> inputs,
                         Computed* computed);

@@ -170,10 +170,11 @@ bool Block::IsWide(const std::vector<RowBatch>& rows) const {
 absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
                         Invariants* invariants,
                         std::vector<tf::Tensor>* outputs,
-                        bool* ran_compiled) const {
-  if (compiled_ != nullptr && compiled_->Run(step, rows, invariants, outputs)) {
-    if (ran_compiled != nullptr) *ran_compiled = true;
-    return absl::OkStatus();
+                        CompiledRun* program) const {
+  if (compiled_ != nullptr) {
+    TF_RETURN_IF_ERROR(
+        compiled_->Run(step, rows, invariants, outputs, program));
+    if (program->has_run) return absl::OkStatus();
   }
   // Kernels of the function want the threads.
   step.team().Rest();

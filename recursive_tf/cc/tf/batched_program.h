@@ -79,12 +79,15 @@ class Block {
                              tensorflow::FunctionLibraryDefinition* library,
                              std::unique_ptr<Block>* block);
 
-  // Sets `*outputs` to what `rows` give: with a block program, which
-  // `*ran_compiled` says if it is there, or with the function.
+  // Sets `*outputs` to what `rows` give: with a block program, of which
+  // `*program` tells then, or with the function.
   absl::Status Run(const BatchedStep& step, std::vector<RowBatch> rows,
                    Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs,
-                   bool* ran_compiled = nullptr) const;
+                   CompiledRun* program) const;
+
+  // Returns whether rows that compute the same may be found, and are wanted.
+  bool SharesRows() const { return spec_.shares_rows && compiled_ != nullptr; }
 
   // Returns which rows compute the same, as CompiledBlock does; none too if
   // they are not to be shared.
@@ -92,7 +95,7 @@ class Block {
                                          const std::vector<RowBatch>& rows,
                                          const std::vector<int32_t>& kept,
                                          Invariants* invariants) const {
-    if (!spec_.shares_rows || compiled_ == nullptr) return std::nullopt;
+    if (!SharesRows()) return std::nullopt;
     return compiled_->FindEqualRows(step, rows, kept, invariants);
   }
 

@@ -6,19 +6,21 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/block_runner.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
 
@@ -142,13 +144,14 @@ std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
 }
 
 template <typename T>
-void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
-                          std::vector<tf::Tensor>* outputs) const {
+absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
+                                  std::vector<tf::Tensor>* outputs) const {
   BlockRows<T> rows = given_;
   std::vector<tf::Tensor> buffers;
   for (const BufferUse& use : program_.buffers) {
-    buffers.emplace_back(block_.dtype,
-                         tf::TensorShape({rows.num_rows[use.axis], use.width}));
+    TF_RETURN_IF_ERROR(NewTensor(block_.dtype,
+                                 {rows.num_rows[use.axis], use.width},
+                                 &buffers.emplace_back()));
     rows.buffers.push_back(static_cast<T*>(buffers.back().data()));
   }
   rows.sums.assign(block_.graph.outputs.size(), nullptr);
@@ -156,32 +159,41 @@ void BlockRun<T>::Compute(const BlockInvariants<T>& packed,
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];
     tf::Tensor& tensor = (*outputs)[i];
-    if (output.kind == BlockOutput::Kind::kArgument) {
-      CHECK(tensor.CopyFrom(rows_[output.index].AsTensor(), ShapeOf(output)));
-    } else if (output.kind == BlockOutput::Kind::kNumber) {
-      CHECK(tensor.CopyFrom(
-          AsTensor(numbers_[output.index], block_.numbers[output.index].dtype),
-          ShapeOf(output)));
-    } else if (output.axis >= 0) {
-      const int32_t buffer = program_.output_buffers[output.index].value_or(0);
-      CHECK(tensor.CopyFrom(buffers[buffer], ShapeOf(output)));
-    } else {
-      tensor = tf::Tensor(block_.dtype, ShapeOf(output));
+    TF_RETURN_IF_ERROR(SetOutput(output, buffers, &tensor));
+    if (output.kind == BlockOutput::Kind::kGraph && output.axis < 0) {
       rows.sums[output.index] = static_cast<T*>(tensor.data());
-      std::fill_n(rows.sums[output.index], tensor.NumElements(), T(0));
     }
   }
   BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
   runner.Run(rows);
+  return absl::OkStatus();
 }
 
-// A row may have got another shape than it had.
 template <typename T>
-tf::TensorShape BlockRun<T>::ShapeOf(const BlockOutput& output) const {
-  tf::TensorShape shape;
-  if (output.axis >= 0) shape.AddDim(given_.num_rows[output.axis]);
-  for (const int64_t size : output.shape) shape.AddDim(size);
-  return shape;
+absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
+                                    const std::vector<tf::Tensor>& buffers,
+                                    tf::Tensor* tensor) const {
+  // A row may have got another shape than it had.
+  std::vector<int64_t> sizes;
+  if (output.axis >= 0) sizes.push_back(given_.num_rows[output.axis]);
+  sizes.insert(sizes.end(), output.shape.begin(), output.shape.end());
+  switch (output.kind) {
+    case BlockOutput::Kind::kArgument:
+      return WithSizes(rows_[output.index].AsTensor(), sizes, tensor);
+    case BlockOutput::Kind::kNumber:
+      return WithSizes(
+          AsTensor(numbers_[output.index], block_.numbers[output.index].dtype),
+          sizes, tensor);
+    case BlockOutput::Kind::kGraph:
+      break;
+  }
+  if (output.axis >= 0) {
+    const int32_t buffer = program_.output_buffers[output.index].value_or(0);
+    return WithSizes(buffers[buffer], sizes, tensor);
+  }
+  TF_RETURN_IF_ERROR(NewTensor(block_.dtype, sizes, tensor));
+  std::fill_n(static_cast<T*>(tensor->data()), tensor->NumElements(), T(0));
+  return absl::OkStatus();
 }
 
 template class BlockRun<float>;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/block_runner.h"
 #include "recursive_tf/cc/blocks/kernels.h"
@@ -14,7 +15,6 @@
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/tensor_shape.h"
 
 namespace recursive_tf {
 
@@ -34,12 +34,15 @@ class BlockRun {
   // Variables are locked until this is gone.
   bool FindInputs();
 
+  // By axis. REQUIRES: the inputs are found.
+  const std::vector<int64_t>& num_rows() const { return given_.num_rows; }
+
   // Returns what is packed for all runs.
   std::shared_ptr<const BlockInvariants<T>> Pack() const;
 
   // Sets `*outputs`. REQUIRES: the inputs are found.
-  void Compute(const BlockInvariants<T>& packed,
-               std::vector<tensorflow::Tensor>* outputs) const;
+  absl::Status Compute(const BlockInvariants<T>& packed,
+                       std::vector<tensorflow::Tensor>* outputs) const;
 
  private:
   RowSet<T> RowsOf(const RowBatch& rows, size_t part) const;
@@ -48,7 +51,10 @@ class BlockRun {
   RowSet<T> FindInput(const BlockInput& input);
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
-  tensorflow::TensorShape ShapeOf(const BlockOutput& output) const;
+  // What is computed is in one of `buffers`; a sum is 0.
+  absl::Status SetOutput(const BlockOutput& output,
+                         const std::vector<tensorflow::Tensor>& buffers,
+                         tensorflow::Tensor* tensor) const;
 
   const BatchedStep& step_;
   const ReadBlock& block_;

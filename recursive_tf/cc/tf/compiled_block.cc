@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,9 +15,11 @@
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/block_runner.h"
+#include "recursive_tf/cc/blocks/product_peak.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/block_run.h"
@@ -80,6 +83,8 @@ struct CompiledBlock::Compilation {
   absl::Status status;
   ReadBlock block;
   BlockProgram program;
+  // Of its products, for each row of an axis.
+  std::vector<int64_t> num_flops;
 
   // Returns whether an invariant is of numbers that are packed.
   bool IsPacked(const tf::Tensor& invariant) const {
@@ -126,7 +131,10 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
   made->status =
       ReadBlockGraph(*graph_, static_cast<int32_t>(num_rows_arguments),
                      arguments, &made->block);
-  if (made->status.ok()) made->program = Lower(Fused(made->block.graph));
+  if (made->status.ok()) {
+    made->program = Lower(Fused(made->block.graph));
+    made->num_flops = ProductFlops(made->program, made->block.graph.num_axes());
+  }
   last_.store(made.get(), std::memory_order_release);
   compilations_.push_back(std::move(made));
   return compilations_.back().get();
@@ -222,29 +230,35 @@ EqualRows GroupRows(const std::vector<std::vector<int64_t>>& numbers,
 }  // namespace
 
 template <typename T>
-bool CompiledBlock::RunAs(const BatchedStep& step, const Compilation& found,
-                          const std::vector<RowBatch>& rows,
-                          const std::vector<const tf::Tensor*>& tensors,
-                          Invariants* invariants,
-                          std::vector<tf::Tensor>* outputs) const {
+absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
+                                  const std::vector<RowBatch>& rows,
+                                  Invariants* invariants,
+                                  std::vector<tf::Tensor>* outputs,
+                                  CompiledRun* run) const {
+  const Compilation& found = *call.compilation;
+  const std::vector<const tf::Tensor*>& tensors = call.invariants;
   Invariants::Pack& pack = invariants->PackOf(&found);
   if (pack.numbers == nullptr && !invariants->for_once()) {
     pack.numbers = FindKept(&found, tensors);
   }
   if (pack.numbers == nullptr && invariants->for_once()) {
     pack.num_rows += MostRows(rows);
-    if (!IsWorthPacking(found.program, pack.num_rows)) return false;
+    if (!IsWorthPacking(found.program, pack.num_rows)) return absl::OkStatus();
   }
-  BlockRun<T> run(&step, &found.block, &found.program, &rows, &tensors);
-  if (!run.FindInputs()) return false;
+  BlockRun<T> block_run(&step, &found.block, &found.program, &rows, &tensors);
+  if (!block_run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
-    pack.numbers = run.Pack();
+    pack.numbers = block_run.Pack();
     if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
   }
-  run.Compute(*static_cast<const BlockInvariants<T>*>(pack.numbers.get()),
-              outputs);
-  return true;
+  run->has_run = true;
+  const std::vector<int64_t>& num_rows = block_run.num_rows();
+  run->num_flops = std::inner_product(num_rows.begin(), num_rows.end(),
+                                      found.num_flops.begin(), int64_t{0});
+  run->dtype = found.block.dtype;
+  return block_run.Compute(
+      *static_cast<const BlockInvariants<T>*>(pack.numbers.get()), outputs);
 }
 
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
@@ -281,18 +295,25 @@ std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
   return call;
 }
 
-bool CompiledBlock::Run(const BatchedStep& step,
-                        const std::vector<RowBatch>& rows,
-                        Invariants* invariants,
-                        std::vector<tf::Tensor>* outputs) const {
+absl::Status CompiledBlock::Run(const BatchedStep& step,
+                                const std::vector<RowBatch>& rows,
+                                Invariants* invariants,
+                                std::vector<tf::Tensor>* outputs,
+                                CompiledRun* run) const {
   const std::optional<Call> call = Prepare(step, rows, invariants);
-  if (!call.has_value()) return false;
-  const Compilation& found = *call->compilation;
-  return found.block.dtype == tf::DT_FLOAT
-             ? RunAs<float>(step, found, rows, call->invariants, invariants,
-                            outputs)
-             : RunAs<double>(step, found, rows, call->invariants, invariants,
-                             outputs);
+  if (!call.has_value()) return absl::OkStatus();
+  return call->compilation->block.dtype == tf::DT_FLOAT
+             ? RunAs<float>(step, *call, rows, invariants, outputs, run)
+             : RunAs<double>(step, *call, rows, invariants, outputs, run);
+}
+
+void CompiledRun::AddTo(double seconds, int32_t block,
+                        RunReport* report) const {
+  if (!has_run || report->products.empty()) return;
+  RunReport::Products& products = report->products[block];
+  products.seconds += seconds;
+  (dtype == tf::DT_FLOAT ? products.flops : products.flops_of_doubles) +=
+      num_flops;
 }
 
 std::optional<EqualRows> CompiledBlock::FindEqualRows(

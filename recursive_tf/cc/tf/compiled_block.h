@@ -9,17 +9,32 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/mutex.h"
+#include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/graph/graph.h"
 
 namespace recursive_tf {
+
+// What came of running a function as a block program.
+struct CompiledRun {
+  // Adds what products did in so many seconds to a report.
+  void AddTo(double seconds, int32_t block, RunReport* report) const;
+
+  // Whether it was run as one.
+  bool has_run = false;
+  // Operations of its products (product_peak.h), of that type.
+  int64_t num_flops = 0;
+  tensorflow::DataType dtype = tensorflow::DT_FLOAT;
+};
 
 // A function of rows as a block program, compiled when the shapes of its rows
 // are known: at its first run.
@@ -33,12 +48,12 @@ class CompiledBlock {
                 std::vector<int32_t> invariants, std::string label);
   ~CompiledBlock();
 
-  // Sets `*outputs` and returns true, unless the rows are such that the
-  // function has to run: what it does then is not what a program does.
-  [[nodiscard]] bool Run(const BatchedStep& step,
-                         const std::vector<RowBatch>& rows,
-                         Invariants* invariants,
-                         std::vector<tensorflow::Tensor>* outputs) const;
+  // Sets `*outputs` and `*run`, unless the rows are such that the function has
+  // to run: what it does then is not what a program does.
+  absl::Status Run(const BatchedStep& step, const std::vector<RowBatch>& rows,
+                   Invariants* invariants,
+                   std::vector<tensorflow::Tensor>* outputs,
+                   CompiledRun* run) const;
 
   // Returns which rows are the same in all that is computed of them, given
   // `arguments` of which they are kept; none if that is not known of whole
@@ -77,11 +92,10 @@ class CompiledBlock {
                               const std::vector<RowBatch>& rows,
                               Invariants* invariants) const;
   template <typename T>
-  bool RunAs(const BatchedStep& step, const Compilation& found,
-             const std::vector<RowBatch>& rows,
-             const std::vector<const tensorflow::Tensor*>& tensors,
-             Invariants* invariants,
-             std::vector<tensorflow::Tensor>* outputs) const;
+  absl::Status RunAs(const BatchedStep& step, const Call& call,
+                     const std::vector<RowBatch>& rows, Invariants* invariants,
+                     std::vector<tensorflow::Tensor>* outputs,
+                     CompiledRun* run) const;
   const Compilation* Find(const std::vector<BlockArgument>& arguments) const;
   // Returns what is kept for just these invariants, or null.
   std::shared_ptr<const void> FindKept(

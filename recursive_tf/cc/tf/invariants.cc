@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -46,8 +47,9 @@ tf::Tensor Transpose(const tf::Tensor& matrix) {
   if (matrix.dims() != 2 || !tf::DataTypeCanUseMemcpy(matrix.dtype())) {
     return matrix;
   }
-  tf::Tensor transposed(matrix.dtype(), tf::TensorShape({matrix.dim_size(1),
-                                                         matrix.dim_size(0)}));
+  tf::Tensor transposed = NewTensorOrThrow(
+      matrix.dtype(),
+      tf::TensorShape({matrix.dim_size(1), matrix.dim_size(0)}));
   switch (tf::DataTypeSize(matrix.dtype())) {
     case sizeof(uint8_t):
       TransposeElements<uint8_t>(matrix, &transposed);

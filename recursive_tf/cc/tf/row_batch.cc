@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -70,7 +71,7 @@ std::vector<int64_t> RowBatch::PartWidths() const {
 
 tf::Tensor RowBatch::AsTensor() const {
   if (scattered_ == nullptr) return rows_;
-  tf::Tensor gathered(scattered_->dtype, scattered_->shape);
+  tf::Tensor gathered = NewTensorOrThrow(scattered_->dtype, scattered_->shape);
   const int64_t element_size = tf::DataTypeSize(scattered_->dtype);
   auto* const first = static_cast<char*>(gathered.data());
   const int64_t num_rows = shape().dim_size(0);

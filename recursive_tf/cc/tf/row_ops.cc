@@ -8,6 +8,7 @@
 #include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "tensorflow/core/framework/register_types.h"
 #include "tensorflow/core/framework/resource_handle.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -74,7 +75,7 @@ RowView::RowView(const tf::Tensor& rows)
 tf::Tensor AllocateRows(const tf::Tensor& like, int64_t num_rows) {
   tf::TensorShape shape = like.shape();
   shape.set_dim(0, num_rows);
-  return tf::Tensor(like.dtype(), shape);
+  return NewTensorOrThrow(like.dtype(), shape);
 }
 
 void CopyRows(const RowView& from, int64_t row, int64_t count,

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -115,7 +116,7 @@ absl::Status RowValues::Gather(const JoinedRows& joined, tf::Tensor* gathered) {
   tf::TensorShape shape;
   tf::DataType dtype;
   TF_RETURN_IF_ERROR(ShapeOf(joined, &shape, &dtype));
-  *gathered = tf::Tensor(dtype, shape);
+  *gathered = NewTensorOrThrow(dtype, shape);
   const RowView to(*gathered);
   int64_t offset = 0;
   for (const Rows& rows : joined) {

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from recursive_tf.python.reports.explained_program import ExplainedProgram
+from recursive_tf.python.reports.product_peak import share_of_peak
 from recursive_tf.python.reports.watch import Run, Watch
 
 _T = TypeVar("_T")
 # What is launched in the dataflow executor.
-_NOTHING = Run([], [], {}, 0, 0, 0, [], [], [])
+_NOTHING = Run([], [], {}, 0, 0, 0, [], [], [], [], [])
 
 
 class Explanation:
@@ -88,6 +89,22 @@ class Explanation:
             return None
         pairs = zip(run.shared, run.rows, strict=True)
         return self._by_block([shared / max(rows, 1) for shared, rows in pairs])
+
+    @property
+    def peak(self) -> dict[str, float] | None:
+        """Which share of the peak of products blocks of the last passes reached.
+
+        Operations of a block's products, forward, backward and deferred, over the time
+        of all that it computes, over what products reach at most on all threads of the
+        machine. The first time that is asked for, that is measured. Blocks that have no
+        products, or are not compiled, are left out.
+        """
+        if self.forward is None:
+            return None
+        runs = self._runs()
+        names = self._by_block(range(len(self.forward.launches)))
+        shares = {name: share_of_peak(runs, block) for name, block in names.items()}
+        return {name: share for name, share in shares.items() if share is not None}
 
     @property
     def not_compiled(self) -> dict[str, str] | None:
@@ -190,9 +207,9 @@ def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
     backward = explanation.backward
     count, least = sum(forward.launches), forward.least_launches
     yield f"Last run: {count} launches; the least that there can be is {least}."
-    not_compiled = explanation.not_compiled or {}
+    not_compiled, shares = explanation.not_compiled or {}, explanation.peak or {}
     columns = ["launches", "rows each", "shared"]
-    columns += [*(["backward"] if backward else []), "compiled", "block"]
+    columns += [*(["backward"] if backward else []), "compiled", "peak", "block"]
     yield "  " + "  ".join(columns)
     for block, name in enumerate(explanation.program.block_names):
         launches, rows = forward.launches[block], forward.rows[block]
@@ -201,6 +218,7 @@ def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
         if backward is not None:
             cells.append(f"{backward.launches[block]:8}")
         cells.append(f"{'no' if name in not_compiled else 'yes':>8}")
+        cells.append(f"{shares[name]:4.0%}" if name in shares else " " * 4)
         yield "  " + "  ".join([*cells, name])
     for name, reason in not_compiled.items():
         yield textwrap.indent(_wrapped(f"Not compiled: {name}: {reason}"), "  ")

@@ -24,6 +24,9 @@ class Run:
         compiled: How many launches of each block ran as a block program.
         reasons: Why others did not, by block; empty if none did.
         shared: How many activations of each block got a row that another computed.
+        product_seconds: How long each block ran as a block program.
+        flops: How many operations of float32 and of float64 the products of each block
+            did meanwhile.
     """
 
     launches: list[int]
@@ -35,6 +38,8 @@ class Run:
     compiled: list[int]
     reasons: list[str]
     shared: list[int]
+    product_seconds: list[float]
+    flops: list[list[int]]
 
 
 class Watch:
@@ -75,6 +80,8 @@ class Watch:
             compiled=report.compiled.numpy().tolist(),
             reasons=[reason.decode() for reason in report.reasons.numpy()],
             shared=report.shared.numpy().tolist(),
+            product_seconds=report.product_seconds.numpy().tolist(),
+            flops=report.flops.numpy().tolist(),
         )
 
 

@@ -252,5 +252,21 @@ TEST(KernelsTest, ThePortableSetIsAlwaysThere) {
   });
 }
 
+TEST(KernelsTest, EachSetHasAName) {
+  for (const InstructionSet set : InstructionSets()) {
+    EXPECT_EQ(InstructionSetOf(KernelsFor<float>(set).name), set);
+    EXPECT_STREQ(KernelsFor<float>(set).name, KernelsFor<double>(set).name);
+  }
+}
+
+TEST(KernelsTest, WithoutANameItIsTheBest) {
+  EXPECT_EQ(InstructionSetOf(""), InstructionSets().front());
+}
+
+TEST(KernelsTest, OtherNamesAreThoseOfNone) {
+  EXPECT_FALSE(InstructionSetOf("sse9").has_value());
+  EXPECT_FALSE(InstructionSetOf("AVX2").has_value());
+}
+
 }  // namespace
 }  // namespace recursive_tf

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -195,6 +198,94 @@ TEST(TeamTest, MembersThatRestGoBeforeTheyLoseTheirPatience) {
             time_of_member(/*rests=*/false));
   // Each had gone when the next job asked for it.
   EXPECT_EQ(kept.size(), 20U);
+}
+
+// Returns what a job throws, whose parts from `first` on throw their number.
+std::string FailureOf(Team* team, int64_t num_parts, int64_t first) {
+  try {
+    team->Run(num_parts, [first](int64_t part) {
+      if (part >= first) throw std::runtime_error(std::to_string(part));
+    });
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TeamTest, WhatAPartThrowsItsLeaderThrows) {
+  for (int num_threads = 1; num_threads <= 4; ++num_threads) {
+    Threads threads;
+    Team team(num_threads, threads.schedule());
+    for (int64_t part = 0; part < 9; ++part) {
+      // Of the last part alone, whoever runs it.
+      EXPECT_EQ(FailureOf(&team, part + 1, part), std::to_string(part));
+    }
+  }
+}
+
+TEST(TeamTest, WhatAPartThrowsOnAMembersThreadTheLeaderThrows) {
+  Threads threads;
+  Team team(2, threads.schedule());
+  const std::thread::id leader = std::this_thread::get_id();
+  std::atomic<bool> has_begun{false};
+  const auto run = [&] {
+    team.Run(2, [&](int64_t) {
+      if (std::this_thread::get_id() == leader) {
+        while (!has_begun) std::this_thread::yield();
+        return;
+      }
+      has_begun = true;
+      throw std::bad_alloc();
+    });
+  };
+  EXPECT_THROW(run(), std::bad_alloc);
+}
+
+TEST(TeamTest, OfSeveralPartsThatThrowOneIsThrown) {
+  Threads threads;
+  Team team(4, threads.schedule());
+  for (int job = 0; job < 200; ++job) {
+    const int64_t part = std::stoll(FailureOf(&team, 40, 20));
+    EXPECT_GE(part, 20);
+    EXPECT_LT(part, 40);
+  }
+}
+
+TEST(TeamTest, AllOtherPartsEndBeforeWhatOneThrewIsThrown) {
+  Threads threads;
+  Team team(3, threads.schedule());
+  for (int job = 0; job < 200; ++job) {
+    std::vector<int> counts(30, 0);
+    EXPECT_THROW(team.Run(30,
+                          [&](int64_t part) {
+                            if (part == 7) throw std::bad_alloc();
+                            ++counts[part];
+                          }),
+                 std::bad_alloc);
+    EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), 29);
+  }
+}
+
+TEST(TeamTest, AJobAfterOneThatThrewIsLikeAnyOther) {
+  Threads threads;
+  Team team(3, threads.schedule());
+  for (int job = 0; job < 50; ++job) {
+    EXPECT_EQ(FailureOf(&team, 12, 11), "11");
+    EXPECT_EQ(CountParts(&team, 12), std::vector<int>(12, 1));
+  }
+}
+
+TEST(TeamTest, AMemberThatCannotBeAskedForIsNotMissed) {
+  int num_asked = 0;
+  Team team(3, [&num_asked](const std::function<void()>&) {
+    ++num_asked;
+    throw std::bad_alloc();
+  });
+  EXPECT_EQ(CountParts(&team, 10), std::vector<int>(10, 1));
+  // Nor is another one then; the next job tries again.
+  EXPECT_EQ(num_asked, 1);
+  EXPECT_EQ(CountParts(&team, 10), std::vector<int>(10, 1));
+  EXPECT_EQ(num_asked, 2);
 }
 
 TEST(TeamTest, ManyTeamsWorkAtOnce) {

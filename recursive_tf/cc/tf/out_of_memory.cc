@@ -1,0 +1,40 @@
+#include "recursive_tf/cc/tf/out_of_memory.h"
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace recursive_tf {
+namespace {
+
+absl::Status OutOfMemory(const std::string& where) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      where,
+      "there is no memory left for what is computed at once. Call it for fewer "
+      "rows, or pass options=rtf.Options(max_bytes=...) to the SubGraph, which "
+      "ends a root call before it takes that much."));
+}
+
+}  // namespace
+
+absl::Status StatusOfException(const std::string* subgraph) {
+  const std::string where =
+      subgraph == nullptr ? ""
+                          : absl::StrCat("SubGraph '", *subgraph, "' failed: ");
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory(where);
+  } catch (const std::length_error&) {
+    // More than a container could ever hold.
+    return OutOfMemory(where);
+  } catch (const std::exception& other) {
+    return absl::InternalError(absl::StrCat(where, other.what()));
+  }
+}
+
+}  // namespace recursive_tf
