@@ -32,6 +32,11 @@ def compare(body, shape=(WIDTH,), is_compiled=True):
 
 
 SPLITS = {
+    "one element": lambda x: x[3] * x,
+    "zeros around": lambda x: tf.pad(x, [[2, 3]]) * tf.pad(x, [[5, 0]]),
+    "a new axis": lambda x: tf.concat(
+        [tf.expand_dims(x[2:5], 0), tf.sin(tf.expand_dims(x, 0))], 1
+    )[0],
     "even": lambda x: tf.concat(tf.split(x, 3)[::-1], 0),
     "sizes": lambda x: tf.concat(tf.split(x, [2, 7, 3])[::-1], 0),
     "rest": lambda x: tf.concat(tf.split(x, [2, -1, 3])[::-1], 0),
@@ -83,9 +88,7 @@ def test_rows_of_two_axes():
 OTHERS = {
     "a stride": lambda x: x[::2],
     "backwards": lambda x: x[::-1],
-    "one element": lambda x: x[3] * x,
     "another axis": lambda x: tf.reshape(x, [3, 4])[:, 1:],
-    "a mean of two axes": lambda x: x - tf.reduce_mean(tf.reshape(x, [3, 4])),
     "a stack along the last axis": lambda x: tf.stack([x, x], axis=1),
 }
 
@@ -96,6 +99,10 @@ def test_what_is_not_compiled_is_right_too(body):
 
 
 REDUCTIONS = {
+    "of two axes": lambda x: x - tf.reduce_mean(tf.reshape(x, [3, 4])),
+    "of an axis of one": lambda x: x * tf.reduce_sum(tf.sin(x)[None], 0),
+    "beside an axis of one": lambda x: 0.1 * x * tf.reduce_sum(tf.sin(x)[None], 1),
+    "largest": lambda x: x * tf.reduce_max(x) - tf.reduce_min(x),
     "mean": lambda x: x - tf.reduce_mean(x),
     "sum": lambda x: 0.1 * x * tf.reduce_sum(x),
     "kept": lambda x: x / (3.0 + tf.reduce_mean(x * x, keepdims=True)),

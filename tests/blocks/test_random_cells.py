@@ -25,12 +25,20 @@ UNARY = {
     "mean": lambda x: x - tf.reduce_mean(x, -1, keepdims=True),
     "sum": lambda x: x * tf.tanh(tf.reduce_sum(x, -1, keepdims=True)),
     "softmax": tf.nn.softmax,
+    "cube": lambda x: tf.tanh(x) ** 3,
+    "absolute": lambda x: tf.abs(x) + x * tf.sign(x),
+    "leaky": lambda x: tf.where(x > 0.0, x, 0.1 * x),
+    "clipped": lambda x: tf.clip_by_value(x, -0.5, 0.5),
+    "between": lambda x: tf.where((x >= -0.5) & ~(x > 0.5), tf.abs(x), 0.5),
+    "largest": lambda x: x - tf.reduce_max(x, -1, keepdims=True),
+    "first column": lambda x: x * tf.tanh(x[..., :1]),
     "halves": lambda x: tf.concat(tf.split(x, 2, axis=-1)[::-1], -1),
 }
 BINARY = {
     "add": tf.add,
     "subtract": tf.subtract,
     "multiply": lambda a, b: tf.tanh(a) * tf.tanh(b),
+    "larger": lambda a, b: tf.where(a > b, a, b),
     "divide": lambda a, b: a / (1.5 + tf.sin(b)),
     "squared difference": lambda a, b: tf.math.squared_difference(
         tf.tanh(a), tf.tanh(b)

@@ -192,10 +192,12 @@ int32_t BlockGraph::OfOwner(int32_t rows, int32_t owners) {
   return Add(node);
 }
 
-int32_t BlockGraph::SumOfItems(int32_t items, int32_t owners) {
+int32_t BlockGraph::OfItems(Reduction reduction, int32_t items,
+                            int32_t owners) {
   JoinAxes(nodes_[items].axis, owners_[owners].items);
   Node node;
-  node.kind = NodeKind::kSumOfItems;
+  node.kind = NodeKind::kOfItems;
+  node.reduction = reduction;
   node.operands = {items};
   node.index = owners;
   node.width = nodes_[items].width;
@@ -216,6 +218,24 @@ int32_t BlockGraph::ColumnSums(int32_t operand) {
   node.kind = NodeKind::kColumnSums;
   node.operands = {operand};
   node.width = nodes_[operand].width;
+  return Add(node);
+}
+
+int32_t BlockGraph::AddSums(const std::vector<int32_t>& sums) {
+  Node node;
+  node.kind = NodeKind::kAddedSums;
+  for (const int32_t sum : sums) {
+    const Node& part = nodes_[sum];
+    if (part.kind == NodeKind::kAddedSums) {
+      node.operands.insert(node.operands.end(), part.operands.begin(),
+                           part.operands.end());
+    } else {
+      node.operands.push_back(sum);
+    }
+  }
+  node.width = nodes_[sums.front()].width;
+  // It has no rows, so it says nothing of axes.
+  node.axis = 0;
   return Add(node);
 }
 
@@ -293,13 +313,16 @@ class Fuser {
         return made_.Concat(CopiesOf(node.operands));
       case NodeKind::kOfOwner:
         return made_.OfOwner(copies_[node.operands[0]], node.index);
-      case NodeKind::kSumOfItems:
-        return made_.SumOfItems(copies_[node.operands[0]], node.index);
+      case NodeKind::kOfItems:
+        return made_.OfItems(node.reduction, copies_[node.operands[0]],
+                             node.index);
       case NodeKind::kOuter:
         return made_.Outer(copies_[node.operands[0]],
                            copies_[node.operands[1]]);
       case NodeKind::kColumnSums:
         return made_.ColumnSums(copies_[node.operands[0]]);
+      case NodeKind::kAddedSums:
+        return made_.AddSums(CopiesOf(node.operands));
     }
     return -1;
   }

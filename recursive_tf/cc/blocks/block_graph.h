@@ -32,17 +32,21 @@ enum class NodeKind : uint8_t {
   kConcat,
   // For each item of a list the row that owns it: see Owners, `index`.
   kOfOwner,
-  // For each row the sum of the items that it owns: the same.
-  kSumOfItems,
+  // For each row the sum, or the largest or least number, of the items that it
+  // owns: the same. Of none it is 0, or the least or largest number there is.
+  kOfItems,
   // sum over rows of the outer products of two operands: a matrix, no rows.
   kOuter,
   // The sum of all rows: a vector, no rows.
   kColumnSums,
+  // The sum of such sums.
+  kAddedSums,
 };
 
 // Whether a value has no rows.
 inline bool IsSum(NodeKind kind) {
-  return kind == NodeKind::kOuter || kind == NodeKind::kColumnSums;
+  return kind == NodeKind::kOuter || kind == NodeKind::kColumnSums ||
+         kind == NodeKind::kAddedSums;
 }
 
 // Whether a value is what an instruction gives.
@@ -57,8 +61,7 @@ struct Owners {
   int32_t rows = 0;
 };
 
-// A value of a block: rows of `width` numbers, unless it is of the last two
-// kinds.
+// A value of a block: rows of `width` numbers, unless it is a sum over rows.
 struct Node {
   friend bool operator<(const Node& a, const Node& b);
 
@@ -114,9 +117,12 @@ class BlockGraph {
   int32_t Slice(int32_t operand, int64_t offset, int64_t width);
   int32_t Concat(const std::vector<int32_t>& operands);
   int32_t OfOwner(int32_t rows, int32_t owners);
-  int32_t SumOfItems(int32_t items, int32_t owners);
+  // There is no mean.
+  int32_t OfItems(Reduction reduction, int32_t items, int32_t owners);
   int32_t Outer(int32_t left, int32_t right);
   int32_t ColumnSums(int32_t operand);
+  // Adds sums over rows, of whichever axes.
+  int32_t AddSums(const std::vector<int32_t>& sums);
 
   const Node& operator[](int32_t id) const { return nodes_[id]; }
   int32_t size() const { return static_cast<int32_t>(nodes_.size()); }

@@ -73,8 +73,10 @@ struct RowProductStep {
   RowProductShape shape;
 };
 
-// The sums of the items that rows own, whose numbers are BlockRows::owners.
-struct ItemSumStep {
+// The sums, or the largest or least numbers, of the items that rows own, whose
+// numbers are BlockRows::owners.
+struct ItemsStep {
+  Reduction reduction = Reduction::kSum;
   Place items;
   Place out;
   int32_t owners = 0;
@@ -102,7 +104,7 @@ struct Phase {
   std::vector<ProductStep> products;
   // Alone in its phase, of whole rows.
   std::optional<RowProductStep> row_product;
-  std::optional<ItemSumStep> item_sum;
+  std::optional<ItemsStep> of_items;
   // What the instructions' numbers stand for.
   std::vector<Place> places;
   std::vector<Instruction> code;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/aligned.h"
@@ -39,6 +40,18 @@ constexpr int64_t kManyRows = 1024;
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t RoundUp(int64_t a, int64_t b) { return DivideUp(a, b) * b; }
+
+// Returns what takes one more number, and what there is before the first.
+Opcode OpcodeOf(Reduction reduction) {
+  if (reduction == Reduction::kMax) return Opcode::kMax;
+  return reduction == Reduction::kMin ? Opcode::kMin : Opcode::kAdd;
+}
+
+template <typename T>
+T OfNone(Reduction reduction) {
+  if (reduction == Reduction::kMax) return std::numeric_limits<T>::lowest();
+  return reduction == Reduction::kMin ? std::numeric_limits<T>::max() : T(0);
+}
 
 // Memory of a thread that no two uses share at a time.
 template <typename T>
@@ -134,7 +147,7 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   if (phase.row_product.has_value()) {
     return RunRowProduct(*phase.row_product, num_rows);
   }
-  if (phase.item_sum.has_value()) return RunItemSum(phase, *phase.item_sum);
+  if (phase.of_items.has_value()) return RunItems(phase, *phase.of_items);
   const int64_t num_threads = team_.num_threads();
   // Few rows share columns, so that each thread reads a part of the matrix.
   const int64_t enough =
@@ -181,37 +194,38 @@ void BlockRunner<T>::RunRowProduct(const RowProductStep& step,
 }
 
 template <typename T>
-void BlockRunner<T>::RunItemSum(const Phase& phase, const ItemSumStep& step) {
+void BlockRunner<T>::RunItems(const Phase& phase, const ItemsStep& step) {
   const int64_t num_rows = rows_->num_rows[phase.axis];
   const int64_t numbers = phase.width * rows_->num_rows[step.items_axis];
   if (kNumbersAnInstruction * numbers < kNumbersToShare) {
-    return AddItems(step, phase.width, 0, num_rows);
+    return ReduceItems(step, phase.width, 0, num_rows);
   }
   const int64_t chunk = DivideUp(num_rows, 4 * team_.num_threads());
   team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
-    AddItems(step, phase.width, index * chunk,
-             std::min((index + 1) * chunk, num_rows));
+    ReduceItems(step, phase.width, index * chunk,
+                std::min((index + 1) * chunk, num_rows));
   });
 }
 
 // Sets rows [begin, end), each of items that stand one behind the other.
 template <typename T>
-void BlockRunner<T>::AddItems(const ItemSumStep& step, int64_t width,
-                              int64_t begin, int64_t end) {
+void BlockRunner<T>::ReduceItems(const ItemsStep& step, int64_t width,
+                                 int64_t begin, int64_t end) {
   const RowSet<T> items = RowsAt(step.items);
   const RowSet<T> out = RowsAt(step.out);
   const int64_t* const owners = rows_->owners[step.owners];
   const int64_t num_items = rows_->num_rows[step.items_axis];
-  Instruction add;
-  add.opcode = Opcode::kAdd;
-  add.in[1] = 1;
+  const T of_none = OfNone<T>(step.reduction);
+  Instruction take;
+  take.opcode = OpcodeOf(step.reduction);
+  take.in[1] = 1;
   int64_t item = std::lower_bound(owners, owners + num_items, begin) - owners;
   for (int64_t row = begin; row < end; ++row) {
     const int64_t first = item;
     while (item < num_items && owners[item] == row) ++item;
-    std::fill_n(out.row(row), width, T(0));
+    std::fill_n(out.row(row), width, of_none);
     const RowSet<T> sets[] = {{out.row(row), 0}, items};
-    kernels_.tail({&add, 1, sets, first, item, width});
+    kernels_.tail({&take, 1, sets, first, item, width});
   }
 }
 

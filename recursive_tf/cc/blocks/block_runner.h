@@ -83,9 +83,9 @@ class BlockRunner {
   // Returns whether a phase takes longer than to share it.
   bool IsWorthSharing(const Phase& phase) const;
   void RunRowProduct(const RowProductStep& step, int64_t num_rows);
-  void RunItemSum(const Phase& phase, const ItemSumStep& step);
-  void AddItems(const ItemSumStep& step, int64_t width, int64_t begin,
-                int64_t end);
+  void RunItems(const Phase& phase, const ItemsStep& step);
+  void ReduceItems(const ItemsStep& step, int64_t width, int64_t begin,
+                   int64_t end);
   void RunColumns(const Phase& phase, const ColumnPart* parts,
                   int64_t first_part, int64_t last_part, int64_t begin,
                   int64_t end);

@@ -53,7 +53,7 @@ class Lowerer {
     const Node& node = graph_[id];
     if (node.kind == NodeKind::kProduct) return EmitProduct(id);
     if (node.kind == NodeKind::kRowProduct) return EmitRowProduct(id);
-    if (node.kind == NodeKind::kSumOfItems) return EmitSumOfItems(id);
+    if (node.kind == NodeKind::kOfItems) return EmitOfItems(id);
     if (IsSum(node.kind)) return EmitSum(id);
     if (!IsComputed(node.kind)) return;
     const PhaseKey key = placement_.KeyOf(id);
@@ -103,19 +103,34 @@ class Lowerer {
                          node.row_product};
   }
 
-  void EmitSumOfItems(int32_t id) {
+  void EmitOfItems(int32_t id) {
     const Node& node = graph_[id];
-    PhaseAt(placement_.KeyOf(id)).item_sum = {
-        WholeOf(node.operands[0]), placement_.MemoryOf(id).value_or(Place()),
-        node.index, ItemsAxis(node.index)};
+    PhaseAt(placement_.KeyOf(id)).of_items = {
+        node.reduction, WholeOf(node.operands[0]),
+        placement_.MemoryOf(id).value_or(Place()), node.index,
+        ItemsAxis(node.index)};
   }
 
   // Returns where a value stands with all of its columns.
   Place WholeOf(int32_t id) { return PlaceOf(id, graph_[id].width); }
 
+  // Each output that is this sum has numbers of its own.
   void EmitSum(int32_t id) {
     const Node& node = graph_[id];
+    const bool is_added = node.kind == NodeKind::kAddedSums;
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      if (graph_.outputs[i] != id) continue;
+      const auto output = static_cast<int32_t>(i);
+      if (!is_added) EmitSumTo(output, node);
+      for (const int32_t part : node.operands) {
+        if (is_added) EmitSumTo(output, graph_[part]);
+      }
+    }
+  }
+
+  void EmitSumTo(int32_t output, const Node& node) {
     SumStep step;
+    step.output = output;
     step.axis = graph_.AxisOf(node.axis);
     const int32_t right = node.operands.back();
     AddPieces(right, 0, graph_[right].width, &step.right);
@@ -123,12 +138,7 @@ class Lowerer {
       const int32_t left = node.operands.front();
       AddPieces(left, 0, graph_[left].width, &step.left);
     }
-    // Each output that is this sum has numbers of its own.
-    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-      if (graph_.outputs[i] != id) continue;
-      step.output = static_cast<int32_t>(i);
-      program_.sums.push_back(step);
-    }
+    program_.sums.push_back(step);
   }
 
   void EmitCopy(const Placement::Copy& copy) {

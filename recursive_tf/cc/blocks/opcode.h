@@ -32,6 +32,11 @@ namespace recursive_tf {
   X(kMax, 2)                                                                \
   X(kMin, 2)                                                                \
   X(kSquaredDifference, 2)                                                  \
+  /* 1 where it is so, else 0. */                                           \
+  X(kLess, 2)                                                               \
+  X(kLessEqual, 2)                                                          \
+  X(kEqual, 2)                                                              \
+  X(kNotEqual, 2)                                                           \
   /* Of the result a of a function, or its input a, and of a gradient b. */ \
   X(kSigmoidGrad, 2)                                                        \
   X(kTanhGrad, 2)                                                           \
@@ -43,7 +48,8 @@ namespace recursive_tf {
   X(kSigmoidOfSum, 2)                                                       \
   X(kTanhOfSum, 2)                                                          \
   X(kMulAdd, 3)     /* a * b + c */                                         \
-  X(kMulSubFrom, 3) /* c - a * b */
+  X(kMulSubFrom, 3) /* c - a * b */                                         \
+  X(kSelect, 3)     /* b, where a is 0, c */
 
 enum class Opcode : uint8_t {
 #define RECURSIVE_TF_OPCODE(name, arity) name,

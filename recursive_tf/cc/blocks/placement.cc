@@ -16,7 +16,7 @@ namespace {
 
 // Whether a value has a phase of its own.
 bool IsAlone(NodeKind kind) {
-  return kind == NodeKind::kRowProduct || kind == NodeKind::kSumOfItems;
+  return kind == NodeKind::kRowProduct || kind == NodeKind::kOfItems;
 }
 
 // Whether a phase gives a value.
@@ -109,7 +109,7 @@ void Placement::FindLevel(int32_t id) {
           node.width / std::max<int64_t>(schedule.num_segments, 1);
       return;
     case NodeKind::kRowProduct:
-    case NodeKind::kSumOfItems:
+    case NodeKind::kOfItems:
       for (const int32_t operand : node.operands) {
         schedule.level = std::max(schedule.level, MemoryLevel(operand));
       }

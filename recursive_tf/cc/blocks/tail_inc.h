@@ -37,6 +37,13 @@ EIGEN_ALWAYS_INLINE P UnlessZero(const P& gradient, const P& x) {
   return ei::pselect(ei::pcmp_eq(gradient, zero), zero, x);
 }
 
+// 1 where a comparison is true, else 0.
+template <typename P>
+EIGEN_ALWAYS_INLINE P AsNumber(const P& comparison) {
+  using T = typename ei::unpacket_traits<P>::type;
+  return ei::pselect(comparison, Simd<T>::Set(1), Simd<T>::Set(0));
+}
+
 #define RECURSIVE_TF_NUMBER(x) Simd<T>::Set(static_cast<T>(x))
 
 RECURSIVE_TF_COMPUTE(kCopy, a)
@@ -64,6 +71,11 @@ RECURSIVE_TF_COMPUTE(kMax, ei::pmax<Eigen::PropagateNaN>(a, b))
 RECURSIVE_TF_COMPUTE(kMin, ei::pmin<Eigen::PropagateNaN>(a, b))
 RECURSIVE_TF_COMPUTE(kSquaredDifference,
                      ei::pmul(ei::psub(a, b), ei::psub(a, b)))
+RECURSIVE_TF_COMPUTE(kLess, AsNumber(ei::pcmp_lt(a, b)))
+RECURSIVE_TF_COMPUTE(kLessEqual, AsNumber(ei::pcmp_le(a, b)))
+RECURSIVE_TF_COMPUTE(kEqual, AsNumber(ei::pcmp_eq(a, b)))
+RECURSIVE_TF_COMPUTE(kNotEqual, ei::psub(RECURSIVE_TF_NUMBER(1),
+                                         AsNumber(ei::pcmp_eq(a, b))))
 RECURSIVE_TF_COMPUTE(kSigmoidGrad, ei::pmul(b, ei::pnmadd(a, a, a)))
 RECURSIVE_TF_COMPUTE(kTanhGrad,
                      ei::pmul(b, ei::pnmadd(a, a, RECURSIVE_TF_NUMBER(1))))
@@ -84,6 +96,8 @@ RECURSIVE_TF_COMPUTE(kSigmoidOfSum, Sigmoid(ei::padd(a, b)))
 RECURSIVE_TF_COMPUTE(kTanhOfSum, ei::ptanh(ei::padd(a, b)))
 RECURSIVE_TF_COMPUTE(kMulAdd, ei::pmadd(a, b, c))
 RECURSIVE_TF_COMPUTE(kMulSubFrom, ei::pnmadd(a, b, c))
+RECURSIVE_TF_COMPUTE(kSelect,
+                     ei::pselect(ei::pcmp_eq(a, RECURSIVE_TF_NUMBER(0)), c, b))
 
 #undef RECURSIVE_TF_NUMBER
 #undef RECURSIVE_TF_COMPUTE

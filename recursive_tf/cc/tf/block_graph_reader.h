@@ -44,7 +44,8 @@ class BlockGraphReader {
   // A tensor of the function that is read.
   struct Value {
     enum class Kind : uint8_t {
-      // Of the graph: rows, or what is summed over rows.
+      // Of the graph: rows, of numbers or of bools, which are 1 and 0; or what
+      // is summed over rows.
       kRows,
       kSum,
       // One whole number a row.
@@ -82,19 +83,20 @@ class BlockGraphReader {
   void ResolveAxes();
   absl::Status ReadConstant(const tensorflow::Node& node);
   absl::Status ReadIdentity(const tensorflow::Node& node);
-  absl::Status AddOutput(const Value& value);
+  absl::Status AddOutput(Value value);
 
   // What ops take and give.
   absl::Status Input(const tensorflow::Node& node, int index,
                      Value* value) const;
   // The same, of rows that have all of their columns.
-  absl::Status Rows(const tensorflow::Node& node, int input,
-                    Value* value) const;
+  absl::Status Rows(const tensorflow::Node& node, int input, Value* value);
+  // Gives all of its columns to what has one that stands for them.
+  void FillColumns(Value* value);
   // Reads whole numbers: a constant, or a shape, in which the number of rows is
   // -1, as where a shape is given.
   absl::Status Integers(const tensorflow::Node& node, int input,
                         Shape* numbers) const;
-  // Returns the only number of a tensor of float or double.
+  // Returns the only number of a tensor of float, double or bool.
   static double NumberOf(const tensorflow::Tensor& tensor);
   // Makes a constant one more invariant.
   void TakeAsInvariant(Value* value);
@@ -106,10 +108,19 @@ class BlockGraphReader {
   // Returns whether there is an instruction for an op, of so many operands.
   static bool IsElementwise(const tensorflow::Node& node);
   absl::Status ReadElementwise(const tensorflow::Node& node);
+  absl::Status ReadNot(const tensorflow::Node& node);
+  absl::Status ReadPow(const tensorflow::Node& node);
+  absl::Status ReadSign(const tensorflow::Node& node);
+  absl::Status ReadCast(const tensorflow::Node& node);
+  // Returns the condition of an old kind of choice, which takes whole rows.
+  static Value OfWholeRows(Value condition, const std::vector<Value>& operands);
   absl::Status ReadAddN(const tensorflow::Node& node);
+  // Sets the sum of two values of one kind.
+  absl::Status Add(const Value& left, const Value& right, Value* sum);
   absl::Status Elementwise(Opcode opcode, const std::vector<Value>& operands,
                            Value* value);
-  // Sets `*id` to a node that gives a value for rows of some shape.
+  // Sets `*id` to a node that gives a value for rows of some shape: numbers of
+  // the block's dtype, or bools as 1 and 0.
   absl::Status AsOperand(const Value& value, const Shape& shape, int32_t* id);
   // Returns whether a tensor is the same for each row, and within a row, if it
   // is smaller, again and again.
@@ -119,13 +130,14 @@ class BlockGraphReader {
 
   absl::Status ReadReshape(const tensorflow::Node& node);
   absl::Status ReadConcat(const tensorflow::Node& node);
-  // Returns some steps along the first of a row's axes.
-  Value PartOf(Value value, int64_t begin, int64_t count);
+  // Returns some steps along an axis of a row, an outer one.
+  Value PartOf(Value value, int64_t along, int64_t begin, int64_t count);
   absl::Status ReadPack(const tensorflow::Node& node);
   absl::Status ReadUnpack(const tensorflow::Node& node);
   absl::Status ReadSplit(const tensorflow::Node& node);
   absl::Status ReadSplitV(const tensorflow::Node& node);
   absl::Status ReadSlice(const tensorflow::Node& node);
+  absl::Status ReadPad(const tensorflow::Node& node);
   absl::Status ReadShape(const tensorflow::Node& node);
   absl::Status ReadBroadcast(const tensorflow::Node& node);
   absl::Status ReadFill(const tensorflow::Node& node);
@@ -140,12 +152,17 @@ class BlockGraphReader {
   struct Range {
     int64_t begin = 0;
     int64_t end = 0;
+    // Whether the axis goes, or is one of one step that comes.
+    bool is_one = false;
+    bool is_new = false;
   };
+  // Takes ranges of the axes of a row.
+  absl::Status TakeRanges(const std::vector<Range>& ranges, Value* value);
   absl::Status RangesOf(const tensorflow::Node& node, const Shape& shape,
                         std::vector<Range>* ranges) const;
-  // Returns whether there are whole rows on both sides of an axis: that of the
-  // first of a row's axes.
-  static bool IsFirstAxis(int64_t axis, const Shape& row);
+  // Returns which of a row's axes an axis is, if it is an outer one: each step
+  // along it is of columns that stand side by side. Else -1.
+  static int64_t OuterAxis(int64_t axis, const Shape& row);
 
   // --- block_reader_products.cc
 
@@ -153,6 +170,7 @@ class BlockGraphReader {
   absl::Status ReadMatMul(const tensorflow::Node& node);
   absl::Status ReadBatchMatMul(const tensorflow::Node& node);
   absl::Status ReadReduction(const tensorflow::Node& node);
+  absl::Status ReadBiasAddGrad(const tensorflow::Node& node);
   absl::Status ReadSoftmax(const tensorflow::Node& node);
 
   // --- block_reader_numbers.cc
@@ -160,8 +178,9 @@ class BlockGraphReader {
   // Returns whether an op computes whole numbers of those of each row.
   bool IsOfNumbers(const tensorflow::Node& node) const;
   absl::Status ReadNumber(const tensorflow::Node& node);
-  // Reads a whole number as a number of the block's dtype.
-  absl::Status CastNumber(const tensorflow::Node& node);
+  // Returns whole numbers as rows of the block's dtype; bools stay bools, which
+  // are 1 and 0.
+  Value RowsOfNumber(const Value& number);
   // Sets `*id` to the number that a value is, for each row.
   absl::Status AsNumber(const Value& value, int32_t* id);
   // Puts a number for each row in a vector of one, or takes it out.
@@ -183,7 +202,7 @@ class BlockGraphReader {
   int32_t OwnersOf(const Value& value) const;
   absl::Status ReadOfOwner(const tensorflow::Node& node, Value value,
                            const Value& owner);
-  absl::Status ReadSumOfItems(const tensorflow::Node& node);
+  absl::Status ReadOfItems(const tensorflow::Node& node);
 
   const tensorflow::Graph& graph_;
   const int32_t num_rows_arguments_;
@@ -195,6 +214,8 @@ class BlockGraphReader {
   std::vector<tensorflow::Tensor> literals_;
   std::vector<Shape> shapes_;
   std::map<int32_t, int32_t> argument_of_node_;
+  // By number: the node that it is as rows.
+  std::map<int32_t, int32_t> node_of_number_;
 };
 
 }  // namespace recursive_tf

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/tf/block_graph_reader.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -112,20 +113,26 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   static const auto* const readers = new std::map<std::string, Reader>{
       {"AddN", &BlockGraphReader::ReadAddN},
       {"BatchMatMulV2", &BlockGraphReader::ReadBatchMatMul},
+      {"BiasAddGrad", &BlockGraphReader::ReadBiasAddGrad},
       {"BroadcastTo", &BlockGraphReader::ReadBroadcast},
+      {"Cast", &BlockGraphReader::ReadCast},
       {"ConcatV2", &BlockGraphReader::ReadConcat},
       {"ExpandDims", &BlockGraphReader::ReadReshape},
       {"Fill", &BlockGraphReader::ReadFill},
       {"GatherNd", &BlockGraphReader::ReadGatherNd},
       {"GatherV2", &BlockGraphReader::ReadGather},
       {"Identity", &BlockGraphReader::ReadIdentity},
+      {"LogicalNot", &BlockGraphReader::ReadNot},
       {"MatMul", &BlockGraphReader::ReadMatMul},
       {"Pack", &BlockGraphReader::ReadPack},
+      {"Pad", &BlockGraphReader::ReadPad},
+      {"Pow", &BlockGraphReader::ReadPow},
       {"PreventGradient", &BlockGraphReader::ReadIdentity},
       {"RecursiveItems", &BlockGraphReader::ReadItems},
       {"Reshape", &BlockGraphReader::ReadReshape},
       {"ResourceGather", &BlockGraphReader::ReadGather},
       {"Shape", &BlockGraphReader::ReadShape},
+      {"Sign", &BlockGraphReader::ReadSign},
       {"Slice", &BlockGraphReader::ReadSlice},
       {"Softmax", &BlockGraphReader::ReadSoftmax},
       {"Split", &BlockGraphReader::ReadSplit},
@@ -134,7 +141,9 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"StopGradient", &BlockGraphReader::ReadIdentity},
       {"StridedSlice", &BlockGraphReader::ReadStridedSlice},
       {"Unpack", &BlockGraphReader::ReadUnpack},
-      {"UnsortedSegmentSum", &BlockGraphReader::ReadSumOfItems},
+      {"UnsortedSegmentMax", &BlockGraphReader::ReadOfItems},
+      {"UnsortedSegmentMin", &BlockGraphReader::ReadOfItems},
+      {"UnsortedSegmentSum", &BlockGraphReader::ReadOfItems},
   };
   const auto reader = readers->find(type);
   if (reader == readers->end()) return Refuse("no such instruction");
@@ -155,7 +164,8 @@ absl::Status BlockGraphReader::ReadArgument(const tf::Node& node) {
   }
   // Which rows they are, those who read them say.
   const int32_t axis = block_.graph.AddAxis();
-  if (argument.dtype == block_.dtype) {
+  if (argument.dtype == block_.dtype ||
+      (argument.dtype == tf::DT_BOOL && SizeOf(argument.shape) > 1)) {
     value.id = ReadParts(index, axis);
     argument_of_node_[value.id] = index;
   } else if (IsWholeNumber(argument.dtype)) {
@@ -243,15 +253,24 @@ absl::Status BlockGraphReader::ReadIdentity(const tf::Node& node) {
 }
 
 absl::Status BlockGraphReader::Rows(const tf::Node& node, int input,
-                                    Value* value) const {
+                                    Value* value) {
   TF_RETURN_IF_ERROR(Input(node, input, value));
-  return value->kind == Value::Kind::kRows &&
-                 block_.graph[value->id].width == SizeOf(value->shape)
-             ? absl::OkStatus()
-             : Refuse("an input that is no rows");
+  if (value->kind != Value::Kind::kRows) {
+    return Refuse("an input that is no rows");
+  }
+  FillColumns(value);
+  return absl::OkStatus();
 }
 
-absl::Status BlockGraphReader::AddOutput(const Value& value) {
+void BlockGraphReader::FillColumns(Value* value) {
+  BlockGraph& graph = block_.graph;
+  const int64_t size = SizeOf(value->shape);
+  if (graph[value->id].width == size) return;
+  value->id =
+      graph.Elementwise(Opcode::kMul, {value->id, graph.Constant(1, size)});
+}
+
+absl::Status BlockGraphReader::AddOutput(Value value) {
   BlockOutput output;
   output.shape = value.shape;
   switch (value.kind) {
@@ -265,11 +284,10 @@ absl::Status BlockGraphReader::AddOutput(const Value& value) {
       break;
     }
     case Value::Kind::kRows: {
+      FillColumns(&value);
       output.axis = block_.graph[value.id].axis;
-      if (output.axis < 0 ||
-          block_.graph[value.id].width != SizeOf(value.shape)) {
-        return Refuse("an output that is the same in all columns");
-      }
+      output.is_bool = value.dtype == tf::DT_BOOL;
+      if (output.axis < 0) return Refuse("an output that is the same for all");
       const auto argument = argument_of_node_.find(value.id);
       if (argument != argument_of_node_.end()) {
         output.kind = BlockOutput::Kind::kArgument;

@@ -54,6 +54,8 @@ struct BlockOutput {
   int32_t index = 0;
   // That its rows stand along; -1 if it has none.
   int32_t axis = -1;
+  // Whether the graph's 1 and 0 are bools.
+  bool is_bool = false;
   // Of one row, or of all.
   std::vector<int64_t> shape;
 };

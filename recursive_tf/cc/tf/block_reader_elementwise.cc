@@ -27,6 +27,8 @@ struct ElementwiseOp {
   bool swaps = false;
 };
 
+constexpr bool kSwaps = true;
+
 const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
   static const auto* const ops = new std::map<std::string, ElementwiseOp>{
       {"Abs", {Opcode::kAbs}},
@@ -35,23 +37,33 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
       {"BiasAdd", {Opcode::kAdd}},
       {"Cos", {Opcode::kCos}},
       {"Div", {Opcode::kDiv}},
+      {"Equal", {Opcode::kEqual}},
       {"Exp", {Opcode::kExp}},
       {"Expm1", {Opcode::kExpm1}},
+      {"Greater", {Opcode::kLess, kSwaps}},
+      {"GreaterEqual", {Opcode::kLessEqual, kSwaps}},
       {"Inv", {Opcode::kReciprocal}},
       {"InvGrad", {Opcode::kReciprocalGrad}},
+      {"Less", {Opcode::kLess}},
+      {"LessEqual", {Opcode::kLessEqual}},
       {"Log", {Opcode::kLog}},
       {"Log1p", {Opcode::kLog1p}},
+      {"LogicalAnd", {Opcode::kMul}},
+      {"LogicalOr", {Opcode::kMax}},
       {"Maximum", {Opcode::kMax}},
       {"Minimum", {Opcode::kMin}},
       {"Mul", {Opcode::kMul}},
       {"Neg", {Opcode::kNeg}},
+      {"NotEqual", {Opcode::kNotEqual}},
       {"RealDiv", {Opcode::kDiv}},
       {"Reciprocal", {Opcode::kReciprocal}},
       {"ReciprocalGrad", {Opcode::kReciprocalGrad}},
       {"Relu", {Opcode::kRelu}},
-      {"ReluGrad", {Opcode::kReluGrad, /*swaps=*/true}},
+      {"ReluGrad", {Opcode::kReluGrad, kSwaps}},
       {"Rsqrt", {Opcode::kRsqrt}},
       {"RsqrtGrad", {Opcode::kRsqrtGrad}},
+      {"Select", {Opcode::kSelect}},
+      {"SelectV2", {Opcode::kSelect}},
       {"Sigmoid", {Opcode::kSigmoid}},
       {"SigmoidGrad", {Opcode::kSigmoidGrad}},
       {"Sin", {Opcode::kSin}},
@@ -82,10 +94,95 @@ absl::Status BlockGraphReader::ReadElementwise(const tf::Node& node) {
   std::vector<Value> operands(node.num_inputs());
   for (int i = 0; i < node.num_inputs(); ++i) {
     TF_RETURN_IF_ERROR(Input(node, i, &operands[i]));
+    if (operands[i].kind == Value::Kind::kNumber) {
+      if (operands[i].dtype != tf::DT_BOOL)
+        return Refuse("two kinds of numbers");
+      operands[i] = RowsOfNumber(operands[i]);
+    }
+  }
+  if (op.opcode == Opcode::kAdd && operands[0].kind == Value::Kind::kSum) {
+    Value sum;
+    TF_RETURN_IF_ERROR(Add(operands[0], operands[1], &sum));
+    return Set(node, 0, sum);
+  }
+  if (node.type_string() == "Select") {
+    operands[0] = OfWholeRows(operands[0], operands);
   }
   if (op.swaps) std::reverse(operands.begin(), operands.end());
   Value value;
   TF_RETURN_IF_ERROR(Elementwise(op.opcode, operands, &value));
+  value.dtype = node.output_type(0);
+  return Set(node, 0, value);
+}
+
+BlockGraphReader::Value BlockGraphReader::OfWholeRows(
+    Value condition, const std::vector<Value>& operands) {
+  if (condition.shape.empty()) {
+    condition.shape.assign(operands[1].shape.size(), 1);
+  }
+  return condition;
+}
+
+absl::Status BlockGraphReader::ReadNot(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (value.kind != Value::Kind::kRows) return Refuse("no rows");
+  value.id = block_.graph.Elementwise(Opcode::kEqual,
+                                      {value.id, block_.graph.Constant(0)});
+  return Set(node, 0, value);
+}
+
+// Of exponents for which there is something exact.
+absl::Status BlockGraphReader::ReadPow(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  Value exponent;
+  TF_RETURN_IF_ERROR(Input(node, 1, &exponent));
+  if (value.kind != Value::Kind::kRows ||
+      exponent.kind != Value::Kind::kLiteral ||
+      literals_[exponent.id].NumElements() != 1 ||
+      exponent.dtype != block_.dtype) {
+    return Refuse("an exponent that is no constant");
+  }
+  BlockGraph& graph = block_.graph;
+  const double power = NumberOf(literals_[exponent.id]);
+  if (power == 2 || power == 3) {
+    const int32_t base = value.id;
+    value.id = graph.Elementwise(Opcode::kSquare, {base});
+    if (power == 3) {
+      value.id = graph.Elementwise(Opcode::kMul, {value.id, base});
+    }
+  } else if (power == -1) {
+    value.id = graph.Elementwise(Opcode::kReciprocal, {value.id});
+  } else if (power != 1) {
+    return Refuse("another exponent than -1, 1, 2 or 3");
+  }
+  return Set(node, 0, value);
+}
+
+// The sign of NaN is NaN.
+absl::Status BlockGraphReader::ReadSign(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (value.kind != Value::Kind::kRows) return Refuse("no rows");
+  BlockGraph& graph = block_.graph;
+  const int32_t zero = graph.Constant(0);
+  const int32_t sign = graph.Elementwise(
+      Opcode::kSub, {graph.Elementwise(Opcode::kLess, {zero, value.id}),
+                     graph.Elementwise(Opcode::kLess, {value.id, zero})});
+  value.id = graph.Elementwise(
+      Opcode::kSelect, {graph.Elementwise(Opcode::kEqual, {value.id, value.id}),
+                        sign, value.id});
+  return Set(node, 0, value);
+}
+
+absl::Status BlockGraphReader::ReadCast(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (value.kind != Value::Kind::kRows || node.output_type(0) != block_.dtype) {
+    return Refuse("numbers of two dtypes");
+  }
+  value.dtype = block_.dtype;
   return Set(node, 0, value);
 }
 
@@ -117,7 +214,10 @@ absl::Status BlockGraphReader::Elementwise(Opcode opcode,
 
 absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
                                          int32_t* id) {
-  if (value.dtype != block_.dtype) return Refuse("another dtype");
+  const bool is_bool =
+      value.dtype == tf::DT_BOOL &&
+      (value.kind == Value::Kind::kRows || value.kind == Value::Kind::kLiteral);
+  if (value.dtype != block_.dtype && !is_bool) return Refuse("another dtype");
   switch (value.kind) {
     case Value::Kind::kRows:
       if (value.shape == shape ||
@@ -138,6 +238,7 @@ absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
         *id = block_.graph.Constant(NumberOf(tensor));
         return absl::OkStatus();
       }
+      if (is_bool) return Refuse("several bools that all rows share");
       Value taken = value;
       TakeAsInvariant(&taken);
       *id = block_.graph.Shared(taken.id, SizeOf(shape));
@@ -149,6 +250,7 @@ absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
 }
 
 double BlockGraphReader::NumberOf(const tf::Tensor& tensor) {
+  if (tensor.dtype() == tf::DT_BOOL) return tensor.flat<bool>()(0) ? 1 : 0;
   return tensor.dtype() == tf::DT_FLOAT
              ? static_cast<double>(tensor.flat<float>()(0))
              : tensor.flat<double>()(0);
@@ -168,15 +270,26 @@ absl::Status BlockGraphReader::ReadAddN(const tf::Node& node) {
   for (int i = 1; i < node.num_inputs(); ++i) {
     Value next;
     TF_RETURN_IF_ERROR(Input(node, i, &next));
-    if (next.kind != Value::Kind::kRows || sum.kind != next.kind ||
-        next.shape != sum.shape) {
-      return Refuse("other shapes");
-    }
-    Value added;
-    TF_RETURN_IF_ERROR(Elementwise(Opcode::kAdd, {sum, next}, &added));
-    sum = added;
+    TF_RETURN_IF_ERROR(Add(sum, next, &sum));
   }
   return Set(node, 0, sum);
+}
+
+absl::Status BlockGraphReader::Add(const Value& left, const Value& right,
+                                   Value* sum) {
+  if (left.kind != right.kind || left.shape != right.shape) {
+    return Refuse("other shapes");
+  }
+  Value added = left;
+  if (left.kind == Value::Kind::kSum) {
+    added.id = block_.graph.AddSums({left.id, right.id});
+  } else if (left.kind == Value::Kind::kRows) {
+    TF_RETURN_IF_ERROR(Elementwise(Opcode::kAdd, {left, right}, &added));
+  } else {
+    return Refuse("no numbers");
+  }
+  *sum = added;
+  return absl::OkStatus();
 }
 
 }  // namespace recursive_tf

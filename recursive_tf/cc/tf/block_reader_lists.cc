@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/tf/block_graph_reader.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
@@ -49,7 +51,7 @@ int32_t BlockGraphReader::OwnersOf(const Value& value) const {
 absl::Status BlockGraphReader::ReadOfOwner(const tf::Node& node, Value value,
                                            const Value& owner) {
   const int32_t index = OwnersOf(owner);
-  if (index < 0) return Refuse("another lookup");
+  if (index < 0 || !owner.shape.empty()) return Refuse("another lookup");
   const Owners& owners = block_.graph.owners()[index];
   if (value.kind == Value::Kind::kNumber) {
     const RowNumber& of = block_.numbers[value.id];
@@ -67,7 +69,11 @@ absl::Status BlockGraphReader::ReadOfOwner(const tf::Node& node, Value value,
   return Set(node, 0, value);
 }
 
-absl::Status BlockGraphReader::ReadSumOfItems(const tf::Node& node) {
+absl::Status BlockGraphReader::ReadOfItems(const tf::Node& node) {
+  const std::string& type = node.type_string();
+  Reduction reduction = Reduction::kSum;
+  if (type == "UnsortedSegmentMax") reduction = Reduction::kMax;
+  if (type == "UnsortedSegmentMin") reduction = Reduction::kMin;
   Value items;
   TF_RETURN_IF_ERROR(Rows(node, 0, &items));
   Value owner;
@@ -79,7 +85,7 @@ absl::Status BlockGraphReader::ReadSumOfItems(const tf::Node& node) {
       block_.graph[items.id].axis < 0) {
     return Refuse("other segments than lists");
   }
-  items.id = block_.graph.SumOfItems(items.id, index);
+  items.id = block_.graph.OfItems(reduction, items.id, index);
   return Set(node, 0, items);
 }
 

@@ -47,41 +47,52 @@ const std::map<std::string, NumberOp>& NumberOps() {
 
 }  // namespace
 
+// Of whole numbers of rows, and of nothing else that has rows.
 bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
   if (NumberOps().count(node.type_string()) == 0) return false;
+  if (!IsWholeNumber(node.output_type(0)) && node.type_string() != "Cast") {
+    return false;
+  }
+  bool has_number = false;
   for (int i = 0; i < node.num_inputs(); ++i) {
     Value value;
-    if (Input(node, i, &value).ok() && value.kind == Value::Kind::kNumber) {
-      return true;
-    }
+    if (!Input(node, i, &value).ok()) continue;
+    if (value.kind == Value::Kind::kRows) return false;
+    has_number |= value.kind == Value::Kind::kNumber;
   }
-  return false;
+  return has_number;
 }
 
 absl::Status BlockGraphReader::ReadNumber(const tf::Node& node) {
   RowNumber number;
   number.op = NumberOps().at(node.type_string());
   number.dtype = node.output_type(0);
-  if (number.op == NumberOp::kCast && number.dtype == block_.dtype) {
-    return CastNumber(node);
-  }
-  if (!IsWholeNumber(number.dtype)) return Refuse("numbers of two dtypes");
+  Value result;
+  result.kind = Value::Kind::kNumber;
+  result.dtype = number.dtype;
   for (int i = 0; i < node.num_inputs(); ++i) {
     Value value;
     TF_RETURN_IF_ERROR(Input(node, i, &value));
     int32_t id = 0;
     TF_RETURN_IF_ERROR(AsNumber(value, &id));
     number.operands.push_back(id);
+    if (value.kind == Value::Kind::kNumber &&
+        value.shape.size() > result.shape.size()) {
+      result.shape = value.shape;
+    }
+    if (!IsWholeNumber(number.dtype)) {
+      if (number.dtype != block_.dtype) return Refuse("numbers of two dtypes");
+      Value rows = RowsOfNumber(value);
+      rows.dtype = block_.dtype;
+      return Set(node, 0, rows);
+    }
   }
-  Value value;
-  value.kind = Value::Kind::kNumber;
-  value.dtype = number.dtype;
-  value.id = AddNumber(std::move(number));
-  return Set(node, 0, value);
+  result.id = AddNumber(std::move(number));
+  return Set(node, 0, result);
 }
 
 absl::Status BlockGraphReader::AsNumber(const Value& value, int32_t* id) {
-  if (!IsWholeNumber(value.dtype) || !value.shape.empty()) {
+  if (!IsWholeNumber(value.dtype) || SizeOf(value.shape) != 1) {
     return Refuse("no whole number for each row");
   }
   RowNumber number;
@@ -105,17 +116,18 @@ absl::Status BlockGraphReader::AsNumber(const Value& value, int32_t* id) {
   return absl::OkStatus();
 }
 
-absl::Status BlockGraphReader::CastNumber(const tf::Node& node) {
-  Value value;
-  TF_RETURN_IF_ERROR(Input(node, 0, &value));
-  if (SizeOf(value.shape) != 1) return Refuse("no number for each row");
-  BlockInput input;
-  input.number = value.id;
-  Value rows;
-  rows.shape = value.shape;
-  rows.dtype = block_.dtype;
-  rows.id = AddInput(input, 1, block_.numbers[value.id].axis);
-  return Set(node, 0, rows);
+BlockGraphReader::Value BlockGraphReader::RowsOfNumber(const Value& number) {
+  Value rows = number;
+  rows.kind = Value::Kind::kRows;
+  if (rows.dtype != tf::DT_BOOL) rows.dtype = block_.dtype;
+  const auto [known, is_new] = node_of_number_.emplace(number.id, -1);
+  if (is_new) {
+    BlockInput input;
+    input.number = number.id;
+    known->second = AddInput(input, 1, block_.numbers[number.id].axis);
+  }
+  rows.id = known->second;
+  return rows;
 }
 
 // Numbers that are computed of each other are those of the same rows.
@@ -186,7 +198,7 @@ absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
     TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
   }
   TakeAsInvariant(&table);
-  if (number.kind != Value::Kind::kNumber || !number.shape.empty() ||
+  if (number.kind != Value::Kind::kNumber || SizeOf(number.shape) != 1 ||
       batch_dims != 0 || axis[0] != 0) {
     return Refuse("another lookup");
   }
@@ -243,7 +255,9 @@ absl::Status BlockGraphReader::ReadRows(const tf::Node& node,
   }
   // That of the variable, as it was when the shapes were found.
   if (table.shape.empty()) return Refuse("no rows");
-  rows.shape.assign(table.shape.begin() + 1, table.shape.end());
+  rows.shape = number.shape;
+  rows.shape.insert(rows.shape.end(), table.shape.begin() + 1,
+                    table.shape.end());
   rows.dtype = block_.dtype;
   BlockInput input;
   input.lookup = static_cast<int32_t>(block_.lookups.size());

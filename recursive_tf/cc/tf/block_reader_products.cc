@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,9 +84,16 @@ absl::Status BlockGraphReader::ReadBatchMatMul(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Rows(node, 0, &left));
   Value right;
   TF_RETURN_IF_ERROR(Rows(node, 1, &right));
-  if (left.shape.size() != 2 || right.shape.size() != 2) {
-    return Refuse("another shape");
+  if (left.shape.size() != right.shape.size()) return Refuse("another shape");
+  // Axes of one step in front of the matrices.
+  Shape outer;
+  while (left.shape.size() > 2 && left.shape.front() == 1 &&
+         right.shape.front() == 1) {
+    outer.push_back(1);
+    left.shape.erase(left.shape.begin());
+    right.shape.erase(right.shape.begin());
   }
+  if (left.shape.size() != 2) return Refuse("another shape");
   RowProductShape shape;
   shape.num_rows = left.shape[transposes_left ? 1 : 0];
   shape.depth = left.shape[transposes_left ? 0 : 1];
@@ -96,7 +102,9 @@ absl::Status BlockGraphReader::ReadBatchMatMul(const tf::Node& node) {
     return Refuse("another depth");
   }
   Value product = left;
-  product.shape = {shape.num_rows, shape.num_columns};
+  product.shape = std::move(outer);
+  product.shape.push_back(shape.num_rows);
+  product.shape.push_back(shape.num_columns);
   const bool is_right_by_rows = !transposes_right || shape.depth == 1;
   if (transposes_left && shape.num_columns == 1) {
     // Its rows are added up: the other factor's numbers are theirs.
@@ -134,18 +142,49 @@ absl::Status BlockGraphReader::ReadReduction(const tf::Node& node) {
     reduced.id = block_.graph.ColumnSums(value.id);
     return Set(node, 0, reduced);
   }
-  Shape all(value.shape.size());
-  std::iota(all.begin(), all.end(), int64_t{1});
-  if (all.empty() || axes != all) return Refuse("another axis");
-  reduced.shape = keeps ? Shape(all.size(), 1) : Shape();
-  reduced.id = block_.graph.Reduce(reduction, value.id);
+  reduced.shape.clear();
+  int64_t size_of_reduced = 1;
+  int64_t size_of_kept = 1;
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    const auto axis = static_cast<int64_t>(i) + 1;
+    const bool is_kept =
+        std::find(axes.begin(), axes.end(), axis) == axes.end();
+    (is_kept ? size_of_kept : size_of_reduced) *= value.shape[i];
+    if (is_kept) reduced.shape.push_back(value.shape[i]);
+    if (!is_kept && keeps) reduced.shape.push_back(1);
+  }
+  const bool is_over_rows =
+      std::find(axes.begin(), axes.end(), 0) != axes.end();
+  if (is_over_rows || (size_of_kept > 1 && size_of_reduced > 1)) {
+    return Refuse("another axis");
+  }
+  if (size_of_reduced > 1) {
+    reduced.id = block_.graph.Reduce(reduction, value.id);
+  }
   return Set(node, 0, reduced);
+}
+
+absl::Status BlockGraphReader::ReadBiasAddGrad(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  std::string format;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "data_format", &format));
+  if (format != "NHWC" || value.shape.empty() ||
+      SizeOf(value.shape) != value.shape.back()) {
+    return Refuse("another axis");
+  }
+  value.kind = Value::Kind::kSum;
+  value.shape = {value.shape.back()};
+  value.id = block_.graph.ColumnSums(value.id);
+  return Set(node, 0, value);
 }
 
 absl::Status BlockGraphReader::ReadSoftmax(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  if (value.shape.size() != 1) return Refuse("another shape");
+  if (value.shape.empty() || SizeOf(value.shape) != value.shape.back()) {
+    return Refuse("another shape");
+  }
   BlockGraph& graph = block_.graph;
   const int32_t most = graph.Reduce(Reduction::kMax, value.id);
   const int32_t exp = graph.Elementwise(

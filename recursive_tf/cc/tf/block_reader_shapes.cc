@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,9 @@ absl::Status BlockGraphReader::ReadReshape(const tf::Node& node) {
   if (value.kind == Value::Kind::kShape && node.type_string() == "Reshape") {
     return ReshapeShape(node, value);
   }
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  // What is the same in all columns is so in any shape.
+  if (value.kind != Value::Kind::kRows)
+    return Refuse("an input that is no rows");
   Shape shape;
   const int64_t size = SizeOf(value.shape);
   if (node.type_string() == "Reshape") {
@@ -65,9 +69,12 @@ absl::Status BlockGraphReader::ReadReshape(const tf::Node& node) {
   return Set(node, 0, value);
 }
 
-bool BlockGraphReader::IsFirstAxis(int64_t axis, const Shape& row) {
-  const auto rank = static_cast<int64_t>(row.size()) + 1;
-  return !row.empty() && (axis == 1 || axis + rank == 1);
+int64_t BlockGraphReader::OuterAxis(int64_t axis, const Shape& row) {
+  const auto rank = static_cast<int64_t>(row.size());
+  const int64_t found = axis < 0 ? axis + rank : axis - 1;
+  if (found < 0 || found >= rank) return -1;
+  const auto is_one = [](int64_t size) { return size == 1; };
+  return std::all_of(row.begin(), row.begin() + found, is_one) ? found : -1;
 }
 
 absl::Status BlockGraphReader::ReadConcat(const tf::Node& node) {
@@ -79,12 +86,13 @@ absl::Status BlockGraphReader::ReadConcat(const tf::Node& node) {
   for (int i = 0; i < num_values; ++i) {
     Value value;
     TF_RETURN_IF_ERROR(Rows(node, i, &value));
-    if (!IsFirstAxis(axis[0], value.shape)) return Refuse("another axis");
+    const int64_t along = OuterAxis(axis[0], value.shape);
+    if (along < 0) return Refuse("another axis");
     ids.push_back(value.id);
     if (i == 0) {
       joined = value;
     } else {
-      joined.shape[0] += value.shape[0];
+      joined.shape[along] += value.shape[along];
     }
   }
   joined.id = block_.graph.Concat(ids);
@@ -101,20 +109,28 @@ absl::Status BlockGraphReader::ReadPack(const tf::Node& node) {
     TF_RETURN_IF_ERROR(Input(node, i, &packed));
     if (packed.kind == Value::Kind::kShape) return PackShape(node);
   }
+  if (packed.kind == Value::Kind::kNumber) {
+    packed.shape.push_back(1);
+    const bool is_one = node.num_inputs() == 1 && axis != 0;
+    return is_one ? Set(node, 0, packed) : Refuse("several whole numbers");
+  }
   for (int i = 0; i < node.num_inputs(); ++i) {
     TF_RETURN_IF_ERROR(Rows(node, i, &packed));
     ids.push_back(packed.id);
   }
-  packed.shape.insert(packed.shape.begin(), node.num_inputs());
-  if (!IsFirstAxis(axis, packed.shape)) return Refuse("another axis");
+  const auto rank = static_cast<int64_t>(packed.shape.size()) + 2;
+  const int64_t along = (axis < 0 ? axis + rank : axis) - 1;
+  if (along < 0) return Refuse("another axis");
+  packed.shape.insert(packed.shape.begin() + along, node.num_inputs());
+  if (OuterAxis(along + 1, packed.shape) < 0) return Refuse("another axis");
   packed.id = block_.graph.Concat(ids);
   return Set(node, 0, packed);
 }
 
-BlockGraphReader::Value BlockGraphReader::PartOf(Value value, int64_t begin,
-                                                 int64_t count) {
-  const int64_t step = SizeOf(value.shape) / value.shape[0];
-  value.shape[0] = count;
+BlockGraphReader::Value BlockGraphReader::PartOf(Value value, int64_t along,
+                                                 int64_t begin, int64_t count) {
+  const int64_t step = SizeOf(value.shape) / value.shape[along];
+  value.shape[along] = count;
   value.id = block_.graph.Slice(value.id, begin * step, count * step);
   return value;
 }
@@ -124,10 +140,11 @@ absl::Status BlockGraphReader::ReadUnpack(const tf::Node& node) {
   TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "axis", &axis));
   Value value;
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  if (!IsFirstAxis(axis, value.shape)) return Refuse("another axis");
+  const int64_t along = OuterAxis(axis, value.shape);
+  if (along < 0) return Refuse("another axis");
   for (int i = 0; i < node.num_outputs(); ++i) {
-    Value part = PartOf(value, i, 1);
-    part.shape.erase(part.shape.begin());
+    Value part = PartOf(value, along, i, 1);
+    part.shape.erase(part.shape.begin() + along);
     TF_RETURN_IF_ERROR(Set(node, i, part));
   }
   return absl::OkStatus();
@@ -138,10 +155,11 @@ absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Integers(node, 0, &axis));
   Value value;
   TF_RETURN_IF_ERROR(Rows(node, 1, &value));
-  if (!IsFirstAxis(axis[0], value.shape)) return Refuse("another axis");
-  const int64_t count = value.shape[0] / node.num_outputs();
+  const int64_t along = OuterAxis(axis[0], value.shape);
+  if (along < 0) return Refuse("another axis");
+  const int64_t count = value.shape[along] / node.num_outputs();
   for (int i = 0; i < node.num_outputs(); ++i) {
-    TF_RETURN_IF_ERROR(Set(node, i, PartOf(value, i * count, count)));
+    TF_RETURN_IF_ERROR(Set(node, i, PartOf(value, along, i * count, count)));
   }
   return absl::OkStatus();
 }
@@ -153,13 +171,15 @@ absl::Status BlockGraphReader::ReadSplitV(const tf::Node& node) {
   Shape axis;
   TF_RETURN_IF_ERROR(Integers(node, 1, &sizes));
   TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
-  if (!IsFirstAxis(axis[0], value.shape)) return Refuse("another axis");
+  const int64_t along = OuterAxis(axis[0], value.shape);
+  if (along < 0) return Refuse("another axis");
   // One of the sizes may be what is left.
   const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
   int64_t begin = 0;
   for (int i = 0; i < node.num_outputs(); ++i) {
-    const int64_t count = sizes[i] < 0 ? value.shape[0] - all - 1 : sizes[i];
-    TF_RETURN_IF_ERROR(Set(node, i, PartOf(value, begin, count)));
+    const int64_t count =
+        sizes[i] < 0 ? value.shape[along] - all - 1 : sizes[i];
+    TF_RETURN_IF_ERROR(Set(node, i, PartOf(value, along, begin, count)));
     begin += count;
   }
   return absl::OkStatus();
@@ -172,17 +192,55 @@ absl::Status BlockGraphReader::ReadSlice(const tf::Node& node) {
   Shape size;
   TF_RETURN_IF_ERROR(Integers(node, 1, &begin));
   TF_RETURN_IF_ERROR(Integers(node, 2, &size));
-  if (begin.size() < 2 || begin[0] != 0 || size[0] != -1) {
+  if (begin.empty() || begin[0] != 0 || size[0] != -1) {
     return Refuse("some of the rows");
   }
-  for (size_t i = 2; i < begin.size(); ++i) {
+  std::vector<Range> ranges;
+  for (size_t i = 1; i < begin.size(); ++i) {
     const int64_t all = value.shape[i - 1];
-    if (begin[i] != 0 || (size[i] != -1 && size[i] != all)) {
-      return Refuse("another axis");
-    }
+    ranges.push_back({begin[i], size[i] < 0 ? all : begin[i] + size[i]});
   }
-  const int64_t count = size[1] < 0 ? value.shape[0] - begin[1] : size[1];
-  return Set(node, 0, PartOf(value, begin[1], count));
+  TF_RETURN_IF_ERROR(TakeRanges(ranges, &value));
+  return Set(node, 0, value);
+}
+
+absl::Status BlockGraphReader::TakeRanges(const std::vector<Range>& ranges,
+                                          Value* value) {
+  int64_t axis = 0;
+  for (const Range& range : ranges) {
+    if (range.is_new) continue;
+    const int64_t size = value->shape[axis++];
+    if (range.begin == 0 && range.end == size) continue;
+    const int64_t along = OuterAxis(axis, value->shape);
+    if (along < 0) return Refuse("another axis");
+    *value = PartOf(*value, along, range.begin, range.end - range.begin);
+  }
+  return absl::OkStatus();
+}
+
+// Zeros stand on both sides of rows.
+absl::Status BlockGraphReader::ReadPad(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  Shape paddings;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &paddings));
+  if (paddings[0] != 0 || paddings[1] != 0) return Refuse("more rows");
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    const int64_t before = paddings[2 * i + 2];
+    const int64_t after = paddings[2 * i + 3];
+    if (before == 0 && after == 0) continue;
+    const int64_t along = OuterAxis(static_cast<int64_t>(i) + 1, value.shape);
+    if (along < 0) return Refuse("another axis");
+    const int64_t step = SizeOf(value.shape) / value.shape[along];
+    std::vector<int32_t> parts;
+    BlockGraph& graph = block_.graph;
+    if (before > 0) parts.push_back(graph.Constant(0, before * step));
+    parts.push_back(value.id);
+    if (after > 0) parts.push_back(graph.Constant(0, after * step));
+    value.id = graph.Concat(parts);
+    value.shape[along] += before + after;
+  }
+  return Set(node, 0, value);
 }
 
 // ---- The shapes of rows.
@@ -291,32 +349,43 @@ absl::Status BlockGraphReader::RangesOf(const tf::Node& node,
   TF_RETURN_IF_ERROR(Integers(node, 1, &begin));
   TF_RETURN_IF_ERROR(Integers(node, 2, &end));
   TF_RETURN_IF_ERROR(Integers(node, 3, &strides));
-  for (const char* name :
-       {"ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}) {
+  std::map<std::string, std::bitset<32>> masks;
+  for (const char* name : {"begin_mask", "end_mask", "ellipsis_mask",
+                           "new_axis_mask", "shrink_axis_mask"}) {
     int32_t mask = 0;
     TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), name, &mask));
-    if (mask != 0) return Refuse("another kind of slice");
+    masks[name] = static_cast<uint32_t>(mask);
   }
-  int32_t begin_mask = 0;
-  int32_t end_mask = 0;
-  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "begin_mask", &begin_mask));
-  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "end_mask", &end_mask));
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
+  const auto is_in = [&](const char* name, size_t i) {
+    return masks[name].test(i);
+  };
+  const size_t num_new = masks["new_axis_mask"].count();
+  size_t axis = 0;
+  for (size_t i = 0; i < begin.size(); ++i) {
+    if (is_in("ellipsis_mask", i)) {
+      // All axes that nothing else is said of.
+      const size_t num_said = begin.size() - num_new - 1;
+      const size_t last = axis + (shape.size() - num_said);
+      for (; axis < last; ++axis) ranges->push_back({0, shape[axis]});
+      continue;
+    }
     Range& range = ranges->emplace_back();
-    range.end = shape[axis];
-    if (axis >= begin.size()) continue;
-    if (strides[axis] != 1) return Refuse("a stride");
-    const auto place = [&](int64_t index) {
-      const int64_t from_front = index < 0 ? index + shape[axis] : index;
-      return std::clamp<int64_t>(from_front, 0, shape[axis]);
+    range.is_new = is_in("new_axis_mask", i);
+    if (range.is_new) continue;
+    if (strides[i] != 1) return Refuse("a stride");
+    const int64_t size = shape[axis++];
+    const auto place = [size](int64_t index) {
+      return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size);
     };
-    const auto is_in = [axis](int32_t mask) {
-      return std::bitset<32>(static_cast<uint32_t>(mask)).test(axis);
-    };
-    if (!is_in(begin_mask)) range.begin = place(begin[axis]);
-    if (!is_in(end_mask)) range.end = place(end[axis]);
+    range.is_one = is_in("shrink_axis_mask", i);
+    range.end = size;
+    if (!is_in("begin_mask", i) || range.is_one) range.begin = place(begin[i]);
+    if (!is_in("end_mask", i)) range.end = place(end[i]);
+    if (range.is_one) range.end = range.begin + 1;
+    if (range.end > size) return Refuse("a column that is not there");
     if (range.end <= range.begin) return Refuse("no columns");
   }
+  for (; axis < shape.size(); ++axis) ranges->push_back({0, shape[axis]});
   return absl::OkStatus();
 }
 
@@ -332,16 +401,20 @@ absl::Status BlockGraphReader::ReadStridedSlice(const tf::Node& node) {
   shape.insert(shape.begin(), kManyRows);
   std::vector<Range> ranges;
   TF_RETURN_IF_ERROR(RangesOf(node, shape, &ranges));
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const bool is_whole =
-        ranges[axis].begin == 0 && ranges[axis].end == shape[axis];
-    if (axis != 1 && !is_whole) {
-      return Refuse(axis == 0 ? "some of the rows" : "another axis");
-    }
+  const Range rows = ranges.front();
+  if (rows.is_new || rows.begin != 0 || rows.end != kManyRows) {
+    return Refuse("some of the rows");
   }
-  if (value.shape.empty()) return Set(node, 0, value);
-  const auto [first, last] = ranges[1];
-  return Set(node, 0, PartOf(value, first, last - first));
+  ranges.erase(ranges.begin());
+  TF_RETURN_IF_ERROR(TakeRanges(ranges, &value));
+  Shape kept;
+  size_t axis = 0;
+  for (const Range& range : ranges) {
+    if (!range.is_one) kept.push_back(range.is_new ? 1 : value.shape[axis]);
+    if (!range.is_new) ++axis;
+  }
+  value.shape = std::move(kept);
+  return Set(node, 0, value);
 }
 
 }  // namespace recursive_tf

@@ -84,10 +84,22 @@ bool BlockRun<T>::FindInputs() {
 template <typename T>
 RowSet<T> BlockRun<T>::FindInput(const BlockInput& input) {
   if (input.lookup >= 0) return {nullptr, 0, lookups_[input.lookup].data()};
-  if (input.number < 0) return RowsOf(rows_[input.argument], input.part);
-  const std::vector<int64_t>& numbers = numbers_[input.number];
-  cast_.emplace_back(numbers.begin(), numbers.end());
-  return {cast_.back().data(), 1};
+  if (input.number >= 0) {
+    const std::vector<int64_t>& numbers = numbers_[input.number];
+    cast_.emplace_back(numbers.begin(), numbers.end());
+    return {cast_.back().data(), 1};
+  }
+  const RowBatch& rows = rows_[input.argument];
+  return rows.dtype() == tf::DT_BOOL ? RowsOfBools(rows.AsTensor())
+                                     : RowsOf(rows, input.part);
+}
+
+template <typename T>
+RowSet<T> BlockRun<T>::RowsOfBools(const tf::Tensor& tensor) {
+  const auto* const first = static_cast<const bool*>(tensor.data());
+  const int64_t size = tensor.NumElements();
+  cast_.emplace_back(first, first + size);
+  return {cast_.back().data(), size / std::max<int64_t>(tensor.dim_size(0), 1)};
 }
 
 template <typename T>
@@ -166,6 +178,10 @@ absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
   }
   BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
   runner.Run(rows);
+  for (size_t i = 0; i < block_.outputs.size(); ++i) {
+    const BlockOutput& output = block_.outputs[i];
+    if (output.is_bool) SetBools(rows, output, &(*outputs)[i]);
+  }
   return absl::OkStatus();
 }
 
@@ -187,6 +203,7 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
     case BlockOutput::Kind::kGraph:
       break;
   }
+  if (output.is_bool) return NewTensor(tf::DT_BOOL, sizes, tensor);
   if (output.axis >= 0) {
     const int32_t buffer = program_.output_buffers[output.index].value_or(0);
     return WithSizes(buffers[buffer], sizes, tensor);
@@ -194,6 +211,16 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
   TF_RETURN_IF_ERROR(NewTensor(block_.dtype, sizes, tensor));
   std::fill_n(static_cast<T*>(tensor->data()), tensor->NumElements(), T(0));
   return absl::OkStatus();
+}
+
+template <typename T>
+void BlockRun<T>::SetBools(const BlockRows<T>& rows, const BlockOutput& output,
+                           tf::Tensor* tensor) const {
+  const int32_t buffer = program_.output_buffers[output.index].value_or(0);
+  const T* const numbers = rows.buffers[buffer];
+  std::transform(numbers, numbers + tensor->NumElements(),
+                 static_cast<bool*>(tensor->data()),
+                 [](T number) { return number != 0; });
 }
 
 template class BlockRun<float>;

@@ -49,9 +49,13 @@ class BlockRun {
   bool CountRows();
   bool OpenVariables();
   RowSet<T> FindInput(const BlockInput& input);
+  RowSet<T> RowsOfBools(const tensorflow::Tensor& tensor);
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
   // What is computed is in one of `buffers`; a sum is 0.
+  // Sets bools that the program gave as 1 and 0.
+  void SetBools(const BlockRows<T>& rows, const BlockOutput& output,
+                tensorflow::Tensor* tensor) const;
   absl::Status SetOutput(const BlockOutput& output,
                          const std::vector<tensorflow::Tensor>& buffers,
                          tensorflow::Tensor* tensor) const;
@@ -67,7 +71,7 @@ class BlockRun {
   // By number, and by lookup.
   std::vector<std::vector<int64_t>> numbers_;
   std::vector<std::vector<T*>> lookups_;
-  // Of inputs that are numbers.
+  // Of inputs that are whole numbers or bools.
   std::vector<std::vector<T>> cast_;
   // Those that lookups are in, in their order.
   LockedVariables<tensorflow::tf_shared_lock> variables_;

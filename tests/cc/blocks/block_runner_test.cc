@@ -259,6 +259,12 @@ class RandomGraph {
     const int32_t left = Any();
     if (Draw(0, 2) == 0) g().outputs.push_back(g().Outer(left, Beside(left)));
     if (Draw(0, 2) == 0) g().outputs.push_back(g().ColumnSums(Any()));
+    if (Draw(0, 2) == 0) {
+      const int32_t x = g().ColumnSums(g().Concat({ids_[0], ids_[0]}));
+      const int32_t y = g().ColumnSums(g().Concat({ids_[0]}));
+      g().outputs.push_back(g().AddSums({x, x, g().AddSums({x, x})}));
+      g().outputs.push_back(y);
+    }
     return std::move(case_);
   }
 
@@ -304,8 +310,15 @@ class RandomGraph {
     const int64_t width = g()[of].width;
     switch (Draw(0, g().owners().empty() ? 10 : 12)) {
       case 11:
-      case 12:
-        return g()[of].axis == 0 ? g().OfOwner(of, 0) : g().SumOfItems(of, 0);
+        return g()[of].axis == 0 ? g().OfOwner(of, 0)
+                                 : g().OfItems(Reduction::kSum, of, 0);
+      case 12: {
+        if (g()[of].axis == 0) return g().OfOwner(of, 0);
+        const Reduction reduction =
+            Draw(0, 1) == 0 ? Reduction::kMax : Reduction::kMin;
+        // Which number there is of none depends on its type.
+        return g().Elementwise(Opcode::kTanh, {g().OfItems(reduction, of, 0)});
+      }
       case 10: {
         // A row times itself, as a column or as a number; or its transpose.
         RowProductShape shape{width, 1, width, 1, 1, Draw(0, 1) == 1};
@@ -335,6 +348,12 @@ class RandomGraph {
       case 6:
         return g().Elementwise(Opcode::kTanhGrad, {of, AnyLike(of)});
       case 7:
+        if (Draw(0, 2) == 0) {
+          const int32_t mask =
+              g().Elementwise(Opcode::kLess, {of, g().Constant(0.1)});
+          return g().Elementwise(Opcode::kSelect,
+                                 {mask, AnyLike(of), AnyLike(of)});
+        }
         return g().Elementwise(Opcode::kSub, {AnyLike(of), of});
       case 8:
         return g().Elementwise(

@@ -99,8 +99,9 @@ inline Case ChildSumForward(int64_t size) {
   const int32_t x = Sum(&g, g.Input(0, 4 * size), g.Shared(0, 4 * size));
   const int32_t h = g.Input(1, size, items);
   const int32_t c = g.Input(2, size, items);
-  const int32_t z = Sum(&g, g.Slice(x, 0, 3 * size),
-                        g.Product(g.SumOfItems(h, owners), 1, false, 3 * size));
+  const int32_t z =
+      Sum(&g, g.Slice(x, 0, 3 * size),
+          g.Product(g.OfItems(Reduction::kSum, h, owners), 1, false, 3 * size));
   const int32_t forget = g.Elementwise(
       Opcode::kSigmoid, {Sum(&g, g.Product(h, 2, false, size),
                              g.OfOwner(g.Slice(x, 3 * size, size), owners))});
@@ -109,7 +110,7 @@ inline Case ChildSumForward(int64_t size) {
   };
   const int32_t own =
       Sum(&g, Times(&g, gate(0, Opcode::kSigmoid), gate(1, Opcode::kTanh)),
-          g.SumOfItems(Times(&g, forget, c), owners));
+          g.OfItems(Reduction::kSum, Times(&g, forget, c), owners));
   g.outputs = {
       Times(&g, gate(2, Opcode::kSigmoid), g.Elementwise(Opcode::kTanh, {own})),
       own, forget};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,14 @@ T Compute(Opcode opcode, T a, T b, T c) {
       return std::min(a, b);
     case Opcode::kSquaredDifference:
       return (a - b) * (a - b);
+    case Opcode::kLess:
+      return a < b ? T(1) : T(0);
+    case Opcode::kLessEqual:
+      return a <= b ? T(1) : T(0);
+    case Opcode::kEqual:
+      return a == b ? T(1) : T(0);
+    case Opcode::kNotEqual:
+      return a != b ? T(1) : T(0);
     case Opcode::kSigmoidGrad:
       return b * a * (1 - a);
     case Opcode::kTanhGrad:
@@ -86,6 +95,8 @@ T Compute(Opcode opcode, T a, T b, T c) {
       return a * b + c;
     case Opcode::kMulSubFrom:
       return c - a * b;
+    case Opcode::kSelect:
+      return a != 0 ? b : c;
   }
   return NAN;
 }
@@ -133,6 +144,7 @@ class Evaluator {
   Numbers Evaluate(const Node& node) const {
     if (node.kind == NodeKind::kOuter) return Outer(node);
     if (node.kind == NodeKind::kColumnSums) return ColumnSums(node);
+    if (node.kind == NodeKind::kAddedSums) return AddedSums(node);
     Numbers rows;
     for (int64_t row = 0; row < RowsOf(node); ++row) {
       for (int64_t column = 0; column < node.width; ++column) {
@@ -176,22 +188,31 @@ class Evaluator {
         return NAN;
       case NodeKind::kOfOwner:
         return At(node.operands[0], counts_.owners[node.index][row], column);
-      case NodeKind::kSumOfItems:
-        return SumOfItems(node, row, column);
+      case NodeKind::kOfItems:
+        return OfItems(node, row, column);
       default:
         return NAN;
     }
   }
 
-  double SumOfItems(const Node& node, int64_t row, int64_t column) const {
+  double OfItems(const Node& node, int64_t row, int64_t column) const {
     const std::vector<int64_t>& owners = counts_.owners[node.index];
-    double sum = 0;
+    double found = 0;
+    if (node.reduction == Reduction::kMax) found = -1e300;
+    if (node.reduction == Reduction::kMin) found = 1e300;
     for (size_t item = 0; item < owners.size(); ++item) {
-      const bool is_own = owners[item] == row;
-      const auto at = static_cast<int64_t>(item);
-      if (is_own) sum += At(node.operands[0], at, column);
+      if (owners[item] != row) continue;
+      const double next =
+          At(node.operands[0], static_cast<int64_t>(item), column);
+      if (node.reduction == Reduction::kSum) {
+        found += next;
+      } else if (node.reduction == Reduction::kMax) {
+        found = std::fmax(found, next);
+      } else {
+        found = std::fmin(found, next);
+      }
     }
-    return sum;
+    return found;
   }
 
   double Reduce(const Node& node, int64_t row) const {
@@ -252,6 +273,16 @@ class Evaluator {
               At(node.operands[0], row, i) * At(node.operands[1], row, j);
         }
       }
+    }
+    return sums;
+  }
+
+  Numbers AddedSums(const Node& node) const {
+    Numbers sums = values_[node.operands[0]];
+    for (size_t i = 1; i < node.operands.size(); ++i) {
+      const Numbers& next = values_[node.operands[i]];
+      std::transform(sums.begin(), sums.end(), next.begin(), sums.begin(),
+                     std::plus<>());
     }
     return sums;
   }

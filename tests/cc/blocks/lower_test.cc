@@ -137,12 +137,13 @@ TEST(LowerTest, ChildrenAreSummedAndTheirGatesComputedBesideTheirProducts) {
   // What items look up; the sum of h; the forget gates; that of what these let
   // through; the rest.
   ASSERT_EQ(program.phases.size(), 5U);
-  const Phase& forget =
-      program.phases[0].axis == 1 ? program.phases[0] : program.phases[1];
-  EXPECT_EQ(forget.axis, 1);
-  EXPECT_EQ(CountOf(forget, Opcode::kSigmoidOfSum), 1);
-  ASSERT_EQ(forget.products.size(), 1U);
-  EXPECT_FALSE(forget.products[0].out.has_value());
+  const auto forget =
+      std::find_if(program.phases.begin(), program.phases.end(),
+                   [](const Phase& phase) { return phase.axis == 1; });
+  ASSERT_NE(forget, program.phases.end());
+  EXPECT_EQ(CountOf(*forget, Opcode::kSigmoidOfSum), 1);
+  ASSERT_EQ(forget->products.size(), 1U);
+  EXPECT_FALSE(forget->products[0].out.has_value());
 }
 
 TEST(LowerTest, AProductThatOnePhaseReadsInPartsAndAnotherOneWholeIsNotCut) {

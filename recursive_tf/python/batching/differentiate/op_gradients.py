@@ -78,6 +78,21 @@ def _segment_sum(op: tf.Operation, gradient: tf.Tensor) -> Sequence[Any]:
     return list(function(op, gradient))
 
 
+@_gradient_of("UnsortedSegmentMax", "UnsortedSegmentMin")
+def _segment_extreme(op: tf.Operation, gradient: tf.Tensor) -> Sequence[Any]:
+    """Shared equally by all that are the largest; else as TensorFlow's."""
+    values, segments, count = op.inputs
+    if segments.op.type != "RecursiveItems":
+        function = tf_compat.gradient_function(op)
+        assert function is not None
+        return list(function(op, gradient))
+    is_taken = tf.equal(values, tf.gather(op.outputs[0], segments))
+    shares = tf.cast(is_taken, gradient.dtype)
+    number = tf.math.unsorted_segment_sum(shares, segments, count)
+    each = tf.gather(gradient / number, segments)
+    return [tf.where(is_taken, each, tf.zeros_like(each)), None, None]
+
+
 @_gradient_of("StridedSlice")
 def _strided_slice(op: tf.Operation, gradient: tf.Tensor) -> Sequence[Any]:
     """Pads; TensorFlow's is an op that takes the shape."""
