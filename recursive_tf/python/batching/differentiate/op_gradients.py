@@ -89,7 +89,8 @@ def _segment_extreme(op: tf.Operation, gradient: tf.Tensor) -> Sequence[Any]:
     is_taken = tf.equal(values, tf.gather(op.outputs[0], segments))
     shares = tf.cast(is_taken, gradient.dtype)
     number = tf.math.unsorted_segment_sum(shares, segments, count)
-    each = tf.gather(gradient / number, segments)
+    # Nobody takes the share of no items, nor its gradient.
+    each = tf.gather(gradient / tf.maximum(number, 1), segments)
     return [tf.where(is_taken, each, tf.zeros_like(each)), None, None]
 
 
