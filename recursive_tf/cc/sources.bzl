@@ -103,6 +103,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/batching/plan_decoder.cc",
     "recursive_tf/cc/batching/plan_types.cc",
     "recursive_tf/cc/blocks/block_graph.cc",
+    "recursive_tf/cc/blocks/block_invariants.cc",
     "recursive_tf/cc/blocks/block_runner.cc",
     "recursive_tf/cc/blocks/kernels.cc",
     "recursive_tf/cc/blocks/kernels_avx2.cc",

@@ -46,6 +46,13 @@ struct Piece {
   int64_t width = 0;
 };
 
+// Returns how many columns pieces have together.
+inline int64_t WidthOf(const std::vector<Piece>& pieces) {
+  int64_t width = 0;
+  for (const Piece& piece : pieces) width += piece.width;
+  return width;
+}
+
 // An invariant that products multiply with.
 struct MatrixUse : MatrixLayout {
   int32_t invariant = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recursive_tf/cc/blocks/aligned.h"
+#include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
@@ -70,37 +71,6 @@ struct Scratch {
 
 }  // namespace
 
-template <typename T>
-BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
-                                    const Kernels<T>* kernels,
-                                    const std::vector<Numbers>& invariants,
-                                    Team* team)
-    : shared_(program->shared.size()),
-      constants_(program->constants.size()),
-      matrices_(program->matrices.size()) {
-  for (size_t i = 0; i < shared_.size(); ++i) {
-    const SharedUse& use = program->shared[i];
-    const Numbers& numbers = invariants[use.invariant];
-    T* const to = shared_[i].Get(use.width);
-    // It may be that of the last axes of a row, again and again.
-    for (int64_t j = 0; j < use.width; ++j) {
-      to[j] = numbers.data[j % numbers.size];
-    }
-  }
-  for (size_t i = 0; i < constants_.size(); ++i) {
-    std::fill_n(constants_[i].Get(program->widest_constant),
-                program->widest_constant,
-                static_cast<T>(program->constants[i]));
-  }
-  for (size_t i = 0; i < matrices_.size(); ++i) {
-    const MatrixUse& use = program->matrices[i];
-    matrices_[i].Pack(invariants[use.invariant].data, use,
-                      SplitColumns(use.segment_width, team->num_threads(),
-                                   kernels->lanes, kernels->max_vectors),
-                      *kernels, team);
-  }
-}
-
 // Rows and columns of a phase that are worked on at a time.
 template <typename T>
 struct BlockRunner<T>::Strip {
@@ -147,7 +117,9 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   if (phase.row_product.has_value()) {
     return RunRowProduct(*phase.row_product, num_rows);
   }
-  if (phase.of_items.has_value()) return RunItems(phase, *phase.of_items);
+  if (phase.of_items.has_value()) {
+    return RunItems(*phase.of_items, phase.width, num_rows);
+  }
   const int64_t num_threads = team_.num_threads();
   // Few rows share columns, so that each thread reads a part of the matrix.
   const int64_t enough =
@@ -186,24 +158,27 @@ void BlockRunner<T>::RunRowProduct(const RowProductStep& step,
     kernels_.row_product({shape, RowsAt(step.left), RowsAt(step.right),
                           RowsAt(step.out), begin, end});
   };
-  if (numbers * num_rows < kNumbersToShare) return run(0, num_rows);
-  const int64_t chunk = DivideUp(num_rows, 4 * team_.num_threads());
-  team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
-    run(index * chunk, std::min((index + 1) * chunk, num_rows));
-  });
+  ShareRows(num_rows, numbers * num_rows, run);
 }
 
 template <typename T>
-void BlockRunner<T>::RunItems(const Phase& phase, const ItemsStep& step) {
-  const int64_t num_rows = rows_->num_rows[phase.axis];
-  const int64_t numbers = phase.width * rows_->num_rows[step.items_axis];
-  if (kNumbersAnInstruction * numbers < kNumbersToShare) {
-    return ReduceItems(step, phase.width, 0, num_rows);
-  }
+void BlockRunner<T>::RunItems(const ItemsStep& step, int64_t width,
+                              int64_t num_rows) {
+  const int64_t numbers = width * rows_->num_rows[step.items_axis];
+  ShareRows(num_rows, kNumbersAnInstruction * numbers,
+            [&](int64_t begin, int64_t end) {
+              ReduceItems(step, width, begin, end);
+            });
+}
+
+template <typename T>
+template <typename Work>
+void BlockRunner<T>::ShareRows(int64_t num_rows, int64_t numbers,
+                               const Work& work) {
+  if (numbers < kNumbersToShare) return work(0, num_rows);
   const int64_t chunk = DivideUp(num_rows, 4 * team_.num_threads());
   team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
-    ReduceItems(step, phase.width, index * chunk,
-                std::min((index + 1) * chunk, num_rows));
+    work(index * chunk, std::min((index + 1) * chunk, num_rows));
   });
 }
 
@@ -405,13 +380,8 @@ const T* const* BlockRunner<T>::FindPieces(const std::vector<Piece>& pieces,
 
 template <typename T>
 void BlockRunner<T>::RunSum(const SumStep& step) {
-  const auto width_of = [](const std::vector<Piece>& pieces) {
-    int64_t width = 0;
-    for (const Piece& piece : pieces) width += piece.width;
-    return width;
-  };
-  const int64_t num_columns = width_of(step.right);
-  const int64_t num_left = width_of(step.left);
+  const int64_t num_columns = WidthOf(step.right);
+  const int64_t num_left = WidthOf(step.left);
   const int64_t num_threads = team_.num_threads();
   const std::vector<ColumnPart> parts = SplitColumns(
       num_columns, num_threads, kernels_.lanes, kernels_.max_vectors);
@@ -523,8 +493,6 @@ void BlockRunner<T>::CopyColumns(const std::vector<Piece>& pieces,
   }
 }
 
-template class BlockInvariants<float>;
-template class BlockInvariants<double>;
 template class BlockRunner<float>;
 template class BlockRunner<double>;
 

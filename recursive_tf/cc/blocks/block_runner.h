@@ -5,42 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "recursive_tf/cc/blocks/aligned.h"
+#include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
-#include "recursive_tf/cc/blocks/packed_matrix.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
-
-// What a block program takes beside rows, for one step: packed for a number of
-// threads and an instruction set.
-template <typename T>
-class BlockInvariants {
- public:
-  // An invariant: its numbers, and how many there are.
-  struct Numbers {
-    const T* data = nullptr;
-    int64_t size = 0;
-  };
-
-  // `invariants` are by number; each must be there if the program uses it. Each
-  // is as large as its use says, but for vectors, which may be one number.
-  BlockInvariants(const BlockProgram* program, const Kernels<T>* kernels,
-                  const std::vector<Numbers>& invariants, Team* team);
-
-  const T* shared(int32_t index) const { return shared_[index].data(); }
-  const T* constant(int32_t index) const { return constants_[index].data(); }
-  const PackedMatrix<T>& matrix(int32_t index) const {
-    return matrices_[index];
-  }
-
- private:
-  std::vector<AlignedBuffer<T>> shared_;
-  std::vector<AlignedBuffer<T>> constants_;
-  std::vector<PackedMatrix<T>> matrices_;
-};
 
 // The rows that a block program takes and gives.
 template <typename T>
@@ -83,9 +54,13 @@ class BlockRunner {
   // Returns whether a phase takes longer than to share it.
   bool IsWorthSharing(const Phase& phase) const;
   void RunRowProduct(const RowProductStep& step, int64_t num_rows);
-  void RunItems(const Phase& phase, const ItemsStep& step);
+  void RunItems(const ItemsStep& step, int64_t width, int64_t num_rows);
   void ReduceItems(const ItemsStep& step, int64_t width, int64_t begin,
                    int64_t end);
+  // Calls work(begin, end) for parts of so many rows, on all threads if it is
+  // about enough numbers.
+  template <typename Work>
+  void ShareRows(int64_t num_rows, int64_t numbers, const Work& work);
   void RunColumns(const Phase& phase, const ColumnPart* parts,
                   int64_t first_part, int64_t last_part, int64_t begin,
                   int64_t end);

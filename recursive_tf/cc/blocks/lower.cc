@@ -118,12 +118,12 @@ class Lowerer {
   void EmitSum(int32_t id) {
     const Node& node = graph_[id];
     const bool is_added = node.kind == NodeKind::kAddedSums;
+    const std::vector<int32_t> parts =
+        is_added ? node.operands : std::vector<int32_t>{id};
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       if (graph_.outputs[i] != id) continue;
-      const auto output = static_cast<int32_t>(i);
-      if (!is_added) EmitSumTo(output, node);
-      for (const int32_t part : node.operands) {
-        if (is_added) EmitSumTo(output, graph_[part]);
+      for (const int32_t part : parts) {
+        EmitSumTo(static_cast<int32_t>(i), graph_[part]);
       }
     }
   }
@@ -142,12 +142,10 @@ class Lowerer {
   }
 
   void EmitCopy(const Placement::Copy& copy) {
-    const int32_t owner = placement_.SegmentOwner(copy.id);
-    const NodeKind kind = graph_[owner].kind;
     const PhaseKey key = placement_.KeyOf(copy);
     Phase& phase = PhaseAt(key);
     Instruction instruction;
-    instruction.narrows = IsComputed(kind) && placement_.IsFilled(owner);
+    instruction.narrows = placement_.IsFilled(copy.id);
     instruction.in[0] = Read(copy.id, key);
     Place to = copy.to;
     to.is_one_column = instruction.narrows;

@@ -158,13 +158,7 @@ std::vector<int32_t> Placement::LatestLevels() const {
   std::vector<int32_t> latest(graph_.size());
   for (int32_t id = graph_.size() - 1; id >= 0; --id) {
     latest[id] = schedules_[id].level;
-    std::vector<int32_t> readers;
-    for (const int32_t user : users_[id]) {
-      const bool is_segment = user != SegmentOwner(user);
-      const std::vector<int32_t>& found =
-          is_segment ? users_[user] : std::vector<int32_t>{user};
-      readers.insert(readers.end(), found.begin(), found.end());
-    }
+    const std::vector<int32_t> readers = ReadersOf(id);
     const bool can_wait =
         !readers.empty() &&
         std::all_of(readers.begin(), readers.end(), [&](int32_t reader) {
@@ -172,11 +166,25 @@ std::vector<int32_t> Placement::LatestLevels() const {
                  IsBeside(id, schedules_[reader].phase_width);
         });
     if (!can_wait) continue;
-    latest[id] = latest[*std::min_element(
-        readers.begin(), readers.end(),
-        [&](int32_t a, int32_t b) { return latest[a] < latest[b]; })];
+    latest[id] = latest[readers.front()];
+    for (const int32_t reader : readers) {
+      latest[id] = std::min(latest[id], latest[reader]);
+    }
   }
   return latest;
+}
+
+// Returns who reads a value, or a segment of it.
+std::vector<int32_t> Placement::ReadersOf(int32_t id) const {
+  std::vector<int32_t> readers;
+  for (const int32_t user : users_[id]) {
+    if (SegmentOwner(user) == user) {
+      readers.push_back(user);
+    } else {
+      readers.insert(readers.end(), users_[user].begin(), users_[user].end());
+    }
+  }
+  return readers;
 }
 
 // What has one column is computed beside what it comes from, in all columns.

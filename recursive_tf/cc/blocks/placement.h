@@ -87,6 +87,7 @@ class Placement {
   void FindLevel(int32_t id);
   void DelayLevels();
   std::vector<int32_t> LatestLevels() const;
+  std::vector<int32_t> ReadersOf(int32_t id) const;
   void FindFilled(const Node& node, Schedule* schedule) const;
   int32_t LevelFor(int32_t id, int64_t width) const;
   bool IsBeside(int32_t id, int64_t width) const;

@@ -17,12 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-int64_t WidthOf(const std::vector<Piece>& pieces) {
-  int64_t width = 0;
-  for (const Piece& piece : pieces) width += piece.width;
-  return width;
-}
-
 // A product with one panel, whose operands and results fit the first cache.
 template <typename T>
 class PanelProduct {

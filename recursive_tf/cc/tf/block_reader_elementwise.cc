@@ -95,8 +95,9 @@ absl::Status BlockGraphReader::ReadElementwise(const tf::Node& node) {
   for (int i = 0; i < node.num_inputs(); ++i) {
     TF_RETURN_IF_ERROR(Input(node, i, &operands[i]));
     if (operands[i].kind == Value::Kind::kNumber) {
-      if (operands[i].dtype != tf::DT_BOOL)
+      if (operands[i].dtype != tf::DT_BOOL) {
         return Refuse("two kinds of numbers");
+      }
       operands[i] = RowsOfNumber(operands[i]);
     }
   }
@@ -179,6 +180,10 @@ absl::Status BlockGraphReader::ReadSign(const tf::Node& node) {
 absl::Status BlockGraphReader::ReadCast(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (value.kind == Value::Kind::kNumber) {
+    if (SizeOf(value.shape) != 1) return Refuse("no number for each row");
+    value = RowsOfNumber(value);
+  }
   if (value.kind != Value::Kind::kRows || node.output_type(0) != block_.dtype) {
     return Refuse("numbers of two dtypes");
   }

@@ -50,9 +50,7 @@ const std::map<std::string, NumberOp>& NumberOps() {
 // Of whole numbers of rows, and of nothing else that has rows.
 bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
   if (NumberOps().count(node.type_string()) == 0) return false;
-  if (!IsWholeNumber(node.output_type(0)) && node.type_string() != "Cast") {
-    return false;
-  }
+  if (!IsWholeNumber(node.output_type(0))) return false;
   bool has_number = false;
   for (int i = 0; i < node.num_inputs(); ++i) {
     Value value;
@@ -79,12 +77,6 @@ absl::Status BlockGraphReader::ReadNumber(const tf::Node& node) {
     if (value.kind == Value::Kind::kNumber &&
         value.shape.size() > result.shape.size()) {
       result.shape = value.shape;
-    }
-    if (!IsWholeNumber(number.dtype)) {
-      if (number.dtype != block_.dtype) return Refuse("numbers of two dtypes");
-      Value rows = RowsOfNumber(value);
-      rows.dtype = block_.dtype;
-      return Set(node, 0, rows);
     }
   }
   result.id = AddNumber(std::move(number));

@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"

@@ -1,0 +1,49 @@
+#include "recursive_tf/cc/blocks/block_invariants.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/team.h"
+
+namespace recursive_tf {
+
+template <typename T>
+BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
+                                    const Kernels<T>* kernels,
+                                    const std::vector<Numbers>& invariants,
+                                    Team* team)
+    : shared_(program->shared.size()),
+      constants_(program->constants.size()),
+      matrices_(program->matrices.size()) {
+  for (size_t i = 0; i < shared_.size(); ++i) {
+    const SharedUse& use = program->shared[i];
+    const Numbers& numbers = invariants[use.invariant];
+    T* const to = shared_[i].Get(use.width);
+    // It may be that of the last axes of a row, again and again.
+    for (int64_t j = 0; j < use.width; ++j) {
+      to[j] = numbers.data[j % numbers.size];
+    }
+  }
+  for (size_t i = 0; i < constants_.size(); ++i) {
+    std::fill_n(constants_[i].Get(program->widest_constant),
+                program->widest_constant,
+                static_cast<T>(program->constants[i]));
+  }
+  for (size_t i = 0; i < matrices_.size(); ++i) {
+    const MatrixUse& use = program->matrices[i];
+    matrices_[i].Pack(invariants[use.invariant].data, use,
+                      SplitColumns(use.segment_width, team->num_threads(),
+                                   kernels->lanes, kernels->max_vectors),
+                      *kernels, team);
+  }
+}
+
+template class BlockInvariants<float>;
+template class BlockInvariants<double>;
+
+}  // namespace recursive_tf

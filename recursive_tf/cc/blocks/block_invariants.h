@@ -1,0 +1,45 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_BLOCK_INVARIANTS_H_
+#define RECURSIVE_TF_CC_BLOCKS_BLOCK_INVARIANTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/blocks/aligned.h"
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/packed_matrix.h"
+#include "recursive_tf/cc/blocks/team.h"
+
+namespace recursive_tf {
+
+// What a block program takes beside rows, for one step: packed for a number of
+// threads and an instruction set.
+template <typename T>
+class BlockInvariants {
+ public:
+  // An invariant: its numbers, and how many there are.
+  struct Numbers {
+    const T* data = nullptr;
+    int64_t size = 0;
+  };
+
+  // `invariants` are by number; each must be there if the program uses it. Each
+  // is as large as its use says, but for vectors, which may be one number.
+  BlockInvariants(const BlockProgram* program, const Kernels<T>* kernels,
+                  const std::vector<Numbers>& invariants, Team* team);
+
+  const T* shared(int32_t index) const { return shared_[index].data(); }
+  const T* constant(int32_t index) const { return constants_[index].data(); }
+  const PackedMatrix<T>& matrix(int32_t index) const {
+    return matrices_[index];
+  }
+
+ private:
+  std::vector<AlignedBuffer<T>> shared_;
+  std::vector<AlignedBuffer<T>> constants_;
+  std::vector<PackedMatrix<T>> matrices_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_BLOCK_INVARIANTS_H_
