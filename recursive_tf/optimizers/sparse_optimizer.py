@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import keras
 import tensorflow as tf
 
 from recursive_tf.distribute.slices import added_up
@@ -75,7 +76,11 @@ class SparseOptimizer(ReplicatedOptimizer):
         if has_replicas():
             super()._backend_update_step(grads, trainable_variables, rate)
             return
-        variables = [getattr(each, "value", each) for each in trainable_variables]
+        # Keras also takes TensorFlow's variables, whose `value` is a method.
+        variables = [
+            each.value if isinstance(each, keras.Variable) else each
+            for each in trainable_variables
+        ]
         if self.can_update_together and _are_together(variables):
             targets = [self._target(each, rate) for each in variables]
             self.update_together(grads, targets)

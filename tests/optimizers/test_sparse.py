@@ -174,6 +174,16 @@ def test_two_factors_of_one_variable_are_an_error(ours):
 
 
 @each
+def test_plain_variables_of_tensorflow(ours):
+    start = np.ones([ROWS, SIZE], "float32")
+    plain, of_keras = tf.Variable(start), keras.Variable(start)
+    for variable in (plain, of_keras):
+        optimizer = ours(0.1)
+        optimizer.apply([slices([2, 2, 0], 0)], [variable])
+    assert_same(plain.numpy(), of_keras.numpy())
+
+
+@each
 def test_it_is_made_again_of_its_config(ours):
     optimizer = ours(0.3, epsilon=0.1, rate_factors={"a": 2.0}, clipnorm=1.0)
     copy = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))

@@ -1,0 +1,140 @@
+"""The command line of every system: what to run, and one line of JSON for it.
+
+    python -m benchmarks.peers.NAME --model treelstm.npz --batch 25 --mode training
+    python -m benchmarks.peers.NAME --model treelstm.npz --check
+    python -m benchmarks.peers.NAME --model treelstm.npz --serve
+
+The model is a file that `python -m benchmarks.works.making` writes. With `--serve`, a
+process answers requests, each a line of JSON on its standard input; so several systems
+can be measured in turn, each still warm. NumPy is all that this file needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import numpy as np
+
+from benchmarks.works import work as works
+from benchmarks.works.work import Work
+
+MODES = ("training", "inference")
+OPTIMIZERS = ("sgd", "adagrad")
+# Of both optimizers. AdaGrad begins with sums of squares of START, and divides by
+# sqrt(sum) + EPSILON.
+RATE = 0.05
+START = 0.1
+EPSILON = 1e-7
+CHECKED_TREES = 25
+
+
+class System(Protocol):
+    """A program of some framework, made of a work and the name of an optimizer.
+
+    A call takes the numbers of some trees; it makes a batch of them, which is host work
+    that is timed too, runs it, and waits for the result.
+    """
+
+    def train(self, trees: np.ndarray) -> float:
+        """Runs a step of training; returns the loss of the batch before it."""
+
+    def infer(self, trees: np.ndarray) -> float:
+        """Returns the loss of the batch; keeps nothing for gradients."""
+
+    def gradients(self, trees: np.ndarray) -> tuple[float, dict[str, float]]:
+        """Returns the loss, and the norm of its gradient for each of the weights.
+
+        Nothing is updated. That of the embedding is of rows that are summed up.
+        """
+
+
+class Server:
+    """Answers requests about one system.
+
+    Args:
+        system: What is measured.
+        work: What it was made of.
+    """
+
+    def __init__(self, system: System, work: Work) -> None:
+        self._system = system
+        self._work = work
+        self._is_warm: set[tuple[str, int]] = set()
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Returns what `check` or `measure` does."""
+        if request.get("check"):
+            return self.check()
+        return self.measure(request["mode"], request["batch"], request["seconds"])
+
+    def check(self) -> dict[str, Any]:
+        """Returns loss and norms of gradients of one fixed batch."""
+        count = min(CHECKED_TREES, len(self._work.trees))
+        trees = np.arange(count)
+        loss, norms = self._system.gradients(trees)
+        return {"loss": loss, "inferred": self._system.infer(trees), "norms": norms}
+
+    def measure(self, mode: str, size: int, seconds: float) -> dict[str, Any]:
+        """Runs whole passes for some time, one at least.
+
+        Before the first pass of a batch size one is run that is not timed, and before
+        others one step.
+        """
+        step = {"training": self._system.train, "inference": self._system.infer}[mode]
+        batches = self._work.batches(size)
+        is_warm = (mode, size) in self._is_warm
+        for trees in batches[:1] if is_warm else batches:
+            step(trees)
+        self._is_warm.add((mode, size))
+        steps, start, spent = 0, time.perf_counter(), 0.0
+        while spent < seconds or not steps:
+            for trees in batches:
+                loss = step(trees)
+            steps += len(batches)
+            spent = time.perf_counter() - start
+        if not np.isfinite(loss):
+            raise ValueError(f"The loss became {loss}.")
+        return {"mode": mode, "batch": size, "steps": steps, "seconds": spent}
+
+
+def main(
+    make: Callable[[Work, str], System], versions: Callable[[], dict[str, str]]
+) -> None:
+    """Runs the command line of a system.
+
+    Args:
+        make: Makes it of a work and the name of an optimizer.
+        versions: Says what it is made with, e.g. {"torch": "2.9.0"}.
+    """
+    asked = _parse()
+    work = works.load(asked.model)
+    server = Server(make(work, asked.optimizer), work)
+    about = {"versions": versions(), "processors": len(os.sched_getaffinity(0))}
+    for request in _requests(asked):
+        print(json.dumps(server.answer(request) | about), flush=True)
+
+
+def _requests(asked: argparse.Namespace) -> Iterable[dict[str, Any]]:
+    if asked.serve:
+        return map(json.loads, sys.stdin)
+    if asked.check:
+        return [{"check": True}]
+    return [{"mode": asked.mode, "batch": asked.batch, "seconds": asked.seconds}]
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", required=True, help="file of a work")
+    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd")
+    parser.add_argument("--batch", type=int, default=25, help="trees of a batch")
+    parser.add_argument("--mode", choices=MODES, default="training")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--check", action="store_true", help="loss and gradients")
+    parser.add_argument("--serve", action="store_true", help="requests on stdin")
+    return parser.parse_args()

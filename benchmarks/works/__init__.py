@@ -1,0 +1,1 @@
+"""What every system of the yardstick computes: trees, weights, batches. NumPy alone."""
