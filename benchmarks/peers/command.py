@@ -5,8 +5,8 @@
     python -m benchmarks.peers.NAME --model treelstm.npz --serve
 
 The model is a file that `python -m benchmarks.works.making` writes. With `--serve`, a
-process answers requests, each a line of JSON on its standard input; so several systems
-can be measured in turn, each still warm. NumPy is all that this file needs.
+process says that it is there, and answers requests, each a line of JSON on its standard
+input; so several systems can be measured in turn, each still warm. NumPy is all that this file needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -116,16 +116,17 @@ def main(
     work = works.load(asked.model)
     server = Server(make(work, asked.optimizer), work)
     about = {"versions": versions(), "processors": len(os.sched_getaffinity(0))}
-    for request in _requests(asked):
-        print(json.dumps(server.answer(request) | about), flush=True)
+    if not asked.serve:
+        request = {"check": True} if asked.check else _measurement(asked)
+        print(json.dumps(about | server.answer(request)))
+        return
+    print(json.dumps(about), flush=True)
+    for request in map(json.loads, sys.stdin):
+        print(json.dumps(server.answer(request)), flush=True)
 
 
-def _requests(asked: argparse.Namespace) -> Iterable[dict[str, Any]]:
-    if asked.serve:
-        return map(json.loads, sys.stdin)
-    if asked.check:
-        return [{"check": True}]
-    return [{"mode": asked.mode, "batch": asked.batch, "seconds": asked.seconds}]
+def _measurement(asked: argparse.Namespace) -> dict[str, Any]:
+    return {"mode": asked.mode, "batch": asked.batch, "seconds": asked.seconds}
 
 
 def _parse() -> argparse.Namespace:

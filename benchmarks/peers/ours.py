@@ -112,8 +112,9 @@ class RecursiveTF:
         # As Keras's `fit` does.
         steps = {"reduce_retracing": True, "autograph": False}
         self.train_step = tf.function(self._train, **steps)
-        self._infer_step = tf.function(self._loss, **steps)
-        self._gradient_step = tf.function(self._gradients, **steps)
+        self.infer_step = tf.function(self._loss, **steps)
+        self.gradient_step = tf.function(self._loss_after_gradients, **steps)
+        self._norms_step = tf.function(self._norms, **steps)
 
     def batch(self, trees: np.ndarray) -> Forest:
         """Returns a batch of some trees."""
@@ -125,13 +126,12 @@ class RecursiveTF:
 
     def infer(self, trees: np.ndarray) -> float:
         """Returns the loss."""
-        return float(self._infer_step(self.batch(trees)))
+        return float(self.infer_step(self.batch(trees)))
 
     def gradients(self, trees: np.ndarray) -> tuple[float, dict[str, float]]:
         """Returns the loss, and the norms of its gradients."""
-        loss, gradients = self._gradient_step(self.batch(trees))
-        norms = map(tf.norm, map(tf.convert_to_tensor, gradients))
-        return float(loss), dict(zip(self._weights, map(float, norms), strict=True))
+        loss, norms = self._norms_step(self.batch(trees))
+        return float(loss), {name: float(norm) for name, norm in norms.items()}
 
     def _train(self, forest: Forest) -> tf.Tensor:
         loss, gradients = self._gradients(forest)
@@ -142,6 +142,20 @@ class RecursiveTF:
         with tf.GradientTape() as tape:
             loss = self._loss(forest)
         return loss, tape.gradient(loss, self._variables)
+
+    def _loss_after_gradients(self, forest: Forest) -> tf.Tensor:
+        """Returns the loss when its gradients are there: a step without an update."""
+        loss, gradients = self._gradients(forest)
+        arrays = [
+            g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients
+        ]
+        with tf.control_dependencies(arrays):
+            return tf.identity(loss)
+
+    def _norms(self, forest: Forest) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
+        loss, gradients = self._gradients(forest)
+        norms = map(tf.norm, map(tf.convert_to_tensor, gradients))
+        return loss, dict(zip(self._weights, norms, strict=True))
 
     def _loss(self, forest: Forest) -> tf.Tensor:
         h, labels = self._states(forest)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Optional
 
+import numpy as np
 import tensorflow as tf
 
-from recursive_tf.data import conversion, rows
+from recursive_tf.data import conversion, in_memory, rows
 from recursive_tf.data.batch_encoder import BatchEncoder
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest_spec import ForestSpec
@@ -296,6 +297,9 @@ class Forest(tf.experimental.BatchableExtensionType):
         if self.shape.rank == 0:
             raise ForestError("This is one tree, and no batch to take trees from.")
         trees = trees_at(index, tf.size(self.roots))
+        if trees.shape.rank and in_memory.is_in_memory(self):
+            arrays = in_memory.arrays_of_trees(self, np.asarray(trees))
+            return Forest(**rows.as_arguments(arrays))
         if trees.shape.rank:
             return Forest(**rows.as_arguments(rows.arrays_of_trees(self, trees)))
         return Forest(**rows.as_arguments(rows.arrays_of_tree(self, trees)))

@@ -26,9 +26,9 @@ def trees_at(index: Any, num_trees: tf.Tensor) -> tf.Tensor:
             "Trees are taken by a number, a slice, or a vector of numbers or bools. "
             f"Got {index.dtype.name} of shape {index.shape}."
         )
-    index = tf.cast(index, tf.int32)
     if tf.executing_eagerly():
-        _check_range(index.numpy(), int(num_trees))
+        return tf.constant(_from_start(index.numpy(), int(num_trees)), tf.int32)
+    index = tf.cast(index, tf.int32)
     return tf.where(index < 0, index + num_trees, index)
 
 
@@ -48,7 +48,8 @@ def _chosen(mask: tf.Tensor, num_trees: tf.Tensor) -> tf.Tensor:
     return tf.cast(tf.where(mask)[:, 0], tf.int32)
 
 
-def _check_range(index: np.ndarray, num_trees: int) -> None:
+def _from_start(index: np.ndarray, num_trees: int) -> np.ndarray:
     wrong = index[(index < -num_trees) | (index >= num_trees)]
     if wrong.size:
         raise IndexError(f"There is no tree {wrong.flat[0]}: there are {num_trees}.")
+    return np.where(index < 0, index + num_trees, index)

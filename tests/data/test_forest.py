@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.data import Forest, ForestError, concat
+from recursive_tf.data import in_memory, Forest, ForestError, concat
 from tests.data.examples import BRANCHES, assert_same, forest
 
 both_links = pytest.mark.parametrize("binary", [True, False])
@@ -80,6 +80,16 @@ def test_indices_may_be_tensors_of_a_function():
     assert_same(tree, trees[2])
     assert_same(following, trees[3])
     assert_same(batch, trees[[2, 0]])
+
+
+@pytest.mark.parametrize("chosen", [[4, 0, 4, -1], [2], []])
+def test_trees_of_numbers_are_taken_as_in_a_function(chosen):
+    trees = rtf.data.generate("random", 5, words=range(1, 7), seed=3)
+    trees = trees.replace(features={"row": tf.random.normal([trees.num_nodes, 2])})
+    assert in_memory.is_in_memory(trees)
+    taken = trees[chosen]
+    assert_same(taken, tf.function(lambda i: trees[i])(tf.constant(chosen, tf.int32)))
+    assert len(taken.validate()) == len(chosen)
 
 
 def test_iteration_yields_trees():

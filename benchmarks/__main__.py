@@ -1,0 +1,149 @@
+"""The yardstick: our programs, their peers and the machine's limit, in one run.
+
+    python -m benchmarks --quick                  # under ten minutes
+    python -m benchmarks --full --data sst        # what docs/benchmarks.md is made of
+    python -m benchmarks --peers torch,jax        # makes environments of peers first
+
+Every system has processes of its own, and is measured in turn with the others, in a
+random order each round. Before that, loss and gradients have to agree with ours to five
+digits. Prints tables of medians; `--json` keeps every run, from which
+`python -m benchmarks.yardstick.pages` makes the page and its charts.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from benchmarks.cores import use_two_cores
+from benchmarks.peers import environments
+from benchmarks.peers.command import MODES, OPTIMIZERS
+from benchmarks.workers import Worker
+from benchmarks.works import making
+from benchmarks.yardstick import session, tables
+from benchmarks.yardstick.session import Plan
+from benchmarks.yardstick.systems import OURS, SYSTEMS, System
+
+QUICK = Plan(["treelstm"], ["sgd"], [1, 25], rounds=2, seconds=0.5)
+FULL = Plan([*making.WORKS], [*OPTIMIZERS], None, rounds=5, seconds=1.0)
+DEADLINE_S = 300.0
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures, prints tables, and writes what was found."""
+    asked = parse(arguments)
+    use_two_cores()
+    for name in asked.peers:
+        environments.make(name)
+    plan = _plan(asked)
+    systems = [SYSTEMS[name] for name in asked.systems]
+    found = {
+        "command": " ".join(["python -m benchmarks", *(arguments or sys.argv[1:])]),
+        "time": time.strftime("%Y-%m-%d"),
+        "revision": _revision(),
+        "plan": vars(plan),
+        **_machine(),
+    }
+    found["breakdowns"] = _breakdowns(plan, found["limits"]["gemm_peak"])
+    found |= vars(session.run(plan, systems))
+    if asked.json:
+        asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print("\n\n".join(tables.all_of(found)))
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Returns what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--quick", action="store_true", help="a few rows (default)")
+    effort.add_argument("--full", action="store_true", help="all works and batch sizes")
+    parser.add_argument("--works", type=_names(making.WORKS), help="e.g. treefc,treernn")
+    parser.add_argument("--systems", type=_names(SYSTEMS), default=[*SYSTEMS])
+    parser.add_argument("--batches", type=_numbers, help="batch sizes, e.g. 1,25")
+    parser.add_argument("--rounds", type=int, help="runs of each system")
+    parser.add_argument("--seconds", type=float, help="of a run, at least")
+    parser.add_argument("--data", help="folder with train.txt; else trees are made")
+    parser.add_argument(
+        "--peers",
+        type=_names(environments.NAMES),
+        default=[],
+        help="environments to make first, e.g. torch,jax",
+    )
+    parser.add_argument("--json", type=pathlib.Path, help="file to write")
+    asked = parser.parse_args(arguments)
+    if OURS not in asked.systems:
+        parser.error(f"--systems: the others are compared with {OURS}; add it.")
+    return asked
+
+
+def _plan(asked: argparse.Namespace) -> Plan:
+    plan = FULL if asked.full else QUICK
+    return Plan(
+        asked.works or plan.works,
+        plan.optimizers,
+        asked.batches or plan.batch_sizes,
+        asked.rounds or plan.rounds,
+        asked.seconds or plan.seconds,
+        asked.data,
+    )
+
+
+def _names(known: Any) -> Any:
+    def parse_names(text: str) -> list[str]:
+        names = text.split(",")
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(
+                    f"there is no {name!r}; there are {', '.join(known)}"
+                )
+        return names
+
+    return parse_names
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
+def _revision() -> str:
+    """Returns the commit, and whether files differ from it."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def _machine() -> dict[str, Any]:
+    """Returns what the machine is and could do, measured by another process."""
+    command = [sys.executable, "-m", "benchmarks.yardstick.machine"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def _breakdowns(plan: Plan, gemm_peak: float) -> list[dict[str, Any]]:
+    """Returns where our steps spend their time, for each work, mode and batch size."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in tqdm(plan.works, desc="breakdown"):
+            work = making.make(name, plan.data)
+            path = pathlib.Path(folder) / "work.npz"
+            work.save(path)
+            module = "benchmarks.yardstick.breakdown"
+            command = [sys.executable, "-m", module, "--model", str(path)]
+            with Worker(module, command, os.environ, DEADLINE_S) as worker:
+                for size in session.sizes_of(work, plan):
+                    for mode in MODES:
+                        request = {"batch": size, "mode": mode}
+                        parts = worker.ask(**request, gemm_peak=gemm_peak)
+                        found.append({"work": name, **request, "ms": parts})
+    return found
+
+
+if __name__ == "__main__":
+    main()

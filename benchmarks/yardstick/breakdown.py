@@ -1,0 +1,102 @@
+"""Where a step of ours spends its time.
+
+    python -m benchmarks.yardstick.breakdown --model treelstm.npz --serve
+
+Answers requests as a system does (`benchmarks.peers.command`): {"mode": "training",
+"batch": 25, "gemm_peak": 4.5e11} gets milliseconds of the parts of a step.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+import sys
+from typing import Any
+
+import numpy as np
+
+import recursive_tf as rtf
+from benchmarks.peers.ours import RecursiveTF
+from benchmarks.timing import seconds_of
+from benchmarks.works import work as works
+
+STEPS = 30
+MS = 1e3
+
+
+def breakdown(
+    system: RecursiveTF, batches: list[np.ndarray], mode: str, gemm_peak: float
+) -> dict[str, float]:
+    """Returns milliseconds of a step, by part: medians, whose sum is that of a step.
+
+    - "collate": making the batch.
+    - "optimizer": what a step takes longer than one that only computes gradients.
+    - "schedule", "gather": following calls and returns; copying rows.
+    - "products": operations of the blocks' products over the most that the machine
+      reaches, so what they take at least.
+    - "element-wise": all else that blocks take: tails, packing, memory.
+    - "deferred": gradients of weights, a product each.
+    - "call and loss": what is left: Python, TensorFlow's call, the loss.
+
+    Args:
+        system: Ours.
+        batches: Which trees are in a batch.
+        mode: "training" or "inference".
+        gemm_peak: Operations a second.
+    """
+    is_training = mode == "training"
+    step = system.train_step if is_training else system.infer_step
+    forests = [system.batch(batches[i % len(batches)]) for i in range(STEPS)]
+    ways = [step, *([system.gradient_step] if is_training else [])]
+    for forest in forests:  # Traces for any number of trees.
+        for way in ways:
+            float(way(forest))
+    explanation = rtf.explain(step)
+    found = []
+    for trees, forest in zip(itertools.cycle(batches), forests, strict=False):
+        # In turn, so that what differs is not what the machine did meanwhile.
+        whole, *others = (seconds_of(lambda w=way: float(w(forest))) for way in ways)
+        inside = _of_last_run(explanation, gemm_peak)
+        optimizer = {"optimizer": whole - others[0]} if others else {}
+        rest = whole - sum(inside.values()) - sum(optimizer.values())
+        collate = seconds_of(lambda t=trees: system.batch(t))
+        parts = {"collate": collate, "call and loss": rest}
+        found.append(parts | optimizer | inside)
+    explanation.close()
+    return {
+        part: MS * statistics.median(each[part] for each in found) for part in found[0]
+    }
+
+
+def _of_last_run(explanation: Any, gemm_peak: float) -> dict[str, float]:
+    passes = explanation.seconds.values()
+    total = {part: sum(each[part] for each in passes) for part in next(iter(passes))}
+    forward, backward = (
+        0 if run is None else sum(map(sum, run.flops))
+        for run in (explanation.forward, explanation.backward)
+    )
+    # A half of the backward pass is deferred: the gradients of weights.
+    products = min((forward + backward / 2) / gemm_peak, total["blocks"])
+    return {
+        "schedule": total["schedule"],
+        "gather": total["gather"],
+        "products": products,
+        "element-wise": total["blocks"] - products,
+        "deferred": total["deferred"],
+    }
+
+
+def main() -> None:
+    """Answers requests about a work."""
+    work = works.load(sys.argv[sys.argv.index("--model") + 1])
+    system = RecursiveTF(work, "sgd")
+    print(json.dumps({"system": "ours"}), flush=True)
+    for request in map(json.loads, sys.stdin):
+        batches = work.batches(request["batch"])
+        parts = breakdown(system, batches, request["mode"], request["gemm_peak"])
+        print(json.dumps(parts), flush=True)
+
+
+if __name__ == "__main__":
+    main()

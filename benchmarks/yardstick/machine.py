@@ -1,0 +1,131 @@
+"""What the machine is, and what it could do: products, copies, calls.
+
+    python -m benchmarks.yardstick.machine
+
+Prints one line of JSON. It is measured in a process of its own, right before a session.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import platform
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+import recursive_tf as rtf
+from benchmarks.timing import seconds_of
+
+ROWS = (1, 10, 25, 64, 256, 1024, 4096)
+# What a row is multiplied with: a TreeLSTM's inner nodes, and a Tree-FC's.
+MATRICES = {"treelstm": (300, 750), "treefc": (1024, 512)}
+REPEATS = 7
+COPIED_BYTES = 256 << 20
+LEAST_SECONDS = 0.02
+
+
+def measure() -> dict[str, Any]:
+    """Returns rates and costs, the best of some runs: they are limits.
+
+    - "gemm": operations a second of float32 products, by matrix and number of rows,
+      by TensorFlow's own kernels on all threads; "gemm_peak" is the best of them.
+    - "copy": bytes a second that are read and written by a copy of 256 MB.
+    - "call_s": seconds of a `tf.function` that adds two scalars.
+    - "launch_s": seconds of one launch of one row: those that a chain of calls takes
+      for each of them, in the batched executor.
+    """
+    gemm = {
+        name: {str(rows): _gemm_rate(rows, *shape) for rows in ROWS}
+        for name, shape in MATRICES.items()
+    }
+    return {
+        "gemm": gemm,
+        "gemm_peak": max(max(rates.values()) for rates in gemm.values()),
+        "copy": _copy_rate(),
+        "call_s": _call_seconds(),
+        "launch_s": _launch_seconds(),
+    }
+
+
+def describe() -> dict[str, Any]:
+    """Returns what a reader needs to know of the machine."""
+    return {
+        "processor": _processor(),
+        "processors": len(os.sched_getaffinity(0)),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "tensorflow": tf.__version__,
+        "instruction_set": os.environ.get("RTF_INSTRUCTION_SET", "the best there is"),
+    }
+
+
+def _processor() -> str:
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def _seconds_each(work: Callable[[], object]) -> float:
+    """Returns the least time of `work`, each run as many times as take a while."""
+    work()
+    times = max(1, int(LEAST_SECONDS / max(seconds_of(work), 1e-7)))
+    return min(
+        seconds_of(lambda: [work() for _ in range(times)]) / times
+        for _ in range(REPEATS)
+    )
+
+
+def _gemm_rate(rows: int, k: int, n: int) -> float:
+    """Returns operations a second of [rows, k] x [k, n], 20 products a call."""
+    products = 20
+    a = tf.random.normal([products, rows, k])
+    b = tf.random.normal([k, n])
+
+    @tf.function
+    def multiply() -> tf.Tensor:
+        return tf.stack([tf.matmul(a[i], b)[0, 0] for i in range(products)])
+
+    return 2 * products * rows * k * n / _seconds_each(lambda: multiply().numpy())
+
+
+def _copy_rate() -> float:
+    """Copies on as many threads as there are processors; NumPy lets go of the lock."""
+    threads = len(os.sched_getaffinity(0))
+    shape = [threads, COPIED_BYTES // 4 // threads]
+    source, target = np.ones(shape, np.float32), np.zeros(shape, np.float32)
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        seconds = _seconds_each(lambda: list(pool.map(np.copyto, target, source)))
+    return 2 * COPIED_BYTES / seconds
+
+
+def _call_seconds() -> float:
+    add = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([])])
+    x = tf.constant(1.0)
+    return _seconds_each(lambda: add(x).numpy())
+
+
+def _launch_seconds() -> float:
+    """Returns what one more level of a chain of calls takes, which has two launches."""
+    depths = (200, 1200)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def run(n: tf.Tensor) -> tf.Tensor:
+        with rtf.SubGraph("chain", executor="batched") as chain:
+            k = chain.input(tf.int32)
+            chain.output(tf.cond(k < 1, lambda: 1.0, lambda: chain(k - 1) * 0.5))
+        return chain(n)
+
+    short, long = (
+        _seconds_each(lambda n=tf.constant(depth): run(n).numpy()) for depth in depths
+    )
+    return (long - short) / (depths[1] - depths[0]) / 2
+
+
+if __name__ == "__main__":
+    print(json.dumps({"machine": describe(), "limits": measure()}))

@@ -1,0 +1,181 @@
+"""All systems measured in turn, work by work."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+from benchmarks.peers.command import MODES
+from benchmarks.yardstick.agreement import disagreement
+from benchmarks.yardstick.bounds import needs_of
+from benchmarks.yardstick.systems import OURS, System
+from benchmarks.works import making
+from benchmarks.works.work import Work
+from benchmarks.workers import Worker, WorkerError
+
+# A first pass compiles programs; the slowest is a loop over nodes.
+DEADLINE_S = 600.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What to measure.
+
+    Attributes:
+        works: Names of works.
+        optimizers: Of training; each is a table.
+        batch_sizes: Those of a work that are measured; None for all.
+        rounds: Runs of each system.
+        seconds: Of a run, or one pass if that is longer.
+        data: A folder with train.txt, or None for trees that are generated.
+    """
+
+    works: Sequence[str]
+    optimizers: Sequence[str]
+    batch_sizes: Sequence[int] | None
+    rounds: int
+    seconds: float
+    data: str | None = None
+
+
+@dataclasses.dataclass
+class Session:
+    """What was measured.
+
+    Attributes:
+        rows: One for each work, optimizer, mode and batch size, with the trees/s of
+            each run of each system.
+        systems: Versions and so on, by system.
+        left_out: Why a system is in no row, or in none of a work.
+    """
+
+    rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    systems: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    left_out: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+def run(plan: Plan, systems: Sequence[System]) -> Session:
+    """Measures systems, which have to agree with ours before they are timed.
+
+    All systems of a work wait in processes of their own while one is measured; the
+    order is random in each round.
+    """
+    session = Session()
+    tables = [(work, way) for work in plan.works for way in plan.optimizers]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, optimizer in tables:
+            work = making.make(name, plan.data)
+            path = pathlib.Path(folder) / f"{name}.npz"
+            work.save(path)
+            with _started(systems, path, optimizer, session) as served:
+                kept = _that_agree(served, f"{name}, {optimizer}", session)
+                _measure(work, optimizer, plan, kept, session)
+    return session
+
+
+@contextlib.contextmanager
+def _started(
+    systems: Sequence[System], path: pathlib.Path, optimizer: str, session: Session
+) -> Iterator[dict[str, Worker]]:
+    with contextlib.ExitStack() as stack:
+        served = {}
+        for system in systems:
+            try:
+                worker = _start(system, path, optimizer)
+            except (FileNotFoundError, WorkerError) as error:
+                session.left_out[system.name] = str(error)
+                continue
+            served[system.name] = stack.enter_context(worker)
+            session.systems[system.name] = worker.hello
+        yield served
+
+
+def _start(system: System, path: pathlib.Path, optimizer: str) -> Worker:
+    command = [*system.command(), "--model", str(path), "--optimizer", optimizer]
+    environment = {**os.environ, **system.variables}
+    return Worker(system.name, command, environment, DEADLINE_S)
+
+
+def _that_agree(
+    served: dict[str, Worker], where: str, session: Session
+) -> dict[str, Worker]:
+    """Returns the systems that compute what ours does."""
+    kept: dict[str, Worker] = {}
+    answers: dict[str, dict[str, Any]] = {}
+    for name, process in tqdm(served.items(), desc=f"{where}: checks", leave=False):
+        try:
+            answers[name] = process.ask(check=True)
+        except WorkerError as error:
+            session.left_out[f"{name} ({where})"] = str(error)
+            continue
+        why = disagreement(answers[name], answers[OURS])
+        if why:
+            session.left_out[f"{name} ({where})"] = why
+            continue
+        kept[name] = process
+    return kept
+
+
+def _measure(
+    work: Work,
+    optimizer: str,
+    plan: Plan,
+    served: dict[str, Worker],
+    session: Session,
+) -> None:
+    sizes = [
+        size
+        for size in work.recursion.batch_sizes
+        if plan.batch_sizes is None or size in plan.batch_sizes
+    ]
+    # Without training, an optimizer changes nothing.
+    modes = MODES if optimizer == plan.optimizers[0] else MODES[:1]
+    total = len(sizes) * len(modes) * plan.rounds * len(served)
+    with tqdm(total=total, desc=f"{work.name}, {optimizer}") as bar:
+        for mode in modes:
+            for size in sizes:
+                request = {"mode": mode, "batch": size, "seconds": plan.seconds}
+                rates = _rates(request, plan.rounds, served, session, bar)
+                needs = needs_of(work, size, mode)
+                session.rows.append(
+                    {
+                        "work": work.name,
+                        "optimizer": optimizer,
+                        "mode": mode,
+                        "batch": size,
+                        "flops": needs.flops,
+                        "bytes": needs.bytes,
+                        "trees_per_s": rates,
+                    }
+                )
+
+
+def _rates(
+    request: dict[str, Any],
+    rounds: int,
+    served: dict[str, Worker],
+    session: Session,
+    bar: tqdm,
+) -> dict[str, list[float]]:
+    """Returns the trees/s of each run, by system, all in turn."""
+    rates: dict[str, list[float]] = {name: [] for name in served}
+    for _ in range(rounds):
+        for name in random.sample(list(served), len(served)):
+            bar.set_postfix_str(f"{request['mode']} {request['batch']} {name}")
+            try:
+                answer = served[name].ask(**request)
+            except WorkerError as error:
+                session.left_out[f"{name} ({request})"] = str(error)
+                del served[name]
+                continue
+            rates[name].append(answer["steps"] * answer["batch"] / answer["seconds"])
+            bar.update()
+    return {name: runs for name, runs in rates.items() if runs}
