@@ -12,6 +12,7 @@ digits. Prints tables of medians; `--json` keeps every run, from which
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from benchmarks.workers import Worker
 from benchmarks.works import making
 from benchmarks.yardstick import session, tables
 from benchmarks.yardstick.session import Plan
-from benchmarks.yardstick.systems import OURS, SYSTEMS, System
+from benchmarks.yardstick.systems import OURS, SYSTEMS
 
 QUICK = Plan(["treelstm"], ["sgd"], [1, 25], rounds=2, seconds=0.5)
 FULL = Plan([*making.WORKS], [*OPTIMIZERS], None, rounds=5, seconds=1.0)
@@ -40,8 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measures, prints tables, and writes what was found."""
     asked = parse(arguments)
     use_two_cores()
-    for name in asked.peers:
-        environments.make(name)
+    not_made = _make_environments(asked.peers)
     plan = _plan(asked)
     systems = [SYSTEMS[name] for name in asked.systems]
     found = {
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         **_machine(),
     }
     found["breakdowns"] = _breakdowns(plan, found["limits"]["gemm_peak"])
-    found |= vars(session.run(plan, systems))
+    found |= vars(session.run(plan, systems, not_made))
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print("\n\n".join(tables.all_of(found)))
@@ -64,7 +64,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="a few rows (default)")
     effort.add_argument("--full", action="store_true", help="all works and batch sizes")
-    parser.add_argument("--works", type=_names(making.WORKS), help="e.g. treefc,treernn")
+    parser.add_argument(
+        "--works", type=_names(making.WORKS), help="e.g. treefc,treernn"
+    )
     parser.add_argument("--systems", type=_names(SYSTEMS), default=[*SYSTEMS])
     parser.add_argument("--batches", type=_numbers, help="batch sizes, e.g. 1,25")
     parser.add_argument("--rounds", type=int, help="runs of each system")
@@ -72,7 +74,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", help="folder with train.txt; else trees are made")
     parser.add_argument(
         "--peers",
-        type=_names(environments.NAMES),
+        type=_names(environments.ENVIRONMENTS),
         default=[],
         help="environments to make first, e.g. torch,jax",
     )
@@ -93,6 +95,17 @@ def _plan(asked: argparse.Namespace) -> Plan:
         asked.seconds or plan.seconds,
         asked.data,
     )
+
+
+def _make_environments(names: Sequence[str]) -> dict[str, str]:
+    """Returns why some could not be made."""
+    failures = {}
+    for name in names:
+        try:
+            environments.make(name)
+        except environments.CouldNotInstallError as error:
+            failures[f"environment {name}"] = str(error)
+    return failures
 
 
 def _names(known: Any) -> Any:

@@ -25,9 +25,9 @@ class Worker:
 
     What else it prints, such as the greetings of a library, is skipped.
 
-    Between two requests it is stopped (SIGSTOP), so that none of its threads spins while
-    another one is timed. It ends with its context, whatever happens, and has a session
-    of its own: a Ctrl-C reaches only who started it. Not thread-safe.
+    Between two requests it is stopped (SIGSTOP), so that none of its threads spins
+    while another one is timed. It ends with its context, whatever happens, and has a
+    session of its own: a Ctrl-C reaches only who started it. Not thread-safe.
 
     Attributes:
         name: What errors call it.

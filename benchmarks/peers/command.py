@@ -6,7 +6,8 @@
 
 The model is a file that `python -m benchmarks.works.making` writes. With `--serve`, a
 process says that it is there, and answers requests, each a line of JSON on its standard
-input; so several systems can be measured in turn, each still warm. NumPy is all that this file needs.
+input; so several systems can be measured in turn, each still warm. NumPy is all that
+this file needs.
 """
 
 from __future__ import annotations

@@ -146,9 +146,7 @@ class RecursiveTF:
     def _loss_after_gradients(self, forest: Forest) -> tf.Tensor:
         """Returns the loss when its gradients are there: a step without an update."""
         loss, gradients = self._gradients(forest)
-        arrays = [
-            g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients
-        ]
+        arrays = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
         with tf.control_dependencies(arrays):
             return tf.identity(loss)
 

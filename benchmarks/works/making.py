@@ -35,8 +35,12 @@ def make(name: str, data: str | None = None) -> Work:
         data: A folder with train.txt, bracketed trees with labels. Without it, and for
             complete trees, they are generated.
     """
+    return work_of(name, _forest(name, data))
+
+
+def work_of(name: str, forest: rtf.data.Forest) -> Work:
+    """Returns a work on trees with children before parents, and words as integers."""
     module = WORKS[name]
-    forest = _forest(name, data)
     vocabulary = 1 + int(np.max(forest.tokens))
     return Work(module.RECURSION, _trees_of(forest), module.weights(vocabulary))
 

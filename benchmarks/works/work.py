@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+import importlib
 import pathlib
 from typing import Literal, NamedTuple
 
@@ -94,8 +94,7 @@ class Work:
         arrays = {f"weights/{name}": value for name, value in self.weights.items()}
         trees = dataclasses.asdict(self.trees)
         arrays |= {f"trees/{name}": value for name, value in trees.items()}
-        recursion = json.dumps(dataclasses.asdict(self.recursion))
-        np.savez(path, recursion=np.array(recursion), **arrays)
+        np.savez(path, name=np.array(self.name), **arrays)
 
 
 def load(path: str | pathlib.Path) -> Work:
@@ -106,10 +105,8 @@ def load(path: str | pathlib.Path) -> Work:
             part, _, field = name.partition("/")
             if field:
                 parts[part][field] = file[name]
-        recursion = json.loads(str(file["recursion"]))
-    for kind in ("leaf", "internal"):
-        recursion[kind] = Kind(*recursion[kind])
-    return Work(Recursion(**recursion), Trees(**parts["trees"]), parts["weights"])
+        module = importlib.import_module(f"benchmarks.works.{file['name']}")
+    return Work(module.RECURSION, Trees(**parts["trees"]), parts["weights"])
 
 
 def random_weights(

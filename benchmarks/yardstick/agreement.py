@@ -9,9 +9,7 @@ from typing import Any
 TOLERANCE = 1e-5
 
 
-def disagreement(
-    answer: Mapping[str, Any], expected: Mapping[str, Any]
-) -> str:
+def disagreement(answer: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """Returns where an answer to a check is not as expected; "" if it is.
 
     Args:

@@ -8,10 +8,12 @@ Answers requests as a system does (`benchmarks.peers.command`): {"mode": "traini
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import statistics
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -56,17 +58,21 @@ def breakdown(
     found = []
     for trees, forest in zip(itertools.cycle(batches), forests, strict=False):
         # In turn, so that what differs is not what the machine did meanwhile.
-        whole, *others = (seconds_of(lambda w=way: float(w(forest))) for way in ways)
+        whole, *others = (_seconds_until_there(way, forest) for way in ways)
         inside = _of_last_run(explanation, gemm_peak)
         optimizer = {"optimizer": whole - others[0]} if others else {}
         rest = whole - sum(inside.values()) - sum(optimizer.values())
-        collate = seconds_of(lambda t=trees: system.batch(t))
+        collate = seconds_of(functools.partial(system.batch, trees))
         parts = {"collate": collate, "call and loss": rest}
         found.append(parts | optimizer | inside)
     explanation.close()
     return {
         part: MS * statistics.median(each[part] for each in found) for part in found[0]
     }
+
+
+def _seconds_until_there(step: Callable[[Any], Any], forest: Any) -> float:
+    return seconds_of(lambda: float(step(forest)))
 
 
 def _of_last_run(explanation: Any, gemm_peak: float) -> dict[str, float]:

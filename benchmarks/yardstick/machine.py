@@ -8,6 +8,7 @@ Prints one line of JSON. It is measured in a process of its own, right before a 
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -122,7 +123,7 @@ def _launch_seconds() -> float:
         return chain(n)
 
     short, long = (
-        _seconds_each(lambda n=tf.constant(depth): run(n).numpy()) for depth in depths
+        _seconds_each(functools.partial(run, tf.constant(depth))) for depth in depths
     )
     return (long - short) / (depths[1] - depths[0]) / 2
 

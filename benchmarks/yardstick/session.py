@@ -8,18 +8,18 @@ import os
 import pathlib
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tqdm import tqdm
 
 from benchmarks.peers.command import MODES
-from benchmarks.yardstick.agreement import disagreement
-from benchmarks.yardstick.bounds import needs_of
-from benchmarks.yardstick.systems import OURS, System
+from benchmarks.workers import Worker, WorkerError
 from benchmarks.works import making
 from benchmarks.works.work import Work
-from benchmarks.workers import Worker, WorkerError
+from benchmarks.yardstick.agreement import disagreement
+from benchmarks.yardstick.bounds import needs_of
+from benchmarks.yardstick.systems import OURS, NotMadeError, System
 
 # A first pass compiles programs; the slowest is a loop over nodes.
 DEADLINE_S = 600.0
@@ -62,23 +62,42 @@ class Session:
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
-def run(plan: Plan, systems: Sequence[System]) -> Session:
+def sizes_of(work: Work, plan: Plan) -> list[int]:
+    """Returns the batch sizes of a work that are measured."""
+    sizes = work.recursion.batch_sizes
+    return [n for n in sizes if plan.batch_sizes is None or n in plan.batch_sizes]
+
+
+def run(
+    plan: Plan, systems: Sequence[System], left_out: Mapping[str, str] | None = None
+) -> Session:
     """Measures systems, which have to agree with ours before they are timed.
 
     All systems of a work wait in processes of their own while one is measured; the
     order is random in each round.
+
+    Args:
+        plan: What to measure.
+        systems: Ours among them.
+        left_out: Why others cannot be measured, for the session to say.
     """
-    session = Session()
+    session = Session(left_out=dict(left_out or {}))
     tables = [(work, way) for work in plan.works for way in plan.optimizers]
     with tempfile.TemporaryDirectory() as folder:
         for name, optimizer in tables:
             work = making.make(name, plan.data)
             path = pathlib.Path(folder) / f"{name}.npz"
             work.save(path)
-            with _started(systems, path, optimizer, session) as served:
+            compared = _compared(systems, optimizer == plan.optimizers[0])
+            with _started(compared, path, optimizer, session) as served:
                 kept = _that_agree(served, f"{name}, {optimizer}", session)
                 _measure(work, optimizer, plan, kept, session)
     return session
+
+
+def _compared(systems: Sequence[System], is_first: bool) -> list[System]:
+    """Returns who is in a table: of a further optimizer only who has a chance."""
+    return [s for s in systems if is_first or s.by_hand or s.name == OURS]
 
 
 @contextlib.contextmanager
@@ -90,7 +109,7 @@ def _started(
         for system in systems:
             try:
                 worker = _start(system, path, optimizer)
-            except (FileNotFoundError, WorkerError) as error:
+            except (NotMadeError, WorkerError) as error:
                 session.left_out[system.name] = str(error)
                 continue
             served[system.name] = stack.enter_context(worker)
@@ -131,11 +150,7 @@ def _measure(
     served: dict[str, Worker],
     session: Session,
 ) -> None:
-    sizes = [
-        size
-        for size in work.recursion.batch_sizes
-        if plan.batch_sizes is None or size in plan.batch_sizes
-    ]
+    sizes = sizes_of(work, plan)
     # Without training, an optimizer changes nothing.
     modes = MODES if optimizer == plan.optimizers[0] else MODES[:1]
     total = len(sizes) * len(modes) * plan.rounds * len(served)

@@ -15,6 +15,10 @@ HERE = ""
 _OPTIONS = "RTF_BENCHMARK_OPTIONS"
 
 
+class NotMadeError(RuntimeError):
+    """There is no environment for a system."""
+
+
 class System(NamedTuple):
     """A system, and how to start it.
 
@@ -43,10 +47,15 @@ class System(NamedTuple):
         """Returns what starts it.
 
         Raises:
-            FileNotFoundError: If its environment was not made.
+            NotMadeError: If its environment was not made.
         """
         python = sys.executable
         if self.environment:
+            if not environments.is_made(self.environment):
+                raise NotMadeError(
+                    "Its environment is not there: python -m benchmarks --peers "
+                    f"{self.environment}."
+                )
             python = str(environments.python_of(self.environment))
         return [python, "-m", self.module, "--serve"]
 
@@ -85,7 +94,7 @@ SYSTEMS: dict[str, System] = {
             "PyTorch by hand, AVX-512",
             "benchmarks.peers.torch_by_hand",
             "torch",
-            environments.full_speed("torch"),
+            environments.environment_variables("torch"),
             by_hand=True,
         ),
         System(
@@ -93,7 +102,7 @@ SYSTEMS: dict[str, System] = {
             "PyTorch, tree by tree",
             "benchmarks.peers.torch_eager",
             "torch",
-            environments.full_speed("torch"),
+            environments.environment_variables("torch"),
         ),
         System(
             "jax_levels",

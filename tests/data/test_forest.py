@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.data import in_memory, Forest, ForestError, concat
+from recursive_tf.data import Forest, ForestError, concat, in_memory
 from tests.data.examples import BRANCHES, assert_same, forest
 
 both_links = pytest.mark.parametrize("binary", [True, False])
