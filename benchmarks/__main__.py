@@ -11,19 +11,20 @@ digits. Prints tables of medians; `--json` keeps every run, from which
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from typing import Any
 
 from tqdm import tqdm
 
 from benchmarks.cores import use_two_cores
+from benchmarks.origin import origin
 from benchmarks.peers import environments
 from benchmarks.peers.command import MODES, OPTIMIZERS
 from benchmarks.workers import Worker
@@ -44,12 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     not_made = _make_environments(asked.peers)
     plan = _plan(asked)
     systems = [SYSTEMS[name] for name in asked.systems]
-    found = {
-        "command": " ".join(["python -m benchmarks", *(arguments or sys.argv[1:])]),
-        "time": time.strftime("%Y-%m-%d"),
-        "revision": _revision(),
-        "plan": vars(plan),
-        **_machine(),
+    arguments = sys.argv[1:] if arguments is None else arguments
+    found = origin("benchmarks", arguments) | {
+        "plan": dataclasses.asdict(plan),
+        "limits": _limits(),
     }
     found["breakdowns"] = _breakdowns(plan, found["limits"]["gemm_peak"])
     found |= vars(session.run(plan, systems, not_made))
@@ -125,15 +124,8 @@ def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")]
 
 
-def _revision() -> str:
-    """Returns the commit, and whether files differ from it."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
-
-
-def _machine() -> dict[str, Any]:
-    """Returns what the machine is and could do, measured by another process."""
+def _limits() -> dict[str, Any]:
+    """Returns what the machine could do, measured by another process."""
     command = [sys.executable, "-m", "benchmarks.yardstick.machine"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))

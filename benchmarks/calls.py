@@ -15,6 +15,7 @@ Trees/s against the iterative program are `python -m benchmarks.treelstm`.
 
 import argparse
 import pathlib
+import sys
 from collections.abc import Callable, Sequence
 
 from tqdm import tqdm
@@ -23,6 +24,7 @@ from benchmarks import table
 from benchmarks.cores import use_two_cores
 from benchmarks.effort import Effort
 from benchmarks.figures import Figure
+from benchmarks.origin import origin
 from benchmarks.rows import fib, level, linear, memory, parallel, tracing
 
 Row = Callable[[Effort], list[Figure]]
@@ -65,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         tqdm.write("\n".join(map(table.line, figures[name])))
     if asked.json:
         settings = {"repeats": effort.repeats, "quick": effort.quick}
-        table.write_json(asked.json, figures, settings)
+        arguments = sys.argv[1:] if arguments is None else arguments
+        where = origin("benchmarks.calls", arguments)
+        table.write_json(asked.json, figures, settings, where)
 
 
 if __name__ == "__main__":

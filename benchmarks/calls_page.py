@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks import origin
 from benchmarks.figures import number
 from benchmarks.yardstick.tables import table
 
@@ -20,8 +21,9 @@ def summary(found: Mapping[str, Any]) -> str:
         for figures in found["rows"].values()
         for figure in figures
     ]
-    about = f"`{found['command']}`, revision {found['revision']}, {found['processor']}"
-    return f"{about}:\n\n" + table(["figure", "median", "target"], lines)
+    return f"{origin.in_words(found)}\n\n" + table(
+        ["figure", "median", "target"], lines
+    )
 
 
 BLOCKS = {"summary": summary}

@@ -1,14 +1,9 @@
 """Figures as a Markdown table and as JSON."""
 
 import json
-import os
 import pathlib
-import platform
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import tensorflow as tf
 
 from benchmarks.figures import Figure, number
 
@@ -48,14 +43,21 @@ def as_json(figure: Figure) -> dict[str, Any]:
 
 
 def write_json(
-    path: pathlib.Path, rows: Mapping[str, Sequence[Figure]], settings: dict[str, Any]
+    path: pathlib.Path,
+    rows: Mapping[str, Sequence[Figure]],
+    settings: Mapping[str, Any],
+    where: Mapping[str, Any],
 ) -> None:
-    """Writes the figures of each row, and what they were measured with."""
+    """Writes the figures of each row, and what they were measured with and on.
+
+    Args:
+        path: Of the file.
+        rows: The figures of each.
+        settings: Of the run.
+        where: What `origin` says.
+    """
     content = {
-        "time": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "tensorflow": tf.__version__,
-        "python": platform.python_version(),
-        "processors": len(os.sched_getaffinity(0)),
+        **where,
         "settings": settings,
         "rows": {name: _all_as_json(figures) for name, figures in rows.items()},
     }

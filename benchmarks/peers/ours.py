@@ -2,8 +2,9 @@
 
     python -m benchmarks.peers.ours --model treelstm.npz --batch 25
 
-A batch is cut from a forest of all trees. `RTF_BENCHMARK_OPTIONS`, a JSON object, has
-what else the SubGraph takes: {"executor": "dataflow"}, {"share_rows": false}.
+A batch is an array with a row for each of left, right, word and label, and the roots.
+`RTF_BENCHMARK_OPTIONS`, a JSON object, has what else the SubGraph takes: {"executor":
+"dataflow"}, {"share_rows": false}.
 """
 
 from __future__ import annotations
@@ -19,12 +20,11 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.peers import command
-from benchmarks.works.trees import NO_CHILD
 from benchmarks.works.work import Work
-from recursive_tf.data import Forest
 
 Weights = dict[str, tf.Variable]
 State = Any
+Batch = tuple[tf.Tensor, tf.Tensor]
 
 OPTIONS = "RTF_BENCHMARK_OPTIONS"
 
@@ -86,7 +86,7 @@ CELLS: dict[str, Callable[[Weights], Any]] = {
 
 
 class RecursiveTF:
-    """The recursion over forests, and steps around it.
+    """The recursion, and steps around it.
 
     Args:
         work: What to compute.
@@ -108,102 +108,95 @@ class RecursiveTF:
         self._variables = list(self._weights.values())
         self._optimizer = _optimizer(optimizer)
         self._optimizer.build(self._variables)
-        self.forest = _forest_of(work)
-        # As Keras's `fit` does.
-        steps = {"reduce_retracing": True, "autograph": False}
+        self._trees = work.trees
+        nodes, roots = (
+            tf.TensorSpec([4, None], tf.int32),
+            tf.TensorSpec([None], tf.int32),
+        )
+        steps = {"input_signature": [nodes, roots], "autograph": False}
         self.train_step = tf.function(self._train, **steps)
         self.infer_step = tf.function(self._loss, **steps)
         self.gradient_step = tf.function(self._loss_after_gradients, **steps)
         self._norms_step = tf.function(self._norms, **steps)
 
-    def batch(self, trees: np.ndarray) -> Forest:
-        """Returns a batch of some trees."""
-        return self.forest[trees]
+    def batch(self, trees: np.ndarray) -> Batch:
+        """Returns the nodes of some trees, int32[4, num_nodes], and their roots."""
+        batch = self._trees.batch(trees)
+        nodes = np.stack([batch.left, batch.right, batch.word, batch.label])
+        return tf.constant(nodes), tf.constant(batch.roots)
 
     def train(self, trees: np.ndarray) -> float:
         """Runs a step of training; returns the loss."""
-        return float(self.train_step(self.batch(trees)))
+        return float(self.train_step(*self.batch(trees)))
 
     def infer(self, trees: np.ndarray) -> float:
         """Returns the loss."""
-        return float(self.infer_step(self.batch(trees)))
+        return float(self.infer_step(*self.batch(trees)))
 
     def gradients(self, trees: np.ndarray) -> tuple[float, dict[str, float]]:
         """Returns the loss, and the norms of its gradients."""
-        loss, norms = self._norms_step(self.batch(trees))
+        loss, norms = self._norms_step(*self.batch(trees))
         return float(loss), {name: float(norm) for name, norm in norms.items()}
 
-    def _train(self, forest: Forest) -> tf.Tensor:
-        loss, gradients = self._gradients(forest)
+    def _train(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
+        loss, gradients = self._gradients(nodes, roots)
         self._optimizer.apply(gradients, self._variables)
         return loss
 
-    def _gradients(self, forest: Forest) -> Any:
+    def _gradients(self, nodes: tf.Tensor, roots: tf.Tensor) -> Any:
         with tf.GradientTape() as tape:
-            loss = self._loss(forest)
+            loss = self._loss(nodes, roots)
         return loss, tape.gradient(loss, self._variables)
 
-    def _loss_after_gradients(self, forest: Forest) -> tf.Tensor:
+    def _loss_after_gradients(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
         """Returns the loss when its gradients are there: a step without an update."""
-        loss, gradients = self._gradients(forest)
+        loss, gradients = self._gradients(nodes, roots)
         arrays = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
         with tf.control_dependencies(arrays):
             return tf.identity(loss)
 
-    def _norms(self, forest: Forest) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
-        loss, gradients = self._gradients(forest)
+    def _norms(
+        self, nodes: tf.Tensor, roots: tf.Tensor
+    ) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
+        loss, gradients = self._gradients(nodes, roots)
         norms = map(tf.norm, map(tf.convert_to_tensor, gradients))
         return loss, dict(zip(self._weights, norms, strict=True))
 
-    def _loss(self, forest: Forest) -> tf.Tensor:
-        h, labels = self._states(forest)
+    def _loss(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
+        h, labels = self._states(nodes, roots)
         w = self._weights
         logits = tf.matmul(h, w["logits_kernel"]) + w["logits_bias"]
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
-        return tf.reduce_sum(losses) / tf.cast(forest.num_trees, tf.float32)
+        return tf.reduce_sum(losses) / tf.cast(tf.size(roots), tf.float32)
 
-    def _states(self, forest: Forest) -> tuple[tf.Tensor, tf.Tensor]:
+    def _states(
+        self, nodes: tf.Tensor, roots: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns h of all nodes that have a loss, and their labels."""
         at_nodes = self._recursion.loss_at == "nodes"
-        is_leaf = forest.left < 0
+        lefts, rights, words, labels = tf.unstack(nodes)
+        is_leaf = lefts < 0
         with rtf.SubGraph(self._recursion.name, **self._how) as tree_net:
             node = tree_net.input(tf.int32)
 
             def leaf() -> State:
-                word = tf.gather(forest.tokens, node)
+                word = tf.gather(words, node)
                 return self._cell.leaf(tf.gather(self._weights["embedding"], word))
 
             def internal() -> State:
-                left = tree_net(tf.gather(forest.left, node))
-                right = tree_net(tf.gather(forest.right, node))
+                left = tree_net(tf.gather(lefts, node))
+                right = tree_net(tf.gather(rights, node))
                 return self._cell.internal(left, right)
 
             state = tf.cond(tf.gather(is_leaf, node), leaf, internal)
             if at_nodes:
-                tree_net.push("h", state[0], index=node, size=forest.num_nodes)
+                tree_net.push("h", state[0], index=node, size=tf.size(words))
             tree_net.output(state)
         if at_nodes:
-            _, pushed = tree_net.map(forest.roots, with_pushed=True)
-            return pushed["h"], forest.labels
-        state = tree_net.map(forest.roots)
-        return state[0], tf.gather(forest.labels, forest.roots)
-
-
-def _forest_of(work: Work) -> Forest:
-    trees = work.trees
-    firsts = np.repeat(trees.starts, trees.sizes).astype(np.int32)
-    left, right = (
-        np.where(children == NO_CHILD, NO_CHILD, children + firsts)
-        for children in (trees.left, trees.right)
-    )
-    return Forest(
-        tokens=trees.word,
-        left=left,
-        right=right,
-        roots=(trees.starts + trees.sizes - 1).astype(np.int32),
-        sizes=trees.sizes,
-        labels=trees.label,
-    )
+            _, pushed = tree_net.map(roots, with_pushed=True)
+            return pushed["h"], labels
+        state = tree_net.map(roots)
+        return state[0], tf.gather(labels, roots)
 
 
 def _optimizer(name: str) -> keras.optimizers.Optimizer:

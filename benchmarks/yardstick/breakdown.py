@@ -49,16 +49,16 @@ def breakdown(
     """
     is_training = mode == "training"
     step = system.train_step if is_training else system.infer_step
-    forests = [system.batch(batches[i % len(batches)]) for i in range(STEPS)]
+    made = [system.batch(batches[i % len(batches)]) for i in range(STEPS)]
     ways = [step, *([system.gradient_step] if is_training else [])]
-    for forest in forests:  # Traces for any number of trees.
+    for batch in made:  # Traces for any number of trees.
         for way in ways:
-            float(way(forest))
+            float(way(*batch))
     explanation = rtf.explain(step)
     found = []
-    for trees, forest in zip(itertools.cycle(batches), forests, strict=False):
+    for trees, batch in zip(itertools.cycle(batches), made, strict=False):
         # In turn, so that what differs is not what the machine did meanwhile.
-        whole, *others = (_seconds_until_there(way, forest) for way in ways)
+        whole, *others = (_seconds_until_there(way, batch) for way in ways)
         inside = _of_last_run(explanation, gemm_peak)
         optimizer = {"optimizer": whole - others[0]} if others else {}
         rest = whole - sum(inside.values()) - sum(optimizer.values())
@@ -71,8 +71,8 @@ def breakdown(
     }
 
 
-def _seconds_until_there(step: Callable[[Any], Any], forest: Any) -> float:
-    return seconds_of(lambda: float(step(forest)))
+def _seconds_until_there(step: Callable[[Any], Any], batch: Any) -> float:
+    return seconds_of(lambda: float(step(*batch)))
 
 
 def _of_last_run(explanation: Any, gemm_peak: float) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What the machine is, and what it could do: products, copies, calls.
+"""What the machine could do: products, copies, calls.
 
     python -m benchmarks.yardstick.machine
 
@@ -11,8 +11,6 @@ import concurrent.futures
 import functools
 import json
 import os
-import pathlib
-import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -51,25 +49,6 @@ def measure() -> dict[str, Any]:
         "call_s": _call_seconds(),
         "launch_s": _launch_seconds(),
     }
-
-
-def describe() -> dict[str, Any]:
-    """Returns what a reader needs to know of the machine."""
-    return {
-        "processor": _processor(),
-        "processors": len(os.sched_getaffinity(0)),
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "tensorflow": tf.__version__,
-        "instruction_set": os.environ.get("RTF_INSTRUCTION_SET", "the best there is"),
-    }
-
-
-def _processor() -> str:
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
 
 
 def _seconds_each(work: Callable[[], object]) -> float:
@@ -129,4 +108,4 @@ def _launch_seconds() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"machine": describe(), "limits": measure()}))
+    print(json.dumps(measure()))

@@ -126,12 +126,12 @@ def _largest(found: Found, row: Row) -> str:
 
 def machine(found: Found) -> str:
     """Returns what was measured where, and what the machine could do."""
-    about, limit = found["machine"], found["limits"]
+    limit = found["limits"]
     lines = [
         ["command", f"`{found['command']}`"],
         ["revision, day", f"{found['revision']}, {found['time']}"],
-        ["processor", f"{about['processor']}, {about['processors']} used"],
-        ["TensorFlow, Python", f"{about['tensorflow']}, {about['python']}"],
+        ["processor", f"{found['processor']}, {found['processors']} used"],
+        ["TensorFlow, Python", f"{found['tensorflow']}, {found['python']}"],
         ["products at most", f"{limit['gemm_peak'] / GIGA:.0f} GFLOP/s"],
         ["copies", f"{limit['copy'] / GIGA:.0f} GB/s, read and written"],
         ["an empty call, a launch", _in_us(limit["call_s"], limit["launch_s"])],

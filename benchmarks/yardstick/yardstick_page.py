@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from benchmarks import origin
 from benchmarks.yardstick import chart, tables
 from benchmarks.yardstick.systems import OURS, SYSTEMS
 
@@ -31,7 +32,7 @@ def summary(found: Found) -> str:
     ]
     header = ["batch", "step", "recursive_tf, trees/s"]
     header += ["of the best by hand", "of the best other"]
-    return f"{origin(found)}\n\n" + tables.table(header, lines)
+    return f"{origin.in_words(found)}\n\n" + tables.table(header, lines)
 
 
 def _best(row: Mapping[str, Any], by_hand: bool) -> str:
@@ -45,16 +46,6 @@ def _best(row: Mapping[str, Any], by_hand: bool) -> str:
         return ""
     name = min(ratios, key=ratios.__getitem__)
     return f"{ratios[name]:.2f} ({SYSTEMS[name].title})"
-
-
-def origin(found: Found) -> str:
-    """Returns a sentence that says where figures are from."""
-    about = found["machine"]
-    return (
-        f"`{found['command']}`, revision {found['revision']}, {found['time']}, on "
-        f"{about['processors']} cores of an {about['processor']} processor with "
-        f"TensorFlow {about['tensorflow']}:"
-    )
 
 
 def versions(found: Found) -> str:

@@ -39,7 +39,7 @@ def test_a_line_has_a_cell_for_each_column():
 def test_json_has_every_run(tmp_path):
     path = tmp_path / "figures.json"
     figure = Figure("f", "s", [2.0, 1.0], at_least(1))
-    table.write_json(path, {"row": [figure]}, {"repeats": 2})
+    table.write_json(path, {"row": [figure]}, {"repeats": 2}, {"revision": "abc"})
     (written,) = json.loads(path.read_text())["rows"]["row"]
     assert written["runs"] == [2.0, 1.0]
     assert written["median"] == 1.5

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from benchmarks import pages
+from benchmarks.origin import origin
 from benchmarks.workers import Worker, WorkerError
 from benchmarks.works import making
 from benchmarks.yardstick import session, tables, yardstick_page
@@ -60,16 +61,8 @@ def found():
     ]
     parts = {"collate": 0.25, "call and loss": 0.75}
     return {
-        "command": "python -m benchmarks",
-        "revision": "abc",
-        "time": "2026-01-01",
+        **origin("benchmarks", []),
         "plan": vars(plan),
-        "machine": {
-            "processor": "Fake",
-            "processors": 2,
-            "tensorflow": "2",
-            "python": "3",
-        },
         "limits": {
             "gemm": {"treelstm": {"1": 1e9}},
             "gemm_peak": 1e9,

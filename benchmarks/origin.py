@@ -1,0 +1,54 @@
+"""Where figures are from: it stands in every JSON, and in a sentence of every page."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import pathlib
+import platform
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def origin(module: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Returns what a reader needs to know to measure the same again.
+
+    Args:
+        module: What was run, e.g. "benchmarks.calls".
+        arguments: Of its command line.
+    """
+    return {
+        "command": " ".join(["python -m", module, *arguments]),
+        "revision": revision(),
+        "time": time.strftime("%Y-%m-%d"),
+        "processor": processor(),
+        "processors": len(os.sched_getaffinity(0)),
+        "tensorflow": importlib.metadata.version("tensorflow"),
+        "python": platform.python_version(),
+    }
+
+
+def in_words(found: Mapping[str, Any]) -> str:
+    """Returns the beginning of a sentence that ends with the figures."""
+    return (
+        f"`{found['command']}`, revision {found['revision']}, {found['time']}, on "
+        f"{found['processors']} cores of a processor {found['processor']}, with "
+        f"TensorFlow {found['tensorflow']} and Python {found['python']}:"
+    )
+
+
+def revision() -> str:
+    """Returns the commit, with "-dirty" if files differ from it."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def processor() -> str:
+    """Returns the name that the processor gives itself."""
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
