@@ -1,0 +1,1 @@
+"""Other systems that run recursive models, measured beside this one."""
