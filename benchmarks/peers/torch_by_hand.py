@@ -2,8 +2,8 @@
 
     python -m benchmarks.peers.torch_by_hand --model treelstm.npz --batch 25
 
-Leaves of the same word are computed once. Trees know the heights of their nodes from the
-start: `torch_levels.Treebank`.
+Leaves of the same word are computed once. Trees know the heights of their nodes from
+the start: `torch_levels.Treebank`.
 """
 
 from __future__ import annotations

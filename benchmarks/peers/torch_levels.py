@@ -1,9 +1,9 @@
 """Batches in levels: rows so ordered that the nodes of a level are one slice.
 
-NumPy alone. First stand the leaves, a row for each word that occurs, since leaves of the
-same word have the same state; above them the other nodes by height. A row finds its
-children by their rows, and its gradient in a slot of its parent: slots are one for each
-root, and then two for each inner node, its left child's and its right child's.
+NumPy alone. First stand the leaves, a row for each word that occurs, since leaves of
+the same word have the same state; above them the other nodes by height. A row finds
+its children by their rows, and its gradient in a slot of its parent: slots are one for
+each root, and then two for each inner node, its left child's and its right child's.
 """
 
 from __future__ import annotations
