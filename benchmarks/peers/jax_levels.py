@@ -97,9 +97,7 @@ class Program:
             carry = lax.fori_loop(first, end, phase, carry)
         return carry
 
-    def _down(
-        self, states: Rows, kept: Rows, d_h: Array
-    ) -> tuple[Rows, Array]:
+    def _down(self, states: Rows, kept: Rows, d_h: Array) -> tuple[Rows, Array]:
         """Returns gradients that parents left for children, and those of products."""
         shape = self._shape
 
@@ -243,7 +241,9 @@ class JaxLevels:
         if self._is_adagrad:
             words = fields(shape, numbers).words
             rows = _summed(shape, numbers, rows)
-            sums["embedding"] = sums["embedding"].at[words].add(rows * rows, mode="drop")
+            sums["embedding"] = (
+                sums["embedding"].at[words].add(rows * rows, mode="drop")
+            )
             rows = _scaled(rows, sums["embedding"].at[words].get(mode="clip"))
         weights["embedding"] = (
             weights["embedding"].at[words].add(-command.RATE * rows, mode="drop")

@@ -117,6 +117,22 @@ SYSTEMS: dict[str, System] = {
             "benchmarks.peers.dynet_autobatch",
             "dynet",
         ),
-        System("dgl_batched", "DGL", "benchmarks.peers.dgl_batched", "dgl"),
+        System(
+            "dynet_autobatch_mkl",
+            "DyNet, autobatch, MKL",
+            "benchmarks.peers.dynet_autobatch",
+            "dynet_mkl",
+            {
+                **environments.environment_variables("dynet_mkl"),
+                "MKL_NUM_THREADS": "1",
+            },
+        ),
+        System(
+            "dgl_batched",
+            "DGL",
+            "benchmarks.peers.dgl_batched",
+            "dgl",
+            environments.environment_variables("dgl"),
+        ),
     )
 }
