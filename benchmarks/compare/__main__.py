@@ -63,7 +63,10 @@ def compare(asked: argparse.Namespace) -> int:
     """Builds, measures and prints. Returns the exit status."""
     sizes = QUICK if asked.quick else Sizes()
     commits = {"A": builds.commit_of(asked.before), "B": builds.commit_of(asked.after)}
-    print(f"A is {asked.before}, {commits['A']}; B is {asked.after}, {commits['B']}.")
+    print(
+        f"A is {asked.before}, {commits['A']}; B is {asked.after}, {commits['B']}.",
+        flush=True,
+    )
     folders = {
         role: builds.built(commits[role[0]], asked.cache.resolve())
         for role in rounds.ROLES

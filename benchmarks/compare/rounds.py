@@ -131,7 +131,7 @@ def measure(start: Start, sizes: Sizes, seconds: float, rng: random.Random) -> M
         piece.name: {role: [] for role in ROLES} for piece in all_pieces(sizes)
     }
     total = max(1, round(seconds))
-    bar_format = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+    bar_format = "{desc}{percentage:3.0f}%|{bar}| {elapsed}"
     rounds, goes_on = 0, True
     with tqdm(total=total, bar_format=bar_format, leave=False) as bar:
         clock = Clock(seconds, bar)
