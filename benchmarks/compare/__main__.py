@@ -3,6 +3,7 @@
     python -m benchmarks.compare main HEAD              # ten minutes
     python -m benchmarks.compare main HEAD --data=sst   # on sst/train.txt
     python -m benchmarks.compare main HEAD --minutes=20 # sees smaller changes
+    python -m benchmarks.compare HEAD $(git stash create)   # what is not committed
     python -m benchmarks.compare HEAD HEAD --quick      # only shows that it runs
 
 Builds both revisions of the repository, once each, and measures calls, steps of the
@@ -56,7 +57,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--cache", type=pathlib.Path, default=builds.CACHE, help="folder of builds"
     )
-    return parser.parse_args(arguments)
+    asked = parser.parse_args(arguments)
+    if asked.json and not asked.json.resolve().parent.is_dir():
+        parser.error(f"--json={asked.json}: there is no such folder.")
+    return asked
 
 
 def compare(asked: argparse.Namespace) -> int:
@@ -114,23 +118,24 @@ def print_table(sizes: Sizes, measured: Measured, least: float) -> list[Verdict]
 
 def conclusion(verdicts: Sequence[Verdict]) -> str:
     """Returns what the table says, in words."""
-    if any(verdict.outcome == UNKNOWN for verdict in verdicts):
-        return "Too few for a verdict: six are needed; --minutes gives it more time."
     slower = [
         f"{v.name}: {v.ratio.median:.3f} times the cost, and up to {v.bound:.3f} is "
-        "noise or too little"
+        "noise or too little."
         for v in verdicts
         if v.outcome == SLOWER
     ]
-    return "\n".join(["B is slower:", *slower]) if slower else "Nothing is slower."
+    said = ["B is slower:", *slower] if slower else ["Nothing is surely slower."]
+    if any(verdict.outcome == UNKNOWN for verdict in verdicts):
+        said.append("Not all figures have the six runs of a verdict: more --minutes.")
+    return "\n".join(said)
 
 
 def status_of(verdicts: Sequence[Verdict]) -> int:
     """Returns the exit status."""
     outcomes = {verdict.outcome for verdict in verdicts}
-    if UNKNOWN in outcomes:
-        return CANNOT_SAY
-    return SOMETHING_SLOWER if SLOWER in outcomes else NOTHING_SLOWER
+    if SLOWER in outcomes:
+        return SOMETHING_SLOWER
+    return CANNOT_SAY if UNKNOWN in outcomes else NOTHING_SLOWER
 
 
 @contextlib.contextmanager

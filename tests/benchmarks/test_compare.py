@@ -109,16 +109,30 @@ def test_too_few_runs_give_no_verdict_and_a_status_of_their_own():
     assert compare.status_of([verdict]) == compare.CANNOT_SAY
 
 
-def test_the_status_is_that_of_the_worst_figure():
+def test_one_figure_that_is_surely_slower_is_enough():
     slow, same = (judge("f", noisy_runs(0, times)) for times in (1.2, 1.0))
-    assert compare.status_of([same, slow]) == compare.SOMETHING_SLOWER == 1
+    few = judge("f", {role: [1.0] for role in rounds.ROLES})
+    assert compare.status_of([same, slow, few]) == compare.SOMETHING_SLOWER == 1
     assert compare.status_of([same]) == compare.NOTHING_SLOWER == 0
+
+
+def test_what_is_said_of_a_slowdown_has_its_figure_and_what_would_be_noise():
+    verdict = judge("fib", noisy_runs(0, 1.2))
+    said = compare.conclusion([verdict])
+    assert f"fib: {verdict.ratio.median:.3f} times the cost" in said
+    assert f"{verdict.bound:.3f} is noise" in said
 
 
 @has_git
 def test_a_revision_that_is_not_there_is_refused(capsys):
     assert compare.main(["no-such-revision", "HEAD"]) == compare.CANNOT_SAY
     assert "'no-such-revision' is no revision" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(capsys):
+    with pytest.raises(SystemExit):
+        compare.main(["HEAD", "HEAD", "--json", "no/such/folder/out.json"])
+    assert "there is no such folder" in capsys.readouterr().err
 
 
 def test_an_order_is_answered():
