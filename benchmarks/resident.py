@@ -1,4 +1,4 @@
-"""Memory of this process, on Linux with glibc 2.33 or later.
+"""Memory of a process, on Linux with glibc 2.33 or later.
 
 Three measures, each for what it is honest about:
 
@@ -12,8 +12,9 @@ Three measures, each for what it is honest about:
 
 import ctypes
 import pathlib
+from typing import Final
 
-_STATUS = pathlib.Path("/proc/self/status")
+THIS: Final = "self"
 
 
 class _Mallinfo2(ctypes.Structure):
@@ -34,27 +35,28 @@ class _Mallinfo2(ctypes.Structure):
     )
 
 
-def resident_bytes() -> int:
-    """Returns the memory of this process that is in RAM now."""
-    return _status_bytes("VmRSS")
+def resident_bytes(process: int | str = THIS) -> int:
+    """Returns the memory of a process, of this one unless told, that is in RAM now."""
+    return _status_bytes(process, "VmRSS")
 
 
-def peak_resident_bytes() -> int:
+def peak_resident_bytes(process: int | str = THIS) -> int:
     """Returns the most that `resident_bytes` ever was."""
-    return _status_bytes("VmHWM")
+    return _status_bytes(process, "VmHWM")
 
 
 def in_use_bytes() -> int:
-    """Returns the bytes that were allocated with malloc and not freed."""
+    """Returns the bytes that this process allocated with malloc and did not free."""
     mallinfo2 = ctypes.CDLL(None).mallinfo2
     mallinfo2.restype = _Mallinfo2
     info = mallinfo2()
     return int(info.uordblks + info.hblkhd)
 
 
-def _status_bytes(field: str) -> int:
-    for row in _STATUS.read_text(encoding="ascii").splitlines():
+def _status_bytes(process: int | str, field: str) -> int:
+    status = pathlib.Path(f"/proc/{process}/status")
+    for row in status.read_text(encoding="ascii").splitlines():
         name, _, value = row.partition(":")
         if name == field:
             return int(value.removesuffix("kB")) * 1024
-    raise OSError(f"{_STATUS} has no {field}; this is for Linux.")
+    raise OSError(f"{status} has no {field}; this is for Linux.")

@@ -1,0 +1,1 @@
+"""Whether a revision is slower than another one, beyond what the machine's noise is."""
