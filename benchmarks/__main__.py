@@ -18,7 +18,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tqdm import tqdm
@@ -27,7 +27,7 @@ from benchmarks.cores import use_two_cores
 from benchmarks.origin import origin
 from benchmarks.peers import environments
 from benchmarks.peers.command import MODES, OPTIMIZERS
-from benchmarks.workers import Worker
+from benchmarks.workers import Worker, ended_in_order
 from benchmarks.works import making
 from benchmarks.yardstick import session, tables
 from benchmarks.yardstick.session import Plan
@@ -40,21 +40,24 @@ DEADLINE_S = 300.0
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measures, prints tables, and writes what was found."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     asked = parse(arguments)
     use_two_cores()
-    not_made = _make_environments(asked.peers)
-    plan = _plan(asked)
-    systems = [SYSTEMS[name] for name in asked.systems]
-    arguments = sys.argv[1:] if arguments is None else arguments
-    found = origin("benchmarks", arguments) | {
-        "plan": dataclasses.asdict(plan),
-        "limits": _limits(),
-    }
-    found["breakdowns"] = _breakdowns(plan, found["limits"]["gemm_peak"])
-    found |= vars(session.run(plan, systems, not_made))
+    with ended_in_order():
+        found = measure(asked, origin("benchmarks", arguments))
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print("\n\n".join(tables.all_of(found)))
+
+
+def measure(asked: argparse.Namespace, where: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns everything that the command finds, with where it was found."""
+    not_made = _make_environments(asked.peers)
+    plan = _plan(asked)
+    systems = [SYSTEMS[name] for name in asked.systems]
+    found = {**where, "plan": dataclasses.asdict(plan), "limits": _limits()}
+    found["breakdowns"] = _breakdowns(plan, found["limits"]["gemm_peak"])
+    return found | vars(session.run(plan, systems, not_made))
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:

@@ -6,9 +6,10 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 # Tracing everything takes a minute where a machine is slow; more is a hang.
@@ -131,3 +132,18 @@ class Worker:
         self._stderr.seek(max(0, size - _END_OF_STDERR))
         said = self._stderr.read().decode(errors="replace").strip()
         return f"The process {self.name} {what}. The end of its stderr:\n{said}"
+
+
+@contextlib.contextmanager
+def ended_in_order() -> Iterator[None]:
+    """Lets what ends this process unwind it, so that nothing that it started stays."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    before = {
+        number: signal.signal(number, lambda n, _: sys.exit(128 + n))
+        for number in signals
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -13,14 +13,12 @@ said. It uses two processors, and needs a machine that does nothing else.
 """
 
 import argparse
-import contextlib
 import dataclasses
 import pathlib
 import random
-import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.compare import builds, report, rounds
@@ -33,8 +31,9 @@ from benchmarks.compare.verdict import (
     Verdict,
     judge,
 )
-from benchmarks.compare.workers import WorkerError
 from benchmarks.cores import use_two_cores
+from benchmarks.origin import origin
+from benchmarks.workers import WorkerError, ended_in_order
 
 NOTHING_SLOWER, SOMETHING_SLOWER, CANNOT_SAY = 0, 1, 2
 
@@ -84,8 +83,11 @@ def compare(asked: argparse.Namespace) -> int:
         measured = rounds.measure(start, sizes, seconds, random.Random())
     verdicts = print_table(sizes, measured, asked.least)
     if asked.json:
-        settings = settings_of(asked, commits, sizes)
-        report.write_json(asked.json, all_pieces(sizes), measured, verdicts, settings)
+        where = origin("benchmarks.compare", [asked.before, asked.after])
+        described = settings_of(asked, commits, sizes)
+        report.write_json(
+            asked.json, all_pieces(sizes), measured, verdicts, described, where
+        )
     return NOTHING_SLOWER if asked.quick else status_of(verdicts)
 
 
@@ -136,21 +138,6 @@ def status_of(verdicts: Sequence[Verdict]) -> int:
     if SLOWER in outcomes:
         return SOMETHING_SLOWER
     return CANNOT_SAY if UNKNOWN in outcomes else NOTHING_SLOWER
-
-
-@contextlib.contextmanager
-def ended_in_order() -> Iterator[None]:
-    """Lets what ends this process unwind it, so that nothing that it started stays."""
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    before = {
-        number: signal.signal(number, lambda n, _: sys.exit(128 + n))
-        for number in signals
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def main(arguments: Sequence[str]) -> int:

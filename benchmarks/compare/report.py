@@ -3,7 +3,6 @@
 import dataclasses
 import os
 import pathlib
-import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,6 +49,7 @@ def write_json(
     measured: Measured,
     verdicts: Sequence[Verdict],
     settings: Mapping[str, Any],
+    where: Mapping[str, Any],
 ) -> None:
     """Writes every run of each role, and what they were measured on."""
     rows = {
@@ -61,22 +61,9 @@ def write_json(
     }
     described = {
         **settings,
-        "machine": machine(),
         "threads": {name: os.environ.get(name) for name in _THREADS},
         "processes": measured.hello,
         "rounds": measured.rounds,
         "verdicts": [dataclasses.asdict(verdict) for verdict in verdicts],
     }
-    table.write_json(path, rows, described)
-
-
-def machine() -> dict[str, Any]:
-    """Returns what runs the processes."""
-    rows = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    models = [row.partition(":")[2].strip() for row in rows if "model name" in row]
-    return {
-        "system": platform.platform(),
-        "processor": models[0] if models else platform.machine(),
-        "processors": os.cpu_count(),
-        "load": os.getloadavg(),
-    }
+    table.write_json(path, rows, described, where)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any, Protocol
+from typing import Any
 
 # XLA has one thread for each of them.
 os.environ.setdefault("NPROC", "2")

@@ -2,18 +2,16 @@
 
 import json
 import os
-import pathlib
 import random
 import subprocess
 import sys
-import time
 
 import pytest
 
 from benchmarks.compare import __main__ as compare
 from benchmarks.compare import builds, pieces, rounds
 from benchmarks.compare.verdict import FASTER, SAME, SLOWER, UNKNOWN, interval, judge
-from benchmarks.compare.workers import Worker, WorkerError
+from benchmarks.workers import Worker
 
 ROUNDS = 16
 ECHO = (
@@ -39,11 +37,6 @@ def noisy_runs(seed, times=1.0, noise=0.02):
 
 def start(program, limit_s=30.0):
     return Worker("A1", [sys.executable, "-c", program], os.environ, limit_s)
-
-
-def state_of(pid):
-    """The letter of a process, e.g. T where it is stopped."""
-    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def test_the_interval_of_a_median_is_between_two_runs():
@@ -133,51 +126,6 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(capsys):
     with pytest.raises(SystemExit):
         compare.main(["HEAD", "HEAD", "--json", "no/such/folder/out.json"])
     assert "there is no such folder" in capsys.readouterr().err
-
-
-def test_an_order_is_answered():
-    with start(ECHO) as worker:
-        assert worker.ask(do="it", times=2) == {"do": "it", "times": 2}
-
-
-def test_a_process_is_stopped_while_it_has_no_order():
-    with start(ECHO) as worker:
-        assert wait_for_state(worker.pid, "T")
-        worker.ask(do="it")
-        assert wait_for_state(worker.pid, "T")
-
-
-def wait_for_state(pid, state):
-    end = time.monotonic() + 30
-    while state_of(pid) != state and time.monotonic() < end:
-        time.sleep(0.01)
-    return state_of(pid) == state
-
-
-def test_a_stopped_process_ends_with_its_context():
-    with pytest.raises(KeyboardInterrupt), start(ECHO) as worker:
-        raise KeyboardInterrupt
-    with pytest.raises(ProcessLookupError):
-        os.kill(worker.pid, 0)
-
-
-def test_a_process_that_dies_at_its_start_shows_its_stderr():
-    with pytest.raises(WorkerError, match=r"(?s)A1 died, with status 1.*no luck"):
-        start("import sys; sys.exit('no luck')")
-
-
-def test_a_process_that_dies_of_an_order_shows_its_stderr():
-    dies = "print('{}', flush=True); input(); raise ValueError('no luck')"
-    with (
-        start(dies) as worker,
-        pytest.raises(WorkerError, match=r"(?s)A1 died.*ValueError: no luck"),
-    ):
-        worker.ask(do="it")
-
-
-def test_a_process_that_says_nothing_is_given_up():
-    with pytest.raises(WorkerError, match="gave no answer in 1 s"):
-        start("import time; time.sleep(60)", limit_s=1)
 
 
 def test_random_trees_have_as_many_words_as_asked(tmp_path):

@@ -1,14 +1,12 @@
 """The yardstick compares systems that agree, and its pages say what it found."""
 
 import json
-import os
 import sys
 
 import pytest
 
 from benchmarks import pages
 from benchmarks.origin import origin
-from benchmarks.workers import Worker, WorkerError
 from benchmarks.works import making
 from benchmarks.yardstick import session, tables, yardstick_page
 from benchmarks.yardstick.agreement import disagreement
@@ -164,24 +162,6 @@ def test_a_chart_is_drawn(found, tmp_path):
 def test_pages_have_the_figures_of_their_json(page):
     text = (pages.ROOT / page).read_text()
     assert pages.filled(text) == text
-
-
-def test_a_worker_that_ends_says_why():
-    script = "print('hello'); print('{}', flush=True); raise ValueError('of no use')"
-    with (
-        Worker("A", [sys.executable, "-c", script], os.environ) as worker,
-        pytest.raises(WorkerError, match=r"A died, with status 1(.*\n)*.*of no use"),
-    ):
-        worker.ask(what=1)
-
-
-def test_a_worker_that_does_not_answer_is_an_error():
-    script = "import time; print('{}', flush=True); time.sleep(60)"
-    with (
-        Worker("A", [sys.executable, "-c", script], os.environ, 1.0) as worker,
-        pytest.raises(WorkerError, match="no answer in 1 s"),
-    ):
-        worker.ask(what=1)
 
 
 def test_works_of_the_yardstick_have_systems_of_ours():
