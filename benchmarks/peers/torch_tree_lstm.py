@@ -139,7 +139,7 @@ class TreeLSTM:
             above_h[at.trees :].view(inner, 2 * hidden),
             above_c[at.trees :].view(inner, 2, hidden),
         )
-        kernel = transposed(self._w["kernel"], buffers)
+        kernel = transposed(self._w["kernel"], at.sizes, buffers)
         columns = (own, *(tensor.split(at.sizes) for tensor in tensors))
         for d_own, slots, dh_level, dc3, d_c_level, dz_level, f, dx, dcc in reversed(
             list(zip(*columns, strict=True))
