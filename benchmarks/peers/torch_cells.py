@@ -20,6 +20,8 @@ from benchmarks.peers.torch_levels import Levels
 Weights = dict[str, Tensor]
 
 MINUS_ONE = torch.tensor(-1.0)
+SLOW_IF_TRANSPOSED = range(4, 64)
+LEVELS_WORTH_A_COPY = 3
 
 
 class Updates(Protocol):
@@ -93,8 +95,14 @@ class Indices:
         return torch.embedding_bag(slots, self.leaf_slots, self.leaf_starts)[0]
 
 
-def transposed(kernel: Tensor, buffers: Buffers) -> Tensor:
-    """Returns a copy: a transposed factor makes a product of few rows much slower."""
+def transposed(kernel: Tensor, sizes: Sequence[int], buffers: Buffers) -> Tensor:
+    """Returns the transpose of a matrix, by which levels of these sizes are multiplied.
+
+    A factor that is a transposed view takes 30 microseconds more than one that is not
+    where rows are some, neither very few nor many; a copy takes 80 or more.
+    """
+    if sum(size in SLOW_IF_TRANSPOSED for size in sizes) <= LEVELS_WORTH_A_COPY:
+        return kernel.t()
     copy = buffers.rows("transposed", kernel.shape[1], kernel.shape[0])
     np.copyto(copy.numpy(), kernel.numpy().T)
     return copy
@@ -145,7 +153,7 @@ class OneLayer:
         above[: at.trees] = 0 if roots is None else roots
         dx = above[at.trees :].view(inner, 2 * hidden)
         dz = self._buffers.rows("dz", inner, hidden)
-        kernel = transposed(self._w["kernel"], self._buffers)
+        kernel = transposed(self._w["kernel"], at.sizes, self._buffers)
         derive = self._derive
         own = [None] * len(at.sizes) if dh is None else dh[leaves:].split(at.sizes)
         tensors = (at.slots, dz, self._h[leaves:], dx)

@@ -80,6 +80,8 @@ class TreeLSTM:
         self._c = c = buffers.rows("c", rows, hidden)
         self._leaves(at, h[:leaves], c[:leaves])
         kernel, bias = self._w["kernel"], self._w["bias"]
+        if keep:
+            buffers.rows("z", len(at.slots), 5 * hidden).copy_(bias)
         z_levels, x_levels, cc_levels, t_levels = (
             buffers.levels(name, at.sizes, width * hidden, keep)
             for name, width in (("z", 5), ("x", 2), ("cc", 2), ("t", 1))
@@ -91,7 +93,10 @@ class TreeLSTM:
         ):
             torch.index_select(h, 0, children, out=x.view(-1, hidden))
             torch.index_select(c, 0, children, out=cc.view(-1, hidden))
-            torch.addmm(bias, x, kernel, out=z)
+            if keep:
+                z.addmm_(x, kernel)
+            else:
+                torch.addmm(bias, x, kernel, out=z)
             o, i, f_left, f_right, u = z.split(hidden, 1)
             c_left, c_right = cc.split(hidden, 1)
             _activate(z, u)
@@ -126,23 +131,20 @@ class TreeLSTM:
         z = buffers.rows("z", inner, 5 * hidden)
         tensors = (
             at.slots,
+            buffers.rows("dh", inner, hidden),
+            buffers.rows("dc", inner, hidden).view(inner, 1, hidden),
             d_c,
             dz,
             z[:, 2 * hidden : 4 * hidden].unflatten(1, (2, hidden)),
             above_h[at.trees :].view(inner, 2 * hidden),
             above_c[at.trees :].view(inner, 2, hidden),
         )
-        kernel = transposed(self._w["kernel"], buffers)
-        columns = (
-            own,
-            buffers.levels("dh", at.sizes, hidden, keep=False),
-            buffers.levels("dc", at.sizes, hidden, keep=False),
-            *(tensor.split(at.sizes) for tensor in tensors),
-        )
-        for d_own, dh_level, dc, slots, d_c_level, dz_level, f, dx, dcc in reversed(
+        kernel = transposed(self._w["kernel"], at.sizes, buffers)
+        columns = (own, *(tensor.split(at.sizes) for tensor in tensors))
+        for d_own, slots, dh_level, dc3, d_c_level, dz_level, f, dx, dcc in reversed(
             list(zip(*columns, strict=True))
         ):
-            dc3 = dc.unsqueeze(1)
+            dc = dc3.squeeze(1)
             torch.index_select(above_h, 0, slots, out=dh_level)
             torch.index_select(above_c, 0, slots, out=dc)
             if d_own is not None:
