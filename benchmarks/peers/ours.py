@@ -106,8 +106,7 @@ class RecursiveTF:
         }
         self._cell = CELLS[work.name](self._weights)
         self._variables = list(self._weights.values())
-        self._optimizer = _optimizer(optimizer)
-        self._optimizer.build(self._variables)
+        self._update = _update_of(optimizer, self._variables)
         self._trees = work.trees
         nodes, roots = (
             tf.TensorSpec([4, None], tf.int32),
@@ -140,7 +139,7 @@ class RecursiveTF:
 
     def _train(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
         loss, gradients = self._gradients(nodes, roots)
-        self._optimizer.apply(gradients, self._variables)
+        self._update(gradients, self._variables)
         return loss
 
     def _gradients(self, nodes: tf.Tensor, roots: tf.Tensor) -> Any:
@@ -199,12 +198,28 @@ class RecursiveTF:
         return state[0], tf.gather(labels, roots)
 
 
-def _optimizer(name: str) -> keras.optimizers.Optimizer:
-    if name == "sgd":
-        return keras.optimizers.SGD(command.RATE)
-    return rtf.optimizers.SparseAdagrad(
+def _update_of(optimizer: str, variables: list[tf.Variable]) -> Callable[..., None]:
+    """Returns what takes gradients and variables."""
+    if optimizer == "sgd":
+        return _descend
+    adagrad = rtf.optimizers.SparseAdagrad(
         command.RATE, initial_accumulator_value=command.START, epsilon=command.EPSILON
     )
+    adagrad.build(variables)
+    return adagrad.apply
+
+
+def _descend(gradients: list[Any], variables: list[tf.Variable]) -> None:
+    """Plain SGD; Keras's multiplies gradients in an op before that of the update."""
+    rate = tf.constant(command.RATE)
+    for gradient, variable in zip(gradients, variables, strict=True):
+        if isinstance(gradient, tf.IndexedSlices):
+            rows = tf.IndexedSlices(rate * gradient.values, gradient.indices)
+            variable.scatter_sub(rows)
+        else:
+            tf.raw_ops.ResourceApplyGradientDescent(
+                var=variable.handle, alpha=rate, delta=gradient
+            )
 
 
 def make(work: Work, optimizer: str) -> RecursiveTF:
