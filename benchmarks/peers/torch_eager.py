@@ -95,7 +95,7 @@ class Eager:
             for name, value in work.weights.items()
         }
         self._cell = CELLS[work.name](self._weights)
-        self._optimizer = _optimizer(optimizer, list(self._weights.values()))
+        self._optimizer = optimizer_of(optimizer, list(self._weights.values()))
         self._trees = work.trees
         self._at_nodes = work.recursion.loss_at == "nodes"
 
@@ -120,7 +120,7 @@ class Eager:
         """Returns the loss, and the norms of its gradients."""
         loss = self._loss(trees)
         loss.backward()
-        norms = {name: _norm(value.grad) for name, value in self._weights.items()}
+        norms = {name: norm_of(value.grad) for name, value in self._weights.items()}
         self._optimizer.zero_grad()
         return float(loss.detach()), norms
 
@@ -169,7 +169,7 @@ class Eager:
         return [each[0] for each in states] if self._at_nodes else [root[0]]
 
 
-def _optimizer(name: str, weights: list[Tensor]) -> torch.optim.Optimizer:
+def optimizer_of(name: str, weights: list[Tensor]) -> torch.optim.Optimizer:
     if name == "sgd":
         return torch.optim.SGD(weights, command.RATE)
     return torch.optim.Adagrad(
@@ -180,7 +180,7 @@ def _optimizer(name: str, weights: list[Tensor]) -> torch.optim.Optimizer:
     )
 
 
-def _norm(gradient: Tensor) -> float:
+def norm_of(gradient: Tensor) -> float:
     if gradient.is_sparse:
         gradient = gradient.coalesce().values()
     return float(gradient.double().norm())
