@@ -32,10 +32,13 @@ class Rows(NamedTuple):
     Attributes:
         numbers: int32[rows]: its rows of the tables, which follow each other.
         children: int32[2 * rows]: those of its children, by turns left and right.
+        begin, size: int32[2]: where the slice of its rows begins, and its size.
     """
 
     numbers: tf.Tensor
     children: tf.Tensor
+    begin: tf.Tensor
+    size: tf.Tensor
 
 
 class Below(NamedTuple):
@@ -107,8 +110,7 @@ class Recursion:
         kernel = tf.transpose(self._weights["kernel"])
         all_dz = []
         for level, kept in zip(reversed(levels), reversed(below.inner), strict=True):
-            begin, size = level.numbers[0], tf.size(level.numbers)
-            states = tuple(tf.slice(t, [begin, 0], [size, -1]) for t in dtables)
+            states = tuple(tf.slice(t, level.begin, level.size) for t in dtables)
             dz, dothers = self._cell.inner_gradient(kept, states)
             all_dz.append(dz)
             dtables = tuple(
@@ -136,14 +138,22 @@ class Recursion:
 
 
 def _levels_of(batch: Levels) -> list[Rows]:
-    num_levels = batch.sizes.shape[0]
+    """Returns the levels, made at once: an op a level is what counts at one tree."""
+    sizes = batch.sizes
+    num_levels = sizes.shape[0]
     if not num_levels:
         return []
     num_words, num_inner = tf.size(batch.words), tf.shape(batch.children)[0]
-    numbers = tf.split(tf.range(num_words, num_words + num_inner), batch.sizes)
-    children = tf.split(batch.children, batch.sizes)
-    flat = [tf.reshape(pairs, [-1]) for pairs in children]
-    return list(map(Rows, numbers, flat))
+    begins = num_words + tf.cumsum(sizes, exclusive=True)
+    return list(
+        map(
+            Rows,
+            tf.split(tf.range(num_words, num_words + num_inner), sizes),
+            tf.split(tf.reshape(batch.children, [-1]), 2 * sizes),
+            tf.unstack(tf.stack([begins, tf.zeros_like(sizes)], 1)),
+            tf.unstack(tf.stack([sizes, -tf.ones_like(sizes)], 1)),
+        )
+    )
 
 
 def _empty(rows: tf.Tensor, width: int) -> tf.Tensor:
