@@ -10,20 +10,16 @@ of the kernels are one product each, after the last level.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
 from benchmarks.peers import command
 from benchmarks.peers.levels import Leveler, Levels
 from benchmarks.peers.tensorflow_cells import Kept, States, cell_of
-from benchmarks.peers.tensorflow_weights import Gradients, Weights
-from benchmarks.works.work import CLASSES, Work
-
-THREADS = 2
+from benchmarks.peers.tensorflow_steps import Steps, take_threads, versions
+from benchmarks.peers.tensorflow_weights import Gradients, Weights, of_product
+from benchmarks.works.work import Work
 
 
 class Rows(NamedTuple):
@@ -68,8 +64,8 @@ class Recursion:
         h = tables[0] if self._at_nodes else tf.gather(tables[0], batch.rows)
         return self._weights.loss(h, batch.targets)
 
-    def gradients(self, batch: Levels) -> tuple[tf.Tensor, Gradients]:
-        """Returns the loss, and the gradients of the weights and of rows `words`."""
+    def gradients(self, batch: Levels) -> tuple[tf.Tensor, Gradients, tf.Tensor]:
+        """Returns the loss, the gradients of the weights, and the words of rows."""
         levels = _levels_of(batch)
         tables, below = self._forward(batch, levels)
         h = tables[0] if self._at_nodes else tf.gather(tables[0], batch.rows)
@@ -81,24 +77,24 @@ class Recursion:
         others = [_zeros(tf.shape(dh)[0], width) for width in self._cell.widths[1:]]
         dtables, dz = self._backward((dh, *others), levels, below)
         x = _pairs(tables[0], tf.reshape(batch.children, [-1]))
-        gradients = loss.weights | _of_product("", x, dz)
         num_words = tf.size(batch.words)
-        dstates = tuple(table[:num_words] for table in dtables)
-        return loss.value, gradients | self._leaf_gradients(below, dstates)
+        leaves = self._leaf_gradients(below, tuple(t[:num_words] for t in dtables))
+        gradients = loss.weights | of_product("", x, dz) | leaves
+        return loss.value, gradients, batch.words
 
     def _forward(
         self, batch: Levels, levels: list[Rows]
     ) -> tuple[States, Below]:
         """Returns the tables of states, and what the backward pass needs."""
         x = self._weights.look_up(batch.words)
-        states, leaf = self._cell.leaf(self._product("leaf_", x))
+        states, leaf = self._cell.leaf(self._weights.product("leaf_", x))
         num_rows = tf.shape(batch.words)[0] + tf.shape(batch.children)[0]
         tables = tuple(_empty(num_rows, width) for width in self._cell.widths)
         tables = _write(tables, tf.range(tf.size(batch.words)), states)
         inner = []
         for level in levels:
             h, *others = (_pairs(table, level.children) for table in tables)
-            states, kept = self._cell.inner(self._product("", h), tuple(others))
+            states, kept = self._cell.inner(self._weights.product("", h), tuple(others))
             tables = _write(tables, level.numbers, states)
             inner.append(kept)
         return tables, Below(x, leaf, inner)
@@ -128,13 +124,7 @@ class Recursion:
         if "leaf_kernel" not in self._weights:
             return {"embedding": dz}
         dx = tf.matmul(dz, self._weights["leaf_kernel"], transpose_b=True)
-        return {"embedding": dx} | _of_product("leaf_", below.x, dz)
-
-    def _product(self, kind: str, x: tf.Tensor) -> tf.Tensor:
-        if f"{kind}kernel" not in self._weights:
-            return x
-        z = x @ self._weights[f"{kind}kernel"]
-        return tf.nn.bias_add(z, self._weights[f"{kind}bias"])
+        return {"embedding": dx} | of_product("leaf_", below.x, dz)
 
 
 def _levels_of(batch: Levels) -> list[Rows]:
@@ -177,78 +167,13 @@ def _pairs(table: tf.Tensor, children: tf.Tensor) -> tf.Tensor:
     return tf.reshape(tf.gather(table, children), [-1, 2 * table.shape[1]])
 
 
-def _of_product(kind: str, x: tf.Tensor, dz: tf.Tensor) -> Gradients:
-    return {
-        f"{kind}kernel": tf.matmul(x, dz, transpose_a=True),
-        f"{kind}bias": tf.reduce_sum(dz, 0),
-    }
-
-
-class TensorFlowByHand:
-    """Steps around the recursion, a graph of each for each number of levels.
-
-    Args:
-        work: What to compute.
-        optimizer: "sgd" or "adagrad".
-    """
-
-    def __init__(self, work: Work, optimizer: str) -> None:
-        self._weights = Weights(work, optimizer)
-        self._recursion = Recursion(work, self._weights)
-        self._level = Leveler(work, share=True)
-        self._at_nodes = work.recursion.loss_at == "nodes"
-        self._train = functools.cache(functools.partial(_traced, self._train_step))
-        self._infer = functools.cache(functools.partial(_traced, self._recursion.loss))
-        self._gradients = functools.cache(
-            functools.partial(_traced, self._recursion.gradients)
-        )
-
-    def train(self, trees: np.ndarray) -> float:
-        """Runs a step of training; returns the loss."""
-        return float(self._run(self._train, trees))
-
-    def infer(self, trees: np.ndarray) -> float:
-        """Returns the loss."""
-        return float(self._run(self._infer, trees))
-
-    def gradients(self, trees: np.ndarray) -> tuple[float, dict[str, float]]:
-        """Returns the loss, and the norms of its gradients."""
-        loss, gradients = self._run(self._gradients, trees)
-        norms = {name: float(tf.norm(gradients[name])) for name in gradients}
-        return float(loss), {name: norms[name] for name in self._weights.variables}
-
-    def _run(self, steps: Callable[[int], Any], trees: np.ndarray) -> Any:
-        batch = self._level(trees)
-        arrays = (batch.words, batch.children, batch.sizes, batch.rows, batch.targets)
-        return steps(len(batch.sizes))(*map(tf.constant, arrays))
-
-    def _train_step(self, batch: Levels) -> tf.Tensor:
-        loss, gradients = self._recursion.gradients(batch)
-        self._weights.update(gradients, batch.words)
-        return loss
-
-
-def _traced(step: Callable[[Levels], Any], num_levels: int) -> Any:
-    """Returns the graph of a step for batches of so many levels."""
-    words, children = tf.TensorSpec([None], tf.int32), tf.TensorSpec([None, 2], tf.int32)
-    sizes = tf.TensorSpec([num_levels], tf.int32)
-    targets = tf.TensorSpec([None, CLASSES], tf.float32)
-    return tf.function(
-        lambda *arrays: step(Levels(*arrays)), autograph=False
-    ).get_concrete_function(words, children, sizes, words, targets)
-
-
-def make(work: Work, optimizer: str) -> TensorFlowByHand:
+def make(work: Work, optimizer: str) -> Steps:
     """Returns the system."""
-    tf.config.threading.set_intra_op_parallelism_threads(THREADS)
     # What runs at the same time would only contend for the same processors.
-    tf.config.threading.set_inter_op_parallelism_threads(1)
-    return TensorFlowByHand(work, optimizer)
-
-
-def versions() -> dict[str, str]:
-    """Says what the system is made with."""
-    return {"tensorflow": tf.__version__}
+    take_threads(inter_op=1)
+    weights = Weights(work, optimizer)
+    level = Leveler(work, share=True)
+    return Steps(Recursion(work, weights), weights, level, unrolled=True)
 
 
 if __name__ == "__main__":

@@ -31,17 +31,43 @@ class TreeLSTM(NamedTuple):
         """Of the states."""
         return (self.hidden, self.hidden)
 
+    @property
+    def leaf_kept(self) -> tuple[int, ...]:
+        """The width of what `pack` makes of a leaf."""
+        return (4 * self.hidden,)
+
+    @property
+    def inner_kept(self) -> tuple[int, ...]:
+        """The width of what `pack` makes of another node."""
+        return (6 * self.hidden,)
+
+    def pack(self, kept: Kept) -> tuple[tf.Tensor, ...]:
+        """Returns what the gradient needs, for tables."""
+        return (tf.concat([kept[0], kept[1], kept[2]], 1),)
+
+    def unpack_leaf(self, packed: tuple[tf.Tensor, ...]) -> Kept:
+        """Returns what the gradient needs, from tables."""
+        n = self.hidden
+        s, u, tanh_c = tf.split(packed[0], [2 * n, n, n], 1)
+        return (s, u, tanh_c, *tf.split(s, 2, 1))
+
+    def unpack_inner(self, packed: tuple[tf.Tensor, ...], below: States) -> Kept:
+        """Returns what the gradient needs, from tables, and from c of the children."""
+        n = self.hidden
+        s, u, tanh_c = tf.split(packed[0], [4 * n, n, n], 1)
+        return (s, u, tanh_c, *tf.split(s, [n, 2 * n, n], 1), below[0])
+
     def leaf(self, z: tf.Tensor) -> tuple[States, Kept]:
         """Returns h and c, given the product and its bias, [rows, 3 * hidden]."""
         s, u = tf.split(z, [2 * self.hidden, self.hidden], 1)
         s, u = tf.sigmoid(s), tf.tanh(u)
         i, o = tf.split(s, 2, 1)
         tanh_c, states = _h_and_c(o, i * u)
-        return states, (s, i, o, u, tanh_c)
+        return states, (s, u, tanh_c, i, o)
 
     def leaf_gradient(self, kept: Kept, states: States) -> tf.Tensor:
         """Returns the gradient of what `leaf` got, given that of the states."""
-        s, i, o, u, tanh_c = kept
+        s, u, tanh_c, i, o = kept
         do, dc = _h_and_c_gradient(o, tanh_c, states)
         ds = tf.raw_ops.SigmoidGrad(y=s, dy=tf.concat([dc * u, do], 1))
         return tf.concat([ds, tf.raw_ops.TanhGrad(y=u, dy=dc * i)], 1)
@@ -60,11 +86,11 @@ class TreeLSTM(NamedTuple):
         (c_below,) = below
         left, right = tf.split(f * c_below, 2, 1)
         tanh_c, states = _h_and_c(o, tf.add_n([i * u, left, right]))
-        return states, (s, i, f, o, u, tanh_c, c_below)
+        return states, (s, u, tanh_c, i, f, o, c_below)
 
     def inner_gradient(self, kept: Kept, states: States) -> tuple[tf.Tensor, States]:
         """Returns the gradients of what `inner` got."""
-        s, i, f, o, u, tanh_c, c_below = kept
+        s, u, tanh_c, i, f, o, c_below = kept
         do, dc = _h_and_c_gradient(o, tanh_c, states)
         both = tf.concat([dc, dc], 1)
         ds = tf.concat([dc * u, both * c_below, do], 1)
@@ -99,6 +125,19 @@ class OneLayer(NamedTuple):
     def widths(self) -> tuple[int, ...]:
         """Of the states."""
         return (self.hidden,)
+
+    @property
+    def inner_kept(self) -> tuple[int, ...]:
+        """The width of what `pack` makes of a node that is no leaf."""
+        return (self.hidden,)
+
+    def pack(self, h: Kept) -> tuple[tf.Tensor, ...]:
+        """Returns what the gradient needs, for tables."""
+        return (h,)
+
+    def unpack_inner(self, packed: tuple[tf.Tensor, ...], _: States) -> Kept:
+        """Returns what the gradient needs, from tables."""
+        return packed[0]
 
     def leaf(self, z: tf.Tensor) -> tuple[States, Kept]:
         """Returns the embedding as it is."""

@@ -51,6 +51,18 @@ class Weights:
         """Returns the embeddings of words, [num_words, embedding]."""
         return tf.gather(self["embedding"], words)
 
+    def product(self, kind: str, x: tf.Tensor) -> tf.Tensor:
+        """Returns the product of rows and its bias; the rows where there is none.
+
+        Args:
+            kind: "leaf_" or "", before the names of the kernel and of the bias.
+            x: [rows, length].
+        """
+        if f"{kind}kernel" not in self.variables:
+            return x
+        z = x @ self[f"{kind}kernel"]
+        return tf.nn.bias_add(z, self[f"{kind}bias"])
+
     def log_probabilities(self, h: tf.Tensor) -> tf.Tensor:
         """Returns those of the classes, [rows, classes]."""
         return tf.nn.log_softmax(
@@ -112,3 +124,11 @@ class Weights:
             epsilon=command.EPSILON,
             grad=gradient,
         )
+
+
+def of_product(kind: str, x: tf.Tensor, dz: tf.Tensor) -> Gradients:
+    """Returns the gradients of the weights that made z of x, by their names."""
+    return {
+        f"{kind}kernel": tf.matmul(x, dz, transpose_a=True),
+        f"{kind}bias": tf.reduce_sum(dz, 0),
+    }
