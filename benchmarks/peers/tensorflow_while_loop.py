@@ -167,7 +167,13 @@ def _run(count: tf.Tensor, body: Body, tables: States) -> States:
     def step(i: tf.Tensor, tables: States) -> tuple[tf.Tensor, States]:
         return i + 1, body(i, tables)
 
-    return tf.while_loop(lambda i, _: i[0] < count, step, (tf.zeros([1], tf.int32), tables))[1]
+    # One at a time: what runs beside it waits for a table of the one before.
+    return tf.while_loop(
+        lambda i, _: i[0] < count,
+        step,
+        (tf.zeros([1], tf.int32), tables),
+        parallel_iterations=1,
+    )[1]
 
 
 def _tables(rows: tf.Tensor, widths: tuple[int, ...]) -> States:
