@@ -9,7 +9,6 @@ import dataclasses
 
 import numpy as np
 
-from benchmarks.works.trees import NO_CHILD
 from benchmarks.works.work import CLASSES, Work
 
 
@@ -101,9 +100,7 @@ class Leveler:
         """Returns which rows have losses, and their targets."""
         labels = self._trees.label[nodes]
         if self._at_nodes:
-            count = int(row_of[-1]) + 1 if len(row_of) else 0
-            count = max(count, int(row_of.max()) + 1)
-            rows, places = np.arange(count, dtype=np.int32), row_of
+            rows, places = np.arange(row_of.max() + 1, dtype=np.int32), row_of
         else:
             rows, places = row_of[roots], np.arange(len(roots))
             labels = labels[roots]
@@ -111,6 +108,3 @@ class Leveler:
         targets = np.bincount(places * CLASSES + labels, minlength=classes)
         targets = (targets / np.float32(len(roots))).astype(np.float32)
         return rows, targets.reshape(len(rows), CLASSES)
-
-
-assert NO_CHILD == -1

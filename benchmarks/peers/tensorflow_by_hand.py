@@ -82,9 +82,7 @@ class Recursion:
         gradients = loss.weights | of_product("", x, dz) | leaves
         return loss.value, gradients, batch.words
 
-    def _forward(
-        self, batch: Levels, levels: list[Rows]
-    ) -> tuple[States, Below]:
+    def _forward(self, batch: Levels, levels: list[Rows]) -> tuple[States, Below]:
         """Returns the tables of states, and what the backward pass needs."""
         x = self._weights.look_up(batch.words)
         states, leaf = self._cell.leaf(self._weights.product("leaf_", x))
@@ -117,6 +115,8 @@ class Recursion:
                     dtables, (dz @ kernel, *dothers), self._cell.widths, strict=True
                 )
             )
+        if not levels:
+            return dtables, tf.zeros([0, kernel.shape[0]])
         return dtables, tf.concat(all_dz[::-1], 0)
 
     def _leaf_gradients(self, below: Below, dstates: States) -> Gradients:
@@ -167,13 +167,18 @@ def _pairs(table: tf.Tensor, children: tf.Tensor) -> tf.Tensor:
     return tf.reshape(tf.gather(table, children), [-1, 2 * table.shape[1]])
 
 
+def system(work: Work, optimizer: str) -> Steps:
+    """Returns the system, in a process with any number of threads."""
+    weights = Weights(work, optimizer)
+    level = Leveler(work, share=True)
+    return Steps(Recursion(work, weights), weights, level, unrolled=True)
+
+
 def make(work: Work, optimizer: str) -> Steps:
     """Returns the system."""
     # What runs at the same time would only contend for the same processors.
     take_threads(inter_op=1)
-    weights = Weights(work, optimizer)
-    level = Leveler(work, share=True)
-    return Steps(Recursion(work, weights), weights, level, unrolled=True)
+    return system(work, optimizer)
 
 
 if __name__ == "__main__":

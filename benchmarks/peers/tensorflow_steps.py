@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from benchmarks.peers.levels import Leveler, Levels
 from benchmarks.peers.tensorflow_weights import Gradients, Weights
-from benchmarks.works.work import CLASSES, Work
+from benchmarks.works.work import CLASSES
 
 THREADS = 2
 PARTS = 5

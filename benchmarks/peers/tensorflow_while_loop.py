@@ -84,7 +84,10 @@ class Recursion:
         inner = _tables(num_inner, self._cell.inner_kept if keeps else ())
 
         def body(i: tf.Tensor, tables: States) -> States:
-            states, kept_tables = tables[: len(self._widths)], tables[len(self._widths) :]
+            states, kept_tables = (
+                tables[: len(self._widths)],
+                tables[len(self._widths) :],
+            )
             children = tf.reshape(tf.gather(batch.children, i), [2])
             h, *others = (_pairs(table, children) for table in states)
             z = self._weights.product("", h)
@@ -93,9 +96,7 @@ class Recursion:
             return states + _write(kept_tables, i, self._cell.pack(kept))
 
         tables = _run(num_inner, body, states + inner)
-        return Forward(
-            x, tables[: len(states)], leaves, tables[len(states) :]
-        )
+        return Forward(x, tables[: len(states)], leaves, tables[len(states) :])
 
     def _leaves(
         self, x: tf.Tensor, states: States, keeps: bool
@@ -157,7 +158,9 @@ class Recursion:
             dz = self._cell.leaf_gradient(self._cell.unpack_leaf(kept), row)
             return _write(tables, i, (dz @ kernel, dz))
 
-        dx, dz = _run(num_leaves, body, _tables(num_leaves, tuple(reversed(kernel.shape))))
+        dx, dz = _run(
+            num_leaves, body, _tables(num_leaves, tuple(reversed(kernel.shape)))
+        )
         return dx, of_product("leaf_", x, dz)
 
 
@@ -197,12 +200,17 @@ def _pairs(table: tf.Tensor, children: tf.Tensor) -> tf.Tensor:
     return tf.reshape(tf.gather(table, children), [-1, 2 * table.shape[1]])
 
 
-def make(work: Work, optimizer: str) -> Steps:
-    """Returns the system."""
-    take_threads(inter_op=1)
+def system(work: Work, optimizer: str) -> Steps:
+    """Returns the system, in a process with any number of threads."""
     weights = Weights(work, optimizer)
     level = Leveler(work, share=False)
     return Steps(Recursion(work, weights), weights, level, unrolled=False)
+
+
+def make(work: Work, optimizer: str) -> Steps:
+    """Returns the system."""
+    take_threads(inter_op=1)
+    return system(work, optimizer)
 
 
 if __name__ == "__main__":

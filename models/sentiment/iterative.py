@@ -4,9 +4,9 @@ Two loops, over the leaves and then over the internal nodes, children before par
 (Jeong et al., EuroSys 2018, figure 1). One node after the other: a loop does not know
 which nodes are independent.
 
-States stand in tables, and so do the gradients: a row is read and written in place. The
-gradient of a read of a tensor array, or of a tensor, would be another array of its size,
-so that a batch would take the square of its nodes.
+States stand in tables, and so do their gradients: a row is read and written in place.
+The gradient of a read of a tensor array, or of a tensor, would be another array of its
+size, so that a batch would take the square of its nodes.
 """
 
 from collections.abc import Callable
