@@ -1,8 +1,12 @@
 """A cell run by an iterative program, to compare with the recursive one.
 
-Two loops, over the leaves and then over the internal nodes, children before parents,
-with every state in a tensor array (Jeong et al., EuroSys 2018, figure 1). One node
-after the other: a loop does not know which nodes are independent.
+Two loops, over the leaves and then over the internal nodes, children before parents
+(Jeong et al., EuroSys 2018, figure 1). One node after the other: a loop does not know
+which nodes are independent.
+
+States stand in tables, and so do their gradients: a row is read and written in place.
+The gradient of a read of a tensor array, or of a tensor, would be another array of its
+size, so that a batch would take the square of its nodes.
 """
 
 from collections.abc import Callable
@@ -50,26 +54,27 @@ class IterativeEncoder(keras.layers.Layer):
         tokens = tf.gather(forest.tokens, leaves)
         words = rtf.layers.look_up(self.embedding, tokens)
 
-        def run_leaf(i: tf.Tensor, _: Any) -> Any:
-            return self.cell.leaf(words[i])
+        def run_leaf(i: tf.Tensor, tables: Any) -> Any:
+            words, states = tables
+            x, words = _read(words, i)
+            return words, _write(states, leaves[i], self.cell.leaf(x))
 
         def run_internal(i: tf.Tensor, states: Any) -> Any:
-            left = tf.gather(forest.left, internal[i])
-            right = tf.gather(forest.right, internal[i])
-            return self.cell((_read(states, left), _read(states, right)), None)
+            node = internal[i]
+            left, states = _read(states, tf.gather(forest.left, node))
+            right, states = _read(states, tf.gather(forest.right, node))
+            return _write(states, node, self.cell((left, right), None))
 
-        states = self._arrays(forest.num_nodes)
-        states = _run(leaves, run_leaf, states)
-        states = _run(internal, run_internal, states)
-        return tf.nest.flatten(states)[0].stack()
+        states = self._tables(forest.num_nodes)
+        words, states = _run(tf.size(leaves), run_leaf, (words, states))
+        states = _run(tf.size(internal), run_internal, states)
+        return _first(*tf.nest.flatten((states, words)))
 
-    def _arrays(self, size: tf.Tensor) -> Any:
-        """Returns an array for each tensor of a state."""
+    def _tables(self, size: tf.Tensor) -> Any:
+        """Returns a table for each tensor of a state."""
         x = tf.zeros([self.embedding.output_dim], self.compute_dtype)
         return tf.nest.map_structure(
-            lambda s: tf.TensorArray(
-                s.dtype, size, element_shape=s.shape, clear_after_read=False
-            ),
+            lambda s: _zeros(tf.concat([[size], s.shape], 0), s.dtype),
             self.cell.leaf(x),
         )
 
@@ -95,17 +100,69 @@ class IterativeEncoder(keras.layers.Layer):
         return cls(**(config | parts))
 
 
-def _run(nodes: tf.Tensor, body: Callable[[tf.Tensor, Any], Any], states: Any) -> Any:
-    """Writes the state of each of some nodes, in order, into arrays of them all."""
+def _run(count: tf.Tensor, body: Callable[[tf.Tensor, Any], Any], tables: Any) -> Any:
+    """Returns the tables after a number of nodes, in order."""
 
-    def step(i: tf.Tensor, states: Any) -> tuple[tf.Tensor, Any]:
-        node = tf.cast(nodes[i], tf.int32)
-        new = body(i, states)
-        write = lambda array, value: array.write(node, value)  # noqa: E731
-        return i + 1, tf.nest.map_structure(write, states, new)
+    def step(i: tf.Tensor, tables: Any) -> tuple[tf.Tensor, Any]:
+        return i + 1, body(i, tables)
 
-    return tf.while_loop(lambda i, _: i < tf.size(nodes), step, (0, states))[1]
+    return tf.while_loop(lambda i, _: i < count, step, (0, tables))[1]
 
 
-def _read(states: Any, node: tf.Tensor) -> Any:
-    return tf.nest.map_structure(lambda array: array.read(node), states)
+def _read(tables: Any, row: tf.Tensor) -> tuple[Any, Any]:
+    """Returns a row of each table, and the tables, for all that comes after it."""
+    pairs = [_read_one(table, row) for table in tf.nest.flatten(tables)]
+    rows, after = zip(*pairs, strict=True)
+    return (
+        tf.nest.pack_sequence_as(tables, rows),
+        tf.nest.pack_sequence_as(tables, after),
+    )
+
+
+def _write(tables: Any, row: tf.Tensor, values: Any) -> Any:
+    """Returns the tables with a row of each written, before which it is not read."""
+    write = lambda table, value: _write_one(table, row, value)  # noqa: E731
+    return tf.nest.map_structure(write, tables, values)
+
+
+# A table goes through each read and each write. So the gradient of all that reads it
+# later is one table, which is complete where the row was written.
+@tf.custom_gradient
+def _read_one(table: tf.Tensor, row: tf.Tensor) -> Any:
+    def gradient(dvalue: tf.Tensor, dtable: tf.Tensor) -> Any:
+        dtable = tf.raw_ops.InplaceAdd(
+            x=dtable, i=_one_row(row), v=tf.expand_dims(dvalue, 0)
+        )
+        return dtable, None
+
+    return (tf.gather(table, row), tf.identity(table)), gradient
+
+
+@tf.custom_gradient
+def _write_one(table: tf.Tensor, row: tf.Tensor, value: tf.Tensor) -> Any:
+    def gradient(dtable: tf.Tensor) -> Any:
+        # The row of the gradient stays: nothing reads it before it was written.
+        return dtable, None, tf.gather(dtable, row)
+
+    value = tf.expand_dims(value, 0)
+    return tf.raw_ops.InplaceUpdate(x=table, i=_one_row(row), v=value), gradient
+
+
+@tf.custom_gradient
+def _first(table: tf.Tensor, *others: tf.Tensor) -> Any:
+    """Returns the first table; begins the tables of gradients, each of its own."""
+
+    def gradient(dtable: tf.Tensor) -> Any:
+        first = tf.raw_ops.DeepCopy(x=tf.convert_to_tensor(dtable))
+        return first, *(_zeros(tf.shape(other), other.dtype) for other in others)
+
+    return tf.identity(table), gradient
+
+
+def _zeros(shape: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    """Returns zeros to write to. Equal `tf.zeros` may be one tensor."""
+    return tf.raw_ops.Empty(shape=shape, dtype=dtype, init=True)
+
+
+def _one_row(row: tf.Tensor) -> tf.Tensor:
+    return tf.reshape(tf.cast(row, tf.int32), [1])

@@ -1,0 +1,130 @@
+"""Steps of the programs by hand in TensorFlow: a batch goes in as one array.
+
+Each array costs a call of a graph some 12 microseconds, which is much of a small tree.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.peers.levels import Leveler, Levels
+from benchmarks.peers.tensorflow_weights import Gradients, Weights
+from benchmarks.works.work import CLASSES
+
+THREADS = 2
+PARTS = 5
+
+
+class Recursion(Protocol):
+    """The computation of one batch, of tensors."""
+
+    def loss(self, batch: Levels) -> tf.Tensor:
+        """Returns the loss."""
+
+    def gradients(self, batch: Levels) -> tuple[tf.Tensor, Gradients, tf.Tensor]:
+        """Returns the loss, the gradients of the weights, and distinct words.
+
+        That of the embedding is of the rows of these words.
+        """
+
+
+class Steps:
+    """A system, made of a recursion.
+
+    Args:
+        recursion: What is traced.
+        weights: What it reads, and what is updated.
+        level: Makes batches.
+        unrolled: Whether each number of levels has a graph of its own.
+    """
+
+    def __init__(
+        self, recursion: Recursion, weights: Weights, level: Leveler, unrolled: bool
+    ) -> None:
+        self._recursion = recursion
+        self._weights = weights
+        self._level = level
+        self._unrolled = unrolled
+        self._train, self._infer, self._gradients = (
+            functools.cache(functools.partial(_traced, step))
+            for step in (self._train_step, recursion.loss, recursion.gradients)
+        )
+
+    def train(self, trees: np.ndarray) -> float:
+        """Runs a step of training; returns the loss."""
+        return float(self._run(self._train, trees))
+
+    def infer(self, trees: np.ndarray) -> float:
+        """Returns the loss."""
+        return float(self._run(self._infer, trees))
+
+    def gradients(self, trees: np.ndarray) -> tuple[float, dict[str, float]]:
+        """Returns the loss, and the norms of its gradients."""
+        loss, gradients, _ = self._run(self._gradients, trees)
+        norms = {name: float(tf.norm(gradients[name])) for name in gradients}
+        return float(loss), {name: norms[name] for name in self._weights.variables}
+
+    def _run(self, graphs: Callable[[int | None], Any], trees: np.ndarray) -> Any:
+        batch = self._level(trees)
+        num_levels = len(batch.sizes) if self._unrolled else None
+        return graphs(num_levels)(tf.constant(_pack(batch)))
+
+    def _train_step(self, batch: Levels) -> tf.Tensor:
+        loss, gradients, words = self._recursion.gradients(batch)
+        self._weights.update(gradients, words)
+        return loss
+
+
+def _traced(step: Callable[[Levels], Any], num_levels: int | None) -> Any:
+    """Returns the graph of a step for batches of so many levels.
+
+    It is called as it is: `tf.function` would take longer to find it than it runs.
+    """
+    return tf.function(
+        lambda packed: step(_unpack(packed, num_levels)), autograph=False
+    ).get_concrete_function(tf.TensorSpec([None], tf.int32))
+
+
+def _pack(batch: Levels) -> np.ndarray:
+    parts = (
+        batch.words,
+        batch.children.ravel(),
+        batch.sizes,
+        batch.rows,
+        batch.targets.view(np.int32).ravel(),
+    )
+    return np.concatenate([np.array(list(map(len, parts)), np.int32), *parts])
+
+
+def _unpack(packed: tf.Tensor, num_levels: int | None) -> Levels:
+    words, children, sizes, rows, targets = tf.split(
+        packed[PARTS:], packed[:PARTS], num=PARTS
+    )
+    sizes.set_shape([num_levels])
+    return Levels(
+        words=words,
+        children=tf.reshape(children, [-1, 2]),
+        sizes=sizes,
+        rows=rows,
+        targets=tf.reshape(tf.bitcast(targets, tf.float32), [-1, CLASSES]),
+    )
+
+
+def take_threads(inter_op: int) -> None:
+    """Says how many threads there are.
+
+    Args:
+        inter_op: Those that ops begin in; an op may take all in any case.
+    """
+    tf.config.threading.set_intra_op_parallelism_threads(THREADS)
+    tf.config.threading.set_inter_op_parallelism_threads(inter_op)
+
+
+def versions() -> dict[str, str]:
+    """Says what the system is made with."""
+    return {"tensorflow": tf.__version__}
