@@ -10,6 +10,7 @@ fixed, and would keep states for each of their steps.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 from typing import Any
@@ -31,6 +32,12 @@ from benchmarks.works.work import Work
 
 # A call computes in the thread that waits for it.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
+# XLA allocates a program's memory anew at each call. The C library would give large
+# blocks back to the system, and each of their pages would be zeroed at its first use: up
+# to half of a step. M_MMAP_MAX, M_TRIM_THRESHOLD.
+_LIBC = ctypes.CDLL(None)
+_LIBC.mallopt(-4, 0)
+_LIBC.mallopt(-1, 2**31 - 1)
 
 Array = jax.Array
 

@@ -18,13 +18,13 @@ import numpy as np
 
 from benchmarks.works.trees import Trees
 
-# How many rows a level's program computes. No level is narrower than the one above it, so
-# levels of a width follow each other.
-WIDTHS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
-# Of their widths, larger ones are multiples of it.
-WIDEST = WIDTHS[-1]
-# Numbers of leaves are rounded up to one of this many within a power of two.
-STEPS = 8
+# How many rows a level's program computes: each a program of its own to compile. No level
+# is wider than the one below, so levels of a width follow each other.
+WIDTHS = (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
+WIDTHS += (1024, 1280, 1536, 2048)
+# Numbers of leaves are rounded up to one of so many within a power of two.
+STEPS = 4
+LEAST = 4
 LEVEL_STEP = 32
 
 
@@ -214,14 +214,14 @@ def _shape(trees: int, counts: np.ndarray) -> tuple[Shape, np.ndarray, np.ndarra
 
 def _rounded(count: int) -> int:
     """Returns a number that is not smaller, one of `STEPS` within a power of two."""
-    return _multiple(count, max(STEPS, (1 << (count - 1).bit_length()) // (2 * STEPS)))
+    return _multiple(count, max(LEAST, (1 << (count - 1).bit_length()) // (2 * STEPS)))
 
 
 def _width(count: int) -> int:
     for width in WIDTHS:
         if count <= width:
             return width
-    return _multiple(count, WIDEST)
+    return _multiple(count, WIDTHS[-1])
 
 
 def _multiple(count: int, of: int) -> int:
