@@ -16,6 +16,7 @@ import argparse
 import dataclasses
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence

@@ -18,8 +18,8 @@ Weights = dict[str, Array]
 class TreeLSTM:
     """benchmarks/works/treelstm.py. A state is h and c; kept are gates and tanh(c).
 
-    s(x) = (1 + tanh(x / 2)) / 2, so that all gates of a row are one operation: a gate is
-    kept as that tanh.
+    s(x) = (1 + tanh(x / 2)) / 2, so that all gates of a row are one operation: a gate
+    is kept as that tanh.
 
     Attributes:
         kept: How many numbers a row of each kept array has.

@@ -3,9 +3,9 @@
     python -m benchmarks.peers.jax_levels --model treelstm.npz --batch 25
 
 Rows are padded to few numbers (`padded_levels`), so that few programs are compiled, in
-the pass that is not timed. All leaves are one product, and all weight gradients; a level
-is one step of a loop. JAX would differentiate such loops only if their lengths were
-fixed, and would keep states for each of their steps.
+the pass that is not timed. All leaves are one product, and all weight gradients; a
+level is one step of a loop. JAX would differentiate such loops only if their lengths
+were fixed, and would keep states for each of their steps.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from benchmarks.works.work import Work
 # A call computes in the thread that waits for it.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 # XLA allocates a program's memory anew at each call. The C library would give large
-# blocks back to the system, and each of their pages would be zeroed at its first use: up
-# to half of a step. M_MMAP_MAX, M_TRIM_THRESHOLD.
+# blocks back to the system, and each of their pages would be zeroed at its first use:
+# up to half of a step. M_MMAP_MAX, M_TRIM_THRESHOLD.
 _LIBC = ctypes.CDLL(None)
 _LIBC.mallopt(-4, 0)
 _LIBC.mallopt(-1, 2**31 - 1)

@@ -1,12 +1,12 @@
 """Batches of binary trees for programs whose shapes must not vary. NumPy alone.
 
 A node's row: leaves first, then the others by height, so that a level (all nodes of a
-height) is a slice. The number of rows is rounded up, so that few shapes occur. A level is
-not padded: a program that computes a few rows more than the level has computes rows of the
-next one too soon. On the way up, the next level computes them again, and on the way down
-they have been computed and become what they were. So a level costs the next larger of
-`WIDTHS`, whatever its place. As each node has one parent, the gradient of a row is found
-where the parent left it: nothing is scattered.
+height) is a slice. The number of rows is rounded up, so that few shapes occur. A level
+is not padded: a program that computes a few rows more than the level has computes rows
+of the next one too soon. On the way up, the next level computes them again, and on the
+way down they have been computed and become what they were. So a level costs the next
+larger of `WIDTHS`, whatever its place. As each node has one parent, the gradient of a
+row is found where the parent left it: nothing is scattered.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.works.trees import Trees
 
-# How many rows a level's program computes: each a program of its own to compile. No level
-# is wider than the one below, so levels of a width follow each other.
+# How many rows a level's program computes: each a program of its own to compile. No
+# level is wider than the one below, so levels of a width follow each other.
 WIDTHS = (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
 WIDTHS += (1024, 1280, 1536, 2048)
 # Numbers of leaves are rounded up to one of so many within a power of two.
@@ -83,9 +83,9 @@ class Fields(NamedTuple):
             a number beyond all words.
         word_of: [leaves]: of each leaf, which of `words`; for padding the last.
         label: [rows]: -1 where there is none.
-        slot: [rows]: where a node's gradient is, 2 * internal row of the parent + 1 if it
-            is the right child; for a root, 2 * inner + number of its tree;
-            for padding the last of all.
+        slot: [rows]: where a node's gradient is, 2 * internal row of the parent + 1 if
+            it is the right child; for a root, 2 * inner + number of its tree; for
+            padding the last of all.
         children: [2 * inner]: rows of left and right, by turns.
         root: [trees]: rows of the roots.
         starts: [levels]: the first internal row of each level above the leaves.
@@ -128,8 +128,8 @@ class PaddedTrees:
     """A treebank, from which batches are taken.
 
     Args:
-        trees: Of the treebank. Heights are those of a node in its tree, so they are found
-            once.
+        trees: Of the treebank. Heights are those of a node in its tree, so they are
+            found once.
         words: How many there are.
     """
 
@@ -192,7 +192,7 @@ class PaddedTrees:
 
 
 def _shape(trees: int, counts: np.ndarray) -> tuple[Shape, np.ndarray, np.ndarray]:
-    """Returns the shape, the first rows of the levels and the first level of each width."""
+    """Returns the shape, the first rows of levels and the first level of each width."""
     leaves = _rounded(int(counts[0]))
     above = counts[1:]
     starts = np.cumsum(above) - above

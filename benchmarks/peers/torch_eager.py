@@ -170,6 +170,7 @@ class Eager:
 
 
 def optimizer_of(name: str, weights: list[Tensor]) -> torch.optim.Optimizer:
+    """Returns PyTorch's optimizer, "sgd" or "adagrad"."""
     if name == "sgd":
         return torch.optim.SGD(weights, command.RATE)
     return torch.optim.Adagrad(
@@ -181,6 +182,7 @@ def optimizer_of(name: str, weights: list[Tensor]) -> torch.optim.Optimizer:
 
 
 def norm_of(gradient: Tensor) -> float:
+    """Returns the norm of a gradient, of which sparse rows are added up."""
     if gradient.is_sparse:
         gradient = gradient.coalesce().values()
     return float(gradient.double().norm())

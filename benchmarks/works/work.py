@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks.works.trees import Trees
 
 CLASSES = 5
-# Trees of a pass, if its batches are not larger.
-PASS_TREES = 512
+# Nodes of a pass, if its batches are not larger; about 500 sentences.
+PASS_NODES = 20_000
 LEAST_BATCHES = 2
 MOST_BATCHES = 40
 
@@ -84,7 +84,8 @@ class Work:
 
         They are the same for every system: the timing of one is that of whole passes.
         """
-        count = min(MOST_BATCHES, max(LEAST_BATCHES, PASS_TREES // size))
+        trees = PASS_NODES / float(np.mean(self.trees.sizes))
+        count = min(MOST_BATCHES, max(LEAST_BATCHES, round(trees / size)))
         order = np.random.default_rng(1).permutation(len(self.trees))
         order = np.resize(order, count * size)
         return list(order.reshape(count, size))
