@@ -29,7 +29,7 @@ MODES = ("training", "inference")
 OPTIMIZERS = ("sgd", "adagrad")
 # Of both optimizers. AdaGrad begins with sums of squares of START, and divides by
 # sqrt(sum) + EPSILON.
-RATE = 0.05
+RATE = 0.005
 START = 0.1
 EPSILON = 1e-7
 CHECKED_TREES = 25
