@@ -7,6 +7,7 @@ import dataclasses
 import os
 import pathlib
 import random
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -61,6 +62,11 @@ class Session:
     systems: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)
 
+    def leave_out(self, what: str, why: str) -> None:
+        """Says at once, and keeps, that a system is not timed."""
+        self.left_out[what] = why
+        tqdm.write(f"{what} is left out: {why}", sys.stderr)
+
 
 def sizes_of(work: Work, plan: Plan) -> list[int]:
     """Returns the batch sizes of a work that are measured."""
@@ -110,7 +116,7 @@ def _started(
             try:
                 worker = _start(system, path, optimizer)
             except (NotMadeError, WorkerError) as error:
-                session.left_out[system.name] = str(error)
+                session.leave_out(system.name, str(error))
                 continue
             served[system.name] = stack.enter_context(worker)
             session.systems[system.name] = worker.hello
@@ -133,11 +139,11 @@ def _that_agree(
         try:
             answers[name] = process.ask(check=True)
         except WorkerError as error:
-            session.left_out[f"{name} ({where})"] = str(error)
+            session.leave_out(f"{name} ({where})", str(error))
             continue
         why = disagreement(answers[name], answers[OURS])
         if why:
-            session.left_out[f"{name} ({where})"] = why
+            session.leave_out(f"{name} ({where})", why)
             continue
         kept[name] = process
     return kept
@@ -188,7 +194,7 @@ def _rates(
             try:
                 answer = served[name].ask(**request)
             except WorkerError as error:
-                session.left_out[f"{name} ({request})"] = str(error)
+                session.leave_out(f"{name} ({request})", str(error))
                 del served[name]
                 continue
             rates[name].append(answer["steps"] * answer["batch"] / answer["seconds"])
