@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import os
 import pathlib
 import platform
@@ -17,10 +18,12 @@ def origin(module: str, arguments: Sequence[str]) -> dict[str, Any]:
 
     Args:
         module: What was run, e.g. "benchmarks.calls".
-        arguments: Of its command line.
+        arguments: Of its command line; `--json`, if it is there, is last.
     """
+    # Where the figures went is of no use to who measures them again.
+    kept = itertools.takewhile(lambda each: not each.startswith("--json"), arguments)
     return {
-        "command": " ".join(["python -m", module, *arguments]),
+        "command": " ".join(["python -m", module, *kept]),
         "revision": revision(),
         "time": time.strftime("%Y-%m-%d"),
         "processor": processor(),
