@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import statistics
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from benchmarks.peers.command import MODES
 from benchmarks.yardstick.systems import OURS, SYSTEMS
 from benchmarks.yardstick.tables import rows_of
 
-MARKERS = "osD^v<>pP*X"
+MARKERS = "osD^v<>pP*Xhd8"
 
 
 def draw(found: Mapping[str, Any], work: str, path: pathlib.Path) -> None:
@@ -32,7 +33,7 @@ def draw(found: Mapping[str, Any], work: str, path: pathlib.Path) -> None:
 
 def _draw(axes: Axes, found: Mapping[str, Any], work: str, mode: str) -> None:
     rows = rows_of(found, work, found["plan"]["optimizers"][0], mode)
-    for marker, (name, system) in zip(MARKERS, SYSTEMS.items(), strict=False):
+    for marker, (name, system) in zip(itertools.cycle(MARKERS), SYSTEMS.items()):
         points = [
             (row["batch"], statistics.median(row["trees_per_s"][name]))
             for row in rows

@@ -15,9 +15,12 @@ from benchmarks.yardstick.systems import OURS, SYSTEMS
 
 Found = Mapping[str, Any]
 
+# What a user of TensorFlow would write without us.
+BY_HAND_HERE = "tensorflow_by_hand"
+
 
 def summary(found: Found) -> str:
-    """Returns ours beside the best program by hand, and the others, in a few lines."""
+    """Returns ours beside programs by hand and the others, a line for each step."""
     work = found["plan"]["works"][0]
     optimizer = found["plan"]["optimizers"][0]
     rows = tables.rows_of(found, work, optimizer)
@@ -26,13 +29,19 @@ def summary(found: Found) -> str:
             f"{row['batch']}",
             row["mode"],
             f"{statistics.median(row['trees_per_s'][OURS]):.0f}",
+            _of(row, BY_HAND_HERE),
             *(_best(row, by_hand) for by_hand in (True, False)),
         ]
         for row in sorted(rows, key=lambda row: row["batch"])
     ]
     header = ["batch", "step", "recursive_tf, trees/s"]
-    header += ["of the best by hand", "of the best other"]
+    header += ["of TensorFlow by hand", "of the best by hand", "of the best other"]
     return f"{origin.in_words(found)}\n\n" + tables.table(header, lines)
+
+
+def _of(row: Mapping[str, Any], name: str) -> str:
+    """Returns how many times the speed of a system ours has, if it was measured."""
+    return f"{tables.ratio_to(row, name):.2f}" if name in row["trees_per_s"] else ""
 
 
 def _best(row: Mapping[str, Any], by_hand: bool) -> str:
