@@ -14,7 +14,7 @@ TRAINED = ("fib", "linear")
 
 
 def summary(found: Mapping[str, Any]) -> str:
-    """Returns a line for each figure that has a target, and for calls with gradients."""
+    """Returns the figures that have a target, and those of calls with gradients."""
     lines = [
         [
             figure["figure"],
