@@ -9,7 +9,6 @@ from benchmarks import origin
 from benchmarks.figures import number
 from benchmarks.yardstick.tables import table
 
-
 TRAINED = ("fib", "linear")
 
 
