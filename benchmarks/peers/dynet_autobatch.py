@@ -29,12 +29,14 @@ State = tuple[dy.Expression, ...]
 class TreeLSTM:
     """benchmarks/works/treelstm.py."""
 
+    has_kernel_by_child = False
+
     def __init__(self, parameters: Parameters, hidden: int) -> None:
         self._p = parameters
         self._hidden = hidden
 
-    def leaf(self, x: dy.Expression) -> State:
-        """Returns h and c of a leaf."""
+    def leaves(self, x: dy.Expression) -> State:
+        """Returns h and c of all leaves."""
         (i, o), u = self._gates("leaf_bias", "leaf_kernel", x, 2)
         return _h_and_c(o, dy.cmult(i, u))
 
@@ -42,7 +44,9 @@ class TreeLSTM:
         """Returns h and c of a node with children."""
         h = dy.concatenate([left[0], right[0]])
         (i, f_left, f_right, o), u = self._gates("bias", "kernel", h, 4)
-        c = dy.cmult(i, u) + dy.cmult(f_left, left[1]) + dy.cmult(f_right, right[1])
+        c = dy.esum(
+            [dy.cmult(i, u), dy.cmult(f_left, left[1]), dy.cmult(f_right, right[1])]
+        )
         return _h_and_c(o, c)
 
     def _gates(
@@ -61,30 +65,44 @@ def _h_and_c(o: dy.Expression, c: dy.Expression) -> State:
 
 
 class OneLayer:
-    """benchmarks/works/treernn.py, and treefc.py, which has another activation."""
+    """One product at each node with children.
 
-    def __init__(
-        self, parameters: Parameters, activation: Callable[[Any], dy.Expression]
-    ) -> None:
+    A kernel for each child takes less time than to concatenate the children.
+    """
+
+    has_kernel_by_child = True
+    activation: Callable[[Any], dy.Expression]
+
+    def __init__(self, parameters: Parameters, hidden: int) -> None:
+        del hidden
         self._p = parameters
-        self._activation = activation
 
-    def leaf(self, x: dy.Expression) -> State:
-        """Returns h of a leaf, in a tuple."""
+    def leaves(self, x: dy.Expression) -> State:
+        """Returns h of all leaves, in a tuple."""
         return (x,)
 
     def internal(self, left: State, right: State) -> State:
         """Returns h of a node with children, in a tuple."""
-        h = dy.concatenate([left[0], right[0]])
-        product = dy.affine_transform([self._p["bias"], self._p["kernel"], h])
-        return (self._activation(product),)
+        p = self._p
+        product = dy.affine_transform(
+            [p["bias"], p["kernel_left"], left[0], p["kernel_right"], right[0]]
+        )
+        return (self.activation(product),)
 
 
-CELLS: dict[str, Callable[[Parameters, int], Any]] = {
-    "treelstm": TreeLSTM,
-    "treernn": lambda parameters, hidden: OneLayer(parameters, dy.tanh),
-    "treefc": lambda parameters, hidden: OneLayer(parameters, dy.rectify),
-}
+class TreeRNN(OneLayer):
+    """benchmarks/works/treernn.py."""
+
+    activation = staticmethod(dy.tanh)
+
+
+class TreeFC(OneLayer):
+    """benchmarks/works/treefc.py."""
+
+    activation = staticmethod(dy.rectify)
+
+
+CELLS: dict[str, Any] = {"treelstm": TreeLSTM, "treernn": TreeRNN, "treefc": TreeFC}
 
 
 class Autobatch:
@@ -99,10 +117,12 @@ class Autobatch:
         self._trees = work.trees
         self._at_nodes = work.recursion.loss_at == "nodes"
         self._collection = dy.ParameterCollection()
+        cell = CELLS[work.name]
+        weights = _by_child(work.weights) if cell.has_kernel_by_child else work.weights
         self._parameters: Parameters = {
-            name: self._parameter(name, value) for name, value in work.weights.items()
+            name: self._parameter(name, value) for name, value in weights.items()
         }
-        self._cell = CELLS[work.name](self._parameters, work.recursion.hidden)
+        self._cell = cell(self._parameters, work.recursion.hidden)
         self._trainer = _trainer(optimizer, self._collection)
 
     def _parameter(self, name: str, value: np.ndarray) -> Any:
@@ -132,6 +152,9 @@ class Autobatch:
             name: float(np.linalg.norm(parameter.grad_as_array().astype(float)))
             for name, parameter in self._parameters.items()
         }
+        if self._cell.has_kernel_by_child:
+            sides = norms.pop("kernel_left"), norms.pop("kernel_right")
+            norms["kernel"] = float(np.hypot(*sides))
         # An update forgets the gradients, and of rate 0 it does nothing else.
         rate, self._trainer.learning_rate = self._trainer.learning_rate, 0.0
         self._trainer.update()
@@ -154,24 +177,36 @@ class Autobatch:
         return dy.sum_batches(losses) * (1 / len(trees))
 
     def _states(self, batch: Batch) -> list[State]:
+        """Returns the state of each node; all leaves are one expression."""
+        words = batch.word[batch.left == NO_CHILD].tolist()
+        leaves = self._cell.leaves(
+            dy.lookup_batch(self._parameters["embedding"], words)
+        )
         states: list[State] = []
-        leaf, internal = self._cell.leaf, self._cell.internal
-        embedding = self._parameters["embedding"]
-        children = zip(batch.left.tolist(), batch.right.tolist(), strict=True)
-        for (left, right), word in zip(children, batch.word.tolist(), strict=True):
+        internal, pick, next_leaf = self._cell.internal, dy.pick_batch_elem, 0
+        for left, right in zip(batch.left.tolist(), batch.right.tolist(), strict=True):
             if left == NO_CHILD:
-                states.append(leaf(dy.lookup(embedding, word)))
+                states.append(tuple([pick(part, next_leaf) for part in leaves]))
+                next_leaf += 1
             else:
                 states.append(internal(states[left], states[right]))
         return states
+
+
+def _by_child(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Returns a kernel for each child, so that nothing has to be concatenated."""
+    left, right = np.split(weights["kernel"], 2)
+    others = {name: value for name, value in weights.items() if name != "kernel"}
+    return others | {"kernel_left": left, "kernel_right": right}
 
 
 def _trainer(name: str, collection: dy.ParameterCollection) -> dy.Trainer:
     if name == "sgd":
         trainer = dy.SimpleSGDTrainer(collection, command.RATE)
     else:
-        # DyNet's sums begin with 0: its steps are a little larger at first.
-        trainer = dy.AdagradTrainer(collection, command.RATE, command.EPSILON)
+        # DyNet's sums begin with 0, and it divides by sqrt(sum + eps): so eps is what
+        # others begin with. Their EPSILON is too small to be seen beside its root.
+        trainer = dy.AdagradTrainer(collection, command.RATE, command.START)
     trainer.set_clip_threshold(-1)
     return trainer
 

@@ -19,7 +19,9 @@ import numpy as np
 from benchmarks.works.trees import Trees
 
 # How many rows a level's program computes: each a program of its own to compile. No
-# level is wider than the one below, so levels of a width follow each other.
+# level is wider than the one below, so levels of a width follow each other. None is one
+# row wide: a gather of one row becomes a slice, which XLA fuses with what reads it, and
+# it then copies the whole array, since the level also writes into it.
 WIDTHS = (2, 4, 8, 16, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
 WIDTHS += (1024, 1280, 1536, 2048)
 # Numbers of leaves are rounded up to one of so many within a power of two.
