@@ -7,7 +7,7 @@
 Every system has processes of its own, and is measured in turn with the others, in a
 random order each round. Before that, loss and gradients have to agree with ours to five
 digits. Prints tables of medians; `--json` keeps every run, from which
-`python -m benchmarks.yardstick.pages` makes the page and its charts.
+`python -m benchmarks.pages` makes the page and its charts.
 """
 
 import argparse

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.peers import command
-from benchmarks.peers.torch_eager import norm_of, optimizer_of
+from benchmarks.peers.torch_eager import Eager
 from benchmarks.works.trees import NO_CHILD, Batch
 from benchmarks.works.work import Work
 
@@ -103,44 +103,15 @@ CELLS: dict[str, Callable[[Weights], Any]] = {
 }
 
 
-class Batched:
-    """The graph of a batch, and steps around it.
+class Batched(Eager):
+    """The graph of a batch; steps around it are those of PyTorch tree by tree."""
 
-    Args:
-        work: What to compute.
-        optimizer: "sgd" or "adagrad".
-    """
-
-    def __init__(self, work: Work, optimizer: str) -> None:
-        self._weights = {
-            name: torch.from_numpy(value.copy()).requires_grad_()
-            for name, value in work.weights.items()
-        }
-        self._cell = CELLS[work.name](self._weights)
-        self._optimizer = optimizer_of(optimizer, list(self._weights.values()))
-        self._trees = work.trees
-        self._at_nodes = work.recursion.loss_at == "nodes"
-
-    def train(self, trees: np.ndarray) -> float:
-        """Runs a step of training; returns the loss."""
-        loss = self._loss(trees)
-        loss.backward()
-        self._optimizer.step()
-        self._optimizer.zero_grad()
-        return float(loss.detach())
+    cells = CELLS
 
     @torch.no_grad()
     def infer(self, trees: np.ndarray) -> float:
         """Returns the loss."""
         return float(self._loss(trees))
-
-    def gradients(self, trees: np.ndarray) -> tuple[float, dict[str, float]]:
-        """Returns the loss, and the norms of its gradients."""
-        loss = self._loss(trees)
-        loss.backward()
-        norms = {name: norm_of(value.grad) for name, value in self._weights.items()}
-        self._optimizer.zero_grad()
-        return float(loss.detach()), norms
 
     def _loss(self, trees: np.ndarray) -> Tensor:
         batch = self._trees.batch(trees)

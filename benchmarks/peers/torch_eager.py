@@ -89,12 +89,14 @@ class Eager:
         optimizer: "sgd" or "adagrad".
     """
 
+    cells = CELLS
+
     def __init__(self, work: Work, optimizer: str) -> None:
         self._weights = {
             name: torch.from_numpy(value.copy()).requires_grad_()
             for name, value in work.weights.items()
         }
-        self._cell = CELLS[work.name](self._weights)
+        self._cell = self.cells[work.name](self._weights)
         self._optimizer = optimizer_of(optimizer, list(self._weights.values()))
         self._trees = work.trees
         self._at_nodes = work.recursion.loss_at == "nodes"

@@ -1,6 +1,6 @@
 """Where a step of ours spends its time.
 
-    python -m benchmarks.yardstick.breakdown --model treelstm.npz --serve
+    python -m benchmarks.yardstick.breakdown --model treelstm.npz
 
 Answers requests as a system does (`benchmarks.peers.command`): {"mode": "training",
 "batch": 25, "gemm_peak": 4.5e11} gets milliseconds of the parts of a step.
