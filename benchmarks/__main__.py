@@ -13,29 +13,24 @@ digits. Prints tables of medians; `--json` keeps every run, from which
 import argparse
 import dataclasses
 import json
-import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from tqdm import tqdm
 
 from benchmarks.cores import use_two_cores
 from benchmarks.origin import origin
 from benchmarks.peers import environments
-from benchmarks.peers.command import MODES, OPTIMIZERS
-from benchmarks.workers import Worker, ended_in_order
+from benchmarks.peers.command import OPTIMIZERS
+from benchmarks.workers import ended_in_order
 from benchmarks.works import making
 from benchmarks.yardstick import session, tables
 from benchmarks.yardstick.session import Plan
-from benchmarks.yardstick.systems import OURS, SYSTEMS
+from benchmarks.yardstick.systems import OURS, SYSTEMS, parts_of_ours
 
 QUICK = Plan(["treelstm"], ["sgd"], [1, 25], rounds=2, seconds=0.5)
 FULL = Plan([*making.WORKS], [*OPTIMIZERS], None, rounds=5, seconds=1.0)
-DEADLINE_S = 300.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -55,9 +50,10 @@ def measure(asked: argparse.Namespace, where: Mapping[str, Any]) -> dict[str, An
     not_made = _make_environments(asked.peers)
     plan = _plan(asked)
     systems = [SYSTEMS[name] for name in asked.systems]
-    found = {**where, "plan": dataclasses.asdict(plan), "limits": _limits()}
-    found["breakdowns"] = _breakdowns(plan, found["limits"]["gemm_peak"])
-    return found | vars(session.run(plan, systems, not_made))
+    limits = _limits()
+    parts = parts_of_ours(limits["gemm_peak"])
+    found = {**where, "plan": dataclasses.asdict(plan), "limits": limits}
+    return found | vars(session.run(plan, systems, parts, not_made))
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -132,25 +128,6 @@ def _limits() -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.yardstick.machine"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
-def _breakdowns(plan: Plan, gemm_peak: float) -> list[dict[str, Any]]:
-    """Returns where our steps spend their time, for each work, mode and batch size."""
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name in tqdm(plan.works, desc="breakdown"):
-            work = making.make(name, plan.data)
-            path = pathlib.Path(folder) / "work.npz"
-            work.save(path)
-            module = "benchmarks.yardstick.breakdown"
-            command = [sys.executable, "-m", module, "--model", str(path)]
-            with Worker(module, command, os.environ, DEADLINE_S) as worker:
-                for size in session.sizes_of(work, plan):
-                    for mode in MODES:
-                        request = {"batch": size, "mode": mode}
-                        parts = worker.ask(**request, gemm_peak=gemm_peak)
-                        found.append({"work": name, **request, "ms": parts})
-    return found
 
 
 if __name__ == "__main__":

@@ -13,16 +13,19 @@ import argparse
 import dataclasses
 import functools
 import itertools
+import json
 import pathlib
-import statistics
 import sys
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
+from tqdm import tqdm
 
 import recursive_tf as rtf
+from benchmarks.origin import origin
+from benchmarks.td_tree_lstm_page import EXECUTORS, table_of
 from benchmarks.timing import run_in_turn, seconds_of
 from benchmarks.training_step import make_training_step
 from models.dependency.generator import Generator
@@ -33,7 +36,6 @@ from models.running.run_folder import RunFolder
 from models.td_tree_lstm import GENERATED, TASK
 from recursive_tf.data import Forest
 
-EXECUTORS = ("batched", "dataflow")
 # Takes a batch of trees, or of their roots; returns how many words there were.
 Step = Callable[[Forest], int]
 
@@ -112,22 +114,10 @@ def trees_per_s(step: Step, forests: list[Forest]) -> float:
     return sum(map(len, forests)) / seconds_of(lambda: list(map(step, forests)))
 
 
-def measure(
-    steps: dict[str, Step], forests: list[Forest], repeats: int
-) -> dict[str, float]:
-    """Returns the median trees/s of each executor, run in turn."""
-    runs = {
-        name: functools.partial(trees_per_s, step, forests)
-        for name, step in steps.items()
-    }
-    found = run_in_turn(runs, repeats)
-    return {name: statistics.median(rates) for name, rates in found.items()}
-
-
-def print_rows(
+def rows_of(
     size: int, trained: Trained, steps: dict[str, dict[str, Step]], repeats: int
-) -> None:
-    """Prints the lines of a batch size."""
+) -> Iterator[dict[str, Any]]:
+    """Yields the trees/s of each run of both executors, in turn, and words a tree."""
     given = list(rtf.data.batches(trained.trees, size))
     roots = list(map(roots_of, given))
     for kind in steps["batched"]:
@@ -135,10 +125,16 @@ def print_rows(
         own = {executor: steps[executor][kind] for executor in EXECUTORS}
         # Traces, and touches memory first.
         words, _ = [sum(map(step, forests)) for step in own.values()]
-        b, d = measure(own, forests, repeats).values()
-        mean = words / len(trained.trees)
-        row = (size, kind, f"{b:.0f}", f"{d:.0f}", f"{b / d:.1f}", f"{mean:.1f}")
-        print("|", " | ".join(map(str, row)), "|", flush=True)
+        runs = {
+            name: functools.partial(trees_per_s, step, forests)
+            for name, step in own.items()
+        }
+        yield {
+            "batch": size,
+            "step": kind,
+            "words": words / len(trained.trees),
+            "trees_per_s": run_in_turn(runs, repeats),
+        }
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -151,16 +147,22 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument(
         "--epochs", type=int, default=GENERATED.epochs, help="of a model's training"
     )
+    parser.add_argument("--json", type=pathlib.Path, help="file to write")
     chosen = parser.parse_args(arguments)
     if chosen.checkpoint_dir is None:
         trained = train(chosen.epochs, chosen.trees)
     else:
         trained = load(chosen.checkpoint_dir, chosen.trees)
     steps = {executor: make_steps(trained.model, executor) for executor in EXECUTORS}
-    print("| batch | step | batched, trees/s | dataflow | ratio | words a tree |")
-    print("|---|---|---|---|---|---|")
-    for size in chosen.batch_sizes:
-        print_rows(size, trained, steps, chosen.repeats)
+    rows = [
+        row
+        for size in tqdm(chosen.batch_sizes, desc="batch sizes")
+        for row in rows_of(size, trained, steps, chosen.repeats)
+    ]
+    print(table_of(rows))
+    if chosen.json:
+        found = {**origin("benchmarks.td_tree_lstm", arguments), "rows": rows}
+        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

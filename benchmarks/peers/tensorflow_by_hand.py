@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from benchmarks.peers import command
+from benchmarks.peers import tensorflow_steps
 from benchmarks.peers.levels import Leveler, Levels
 from benchmarks.peers.tensorflow_cells import Kept, States, cell_of
-from benchmarks.peers.tensorflow_steps import Steps, take_threads, versions
+from benchmarks.peers.tensorflow_steps import Steps
+from benchmarks.peers.tensorflow_tables import add, empty, pairs, write, zeros
 from benchmarks.peers.tensorflow_weights import Gradients, Weights, of_product
 from benchmarks.works.work import Work
 
@@ -72,11 +73,11 @@ class Recursion:
         loss = self._weights.loss_and_gradients(h, batch.targets)
         dh = loss.h
         if not self._at_nodes:
-            dh = _zeros(tf.shape(tables[0])[0], self._cell.widths[0])
-            dh = tf.raw_ops.InplaceAdd(x=dh, i=batch.rows, v=loss.h)
-        others = [_zeros(tf.shape(dh)[0], width) for width in self._cell.widths[1:]]
+            all_rows = zeros(tf.shape(tables[0])[0], self._cell.widths[:1])
+            (dh,) = add(all_rows, batch.rows, (dh,))
+        others = zeros(tf.shape(dh)[0], self._cell.widths[1:])
         dtables, dz = self._backward((dh, *others), levels, below)
-        x = _pairs(tables[0], tf.reshape(batch.children, [-1]))
+        x = pairs(tables[0], tf.reshape(batch.children, [-1]))
         num_words = tf.size(batch.words)
         leaves = self._leaf_gradients(below, tuple(t[:num_words] for t in dtables))
         gradients = loss.weights | of_product("", x, dz) | leaves
@@ -87,13 +88,13 @@ class Recursion:
         x = self._weights.look_up(batch.words)
         states, leaf = self._cell.leaf(self._weights.product("leaf_", x))
         num_rows = tf.shape(batch.words)[0] + tf.shape(batch.children)[0]
-        tables = tuple(_empty(num_rows, width) for width in self._cell.widths)
-        tables = _write(tables, tf.range(tf.size(batch.words)), states)
+        tables = empty(num_rows, self._cell.widths)
+        tables = write(tables, tf.range(tf.size(batch.words)), states)
         inner = []
         for level in levels:
-            h, *others = (_pairs(table, level.children) for table in tables)
+            h, *others = (pairs(table, level.children) for table in tables)
             states, kept = self._cell.inner(self._weights.product("", h), tuple(others))
-            tables = _write(tables, level.numbers, states)
+            tables = write(tables, level.numbers, states)
             inner.append(kept)
         return tables, Below(x, leaf, inner)
 
@@ -107,14 +108,7 @@ class Recursion:
             states = tuple(tf.slice(t, level.begin, level.size) for t in dtables)
             dz, dothers = self._cell.inner_gradient(kept, states)
             all_dz.append(dz)
-            dtables = tuple(
-                tf.raw_ops.InplaceAdd(
-                    x=table, i=level.children, v=tf.reshape(d, [-1, width])
-                )
-                for table, d, width in zip(
-                    dtables, (dz @ kernel, *dothers), self._cell.widths, strict=True
-                )
-            )
+            dtables = add(dtables, level.children, (dz @ kernel, *dothers))
         if not levels:
             return dtables, tf.zeros([0, kernel.shape[0]])
         return dtables, tf.concat(all_dz[::-1], 0)
@@ -146,27 +140,6 @@ def _levels_of(batch: Levels) -> list[Rows]:
     )
 
 
-def _empty(rows: tf.Tensor, width: int) -> tf.Tensor:
-    return tf.raw_ops.Empty(shape=[rows, width], dtype=tf.float32)
-
-
-def _zeros(rows: tf.Tensor, width: int) -> tf.Tensor:
-    """Returns a table of its own: equal `tf.zeros` would be merged into one."""
-    return tf.raw_ops.Empty(shape=[rows, width], dtype=tf.float32, init=True)
-
-
-def _write(tables: States, rows: tf.Tensor, states: States) -> States:
-    return tuple(
-        tf.raw_ops.InplaceUpdate(x=table, i=rows, v=state)
-        for table, state in zip(tables, states, strict=True)
-    )
-
-
-def _pairs(table: tf.Tensor, children: tf.Tensor) -> tf.Tensor:
-    """Returns rows of both children side by side."""
-    return tf.reshape(tf.gather(table, children), [-1, 2 * table.shape[1]])
-
-
 def system(work: Work, optimizer: str) -> Steps:
     """Returns the system, in a process with any number of threads."""
     weights = Weights(work, optimizer)
@@ -174,12 +147,5 @@ def system(work: Work, optimizer: str) -> Steps:
     return Steps(Recursion(work, weights), weights, level, unrolled=True)
 
 
-def make(work: Work, optimizer: str) -> Steps:
-    """Returns the system."""
-    # What runs at the same time would only contend for the same processors.
-    take_threads(inter_op=1)
-    return system(work, optimizer)
-
-
 if __name__ == "__main__":
-    command.main(make, versions)
+    tensorflow_steps.serve(system)

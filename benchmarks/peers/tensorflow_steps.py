@@ -12,9 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 import tensorflow as tf
 
+from benchmarks.peers import command
 from benchmarks.peers.levels import Leveler, Levels
 from benchmarks.peers.tensorflow_weights import Gradients, Weights
-from benchmarks.works.work import CLASSES
+from benchmarks.works.work import CLASSES, Work
 
 THREADS = 2
 PARTS = 5
@@ -115,16 +116,13 @@ def _unpack(packed: tf.Tensor, num_levels: int | None) -> Levels:
     )
 
 
-def take_threads(inter_op: int) -> None:
-    """Says how many threads there are.
+def serve(system: Callable[[Work, str], Steps]) -> None:
+    """Runs the command line of a system.
 
     Args:
-        inter_op: Those that ops begin in; an op may take all in any case.
+        system: Makes it of a work and the name of an optimizer.
     """
     tf.config.threading.set_intra_op_parallelism_threads(THREADS)
-    tf.config.threading.set_inter_op_parallelism_threads(inter_op)
-
-
-def versions() -> dict[str, str]:
-    """Says what the system is made with."""
-    return {"tensorflow": tf.__version__}
+    # What runs at the same time would only contend for the same processors.
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    command.main(system, lambda: {"tensorflow": tf.__version__})

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from benchmarks.peers import command
+from benchmarks.peers import tensorflow_steps
 from benchmarks.peers.levels import Leveler, Levels
 from benchmarks.peers.tensorflow_cells import States, cell_of
-from benchmarks.peers.tensorflow_steps import Steps, take_threads, versions
+from benchmarks.peers.tensorflow_steps import Steps
+from benchmarks.peers.tensorflow_tables import add, pairs, write, zeros
 from benchmarks.peers.tensorflow_weights import Gradients, Weights, of_product
 from benchmarks.works.work import Work
 
@@ -66,10 +67,10 @@ class Recursion:
         forward = self._forward(batch, keeps=True)
         h = tf.gather(forward.states[0], batch.rows)
         loss = self._weights.loss_and_gradients(h, batch.targets)
-        dstates = _tables(tf.shape(forward.states[0])[0], self._widths)
-        dh = tf.raw_ops.InplaceAdd(x=dstates[0], i=batch.rows, v=loss.h)
+        dstates = zeros(tf.shape(forward.states[0])[0], self._widths)
+        (dh,) = add(dstates[:1], batch.rows, (loss.h,))
         dstates, dz = self._inner_gradients(batch, forward, (dh, *dstates[1:]))
-        x = _pairs(forward.states[0], tf.reshape(batch.children, [-1]))
+        x = pairs(forward.states[0], tf.reshape(batch.children, [-1]))
         dx, leaves = self._leaf_gradients(forward, dstates)
         words, slots = tf.unique(batch.words)
         dx = tf.math.unsorted_segment_sum(dx, slots, tf.size(words))
@@ -79,9 +80,9 @@ class Recursion:
     def _forward(self, batch: Levels, keeps: bool) -> Forward:
         x = self._weights.look_up(batch.words)
         num_leaves, num_inner = tf.size(batch.words), tf.shape(batch.children)[0]
-        states = _tables(num_leaves + num_inner, self._widths)
+        states = zeros(num_leaves + num_inner, self._widths)
         states, leaves = self._leaves(x, states, keeps)
-        inner = _tables(num_inner, self._cell.inner_kept if keeps else ())
+        inner = zeros(num_inner, self._cell.inner_kept if keeps else ())
 
         def body(i: tf.Tensor, tables: States) -> States:
             states, kept_tables = (
@@ -89,11 +90,11 @@ class Recursion:
                 tables[len(self._widths) :],
             )
             children = tf.reshape(tf.gather(batch.children, i), [2])
-            h, *others = (_pairs(table, children) for table in states)
+            h, *others = (pairs(table, children) for table in states)
             z = self._weights.product("", h)
             new, kept = self._cell.inner(z, tuple(others))
-            states = _write(states, i + num_leaves, new)
-            return states + _write(kept_tables, i, self._cell.pack(kept))
+            states = write(states, i + num_leaves, new)
+            return states + write(kept_tables, i, self._cell.pack(kept))
 
         tables = _run(num_inner, body, states + inner)
         return Forward(x, tables[: len(states)], leaves, tables[len(states) :])
@@ -104,13 +105,13 @@ class Recursion:
         """Returns the tables with the states of leaves, and what they keep."""
         num_leaves = tf.shape(x)[0]
         if not self._has_leaf_product:
-            return _write(states, tf.range(num_leaves), (x,)), ()
-        kept = _tables(num_leaves, self._cell.leaf_kept if keeps else ())
+            return write(states, tf.range(num_leaves), (x,)), ()
+        kept = zeros(num_leaves, self._cell.leaf_kept if keeps else ())
 
         def body(i: tf.Tensor, tables: States) -> States:
             z = self._weights.product("leaf_", tf.gather(x, i))
             new, kept = self._cell.leaf(z)
-            return _write(tables, i, new + self._cell.pack(kept))
+            return write(tables, i, new + self._cell.pack(kept))
 
         tables = _run(num_leaves, body, states + kept)
         return tables[: len(states)], tables[len(states) :]
@@ -128,18 +129,14 @@ class Recursion:
             children = tf.reshape(tf.gather(batch.children, node), [2])
             kept = self._cell.unpack_inner(
                 tuple(tf.gather(table, node) for table in forward.inner),
-                tuple(_pairs(table, children) for table in forward.states[1:]),
+                tuple(pairs(table, children) for table in forward.states[1:]),
             )
             row = tuple(tf.gather(table, node + num_leaves) for table in dstates)
             dz, dothers = self._cell.inner_gradient(kept, row)
-            dbelow = (dz @ kernel, *dothers)
-            dstates = (
-                tf.raw_ops.InplaceAdd(x=table, i=children, v=tf.reshape(d, [2, width]))
-                for table, d, width in zip(dstates, dbelow, self._widths, strict=True)
-            )
-            return (*dstates, *_write((all_dz,), node, (dz,)))
+            dstates = add(dstates, children, (dz @ kernel, *dothers))
+            return (*dstates, *write((all_dz,), node, (dz,)))
 
-        tables = dstates + _tables(num_inner, (self._weights["bias"].shape[0],))
+        tables = dstates + zeros(num_inner, (self._weights["bias"].shape[0],))
         *dstates, dz = _run(num_inner, body, tables)
         return tuple(dstates), dz
 
@@ -156,10 +153,10 @@ class Recursion:
             kept = tuple(tf.gather(table, i) for table in forward.leaves)
             row = tuple(tf.gather(table, i) for table in dstates)
             dz = self._cell.leaf_gradient(self._cell.unpack_leaf(kept), row)
-            return _write(tables, i, (dz @ kernel, dz))
+            return write(tables, i, (dz @ kernel, dz))
 
         dx, dz = _run(
-            num_leaves, body, _tables(num_leaves, tuple(reversed(kernel.shape)))
+            num_leaves, body, zeros(num_leaves, tuple(reversed(kernel.shape)))
         )
         return dx, of_product("leaf_", x, dz)
 
@@ -179,27 +176,6 @@ def _run(count: tf.Tensor, body: Body, tables: States) -> States:
     )[1]
 
 
-def _tables(rows: tf.Tensor, widths: tuple[int, ...]) -> States:
-    """Returns tables of zeros, each of its own: `tf.zeros` would be merged."""
-    return tuple(
-        tf.raw_ops.Empty(shape=[rows, width], dtype=tf.float32, init=True)
-        for width in widths
-    )
-
-
-def _write(tables: States, rows: tf.Tensor, values: States) -> States:
-    """Writes rows of as many tables as there are."""
-    return tuple(
-        tf.raw_ops.InplaceUpdate(x=table, i=rows, v=value)
-        for table, value in zip(tables, values, strict=False)
-    )
-
-
-def _pairs(table: tf.Tensor, children: tf.Tensor) -> tf.Tensor:
-    """Returns rows of both children side by side."""
-    return tf.reshape(tf.gather(table, children), [-1, 2 * table.shape[1]])
-
-
 def system(work: Work, optimizer: str) -> Steps:
     """Returns the system, in a process with any number of threads."""
     weights = Weights(work, optimizer)
@@ -207,11 +183,5 @@ def system(work: Work, optimizer: str) -> Steps:
     return Steps(Recursion(work, weights), weights, level, unrolled=False)
 
 
-def make(work: Work, optimizer: str) -> Steps:
-    """Returns the system."""
-    take_threads(inter_op=1)
-    return system(work, optimizer)
-
-
 if __name__ == "__main__":
-    command.main(make, versions)
+    tensorflow_steps.serve(system)

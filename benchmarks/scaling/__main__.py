@@ -3,22 +3,25 @@
     python -m benchmarks.scaling                  # random trees of 1-37 words
     python -m benchmarks.scaling --data=sst
     python -m benchmarks.scaling --link=1gbit     # as root: on a slow link, too
+    python -m benchmarks.scaling --json s.json    # keeps every run
 
 Steps of the TreeLSTM by Keras's `fit` under a MultiWorkerMirroredStrategy; a worker has
 one thread. It needs a machine with two cores that does nothing else, for some minutes.
 """
 
 import argparse
+import json
+import pathlib
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from benchmarks import table
+from benchmarks.origin import origin
 from benchmarks.scaling import processes, report
 from benchmarks.scaling.jobs import Jobs
 from benchmarks.scaling.link import why_not
-from benchmarks.scaling.measuring import Measured, Plan, measure
-from benchmarks.scaling.report import Row
+from benchmarks.scaling.measuring import Measured, Plan, as_json, measure
 from benchmarks.treelstm_model import TREEBANK, Size
 
 QUICK = Size(50, 4, 4)
@@ -44,6 +47,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--link", type=_rate, help="e.g. 1gbit: as root, on Linux")
     parser.add_argument("--quick", action="store_true", help="only show that it runs")
+    parser.add_argument("--json", type=pathlib.Path, help="file to write")
     chosen = parser.parse_args(arguments)
     if chosen.link and why_not():
         parser.error(f"--link: {why_not()}")
@@ -65,30 +69,9 @@ def plan_of(chosen: argparse.Namespace) -> Plan:
     )
 
 
-def print_table(title: str, header: str, rows: Iterable[Row]) -> None:
-    """Prints a Markdown table."""
-    print(f"\n{title}\n\n| {header} |")
-    print("|" + "---|" * (header.count("|") + 1))
-    for row in rows:
-        print("|", " | ".join(map(str, row)), "|", flush=True)
-
-
 def print_report(measured: Measured, link: str | None) -> None:
     """Prints all tables."""
-    print_table(
-        "Two workers here, ms a step; trees/s as a share of those of one worker, twice "
-        "(weak), of two that share nothing, and of one with the trees of both "
-        "(strong); what each sends",
-        "executor | trees a worker | 1 | two apart | 2 | weak | of apart | strong "
-        "| KB a step",
-        report.of_two(measured),
-    )
-    if link:
-        print_table(
-            f"Two hosts on a link of {link}",
-            "executor | trees a worker | 2, ms | weak | KB a step",
-            report.on_link(measured),
-        )
+    print(f"\n{report.TITLE}:\n\n{report.steps(measured, link)}")
     goals = map(table.line, report.goals(measured))
     print("\nGoals\n", *table.HEADER, *goals, sep="\n")
 
@@ -97,7 +80,12 @@ def main(arguments: Sequence[str]) -> None:
     """Measures and prints."""
     chosen = parse(arguments)
     processes.use_one_thread()
-    print_report(measure(plan_of(chosen)), chosen.link)
+    measured = measure(plan_of(chosen))
+    print_report(measured, chosen.link)
+    if chosen.json:
+        found = origin("benchmarks.scaling", arguments)
+        found |= {"link": chosen.link, "measured": as_json(measured)}
+        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

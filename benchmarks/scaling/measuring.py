@@ -131,3 +131,29 @@ def _merged(rounds: Sequence[Measured]) -> Measured:
 def _joined(one: Steps, other: Steps) -> Steps:
     mean = (one.bytes_sent + other.bytes_sent) / 2
     return Steps(one.seconds + other.seconds, mean)
+
+
+def as_json(measured: Measured) -> dict[str, list[dict[str, Any]]]:
+    """Returns every run, for a file."""
+    return {
+        name: [
+            {"executor": executor, "batch": batch, **dataclasses.asdict(steps)}
+            for (executor, batch), steps in found.items()
+        ]
+        for name, found in vars(measured).items()
+    }
+
+
+def from_json(content: dict[str, list[dict[str, Any]]]) -> Measured:
+    """Returns what `as_json` was given."""
+    return Measured(
+        **{
+            name: {
+                (each["executor"], each["batch"]): Steps(
+                    each["seconds"], each["bytes_sent"]
+                )
+                for each in found
+            }
+            for name, found in content.items()
+        }
+    )

@@ -3,7 +3,8 @@
     python -m benchmarks.yardstick.breakdown --model treelstm.npz
 
 Answers requests as a system does (`benchmarks.peers.command`): {"mode": "training",
-"batch": 25, "gemm_peak": 4.5e11} gets milliseconds of the parts of a step.
+"batch": 25} gets milliseconds of the parts of a step. RTF_BENCHMARK_GEMM_PEAK has the
+operations a second of the machine's products.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import os
 import statistics
 import sys
 from collections.abc import Callable
@@ -23,7 +25,7 @@ from benchmarks.peers.ours import RecursiveTF
 from benchmarks.timing import seconds_of
 from benchmarks.works import work as works
 
-STEPS = 30
+STEPS = 16
 MS = 1e3
 
 
@@ -97,10 +99,11 @@ def main() -> None:
     """Answers requests about a work."""
     work = works.load(sys.argv[sys.argv.index("--model") + 1])
     system = RecursiveTF(work, "sgd")
+    gemm_peak = float(os.environ["RTF_BENCHMARK_GEMM_PEAK"])
     print(json.dumps({"system": "ours"}), flush=True)
     for request in map(json.loads, sys.stdin):
         batches = work.batches(request["batch"])
-        parts = breakdown(system, batches, request["mode"], request["gemm_peak"])
+        parts = breakdown(system, batches, request["mode"], gemm_peak)
         print(json.dumps(parts), flush=True)
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import os
 import pathlib
 import random
+import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +21,12 @@ from benchmarks.works import making
 from benchmarks.works.work import Work
 from benchmarks.yardstick.agreement import disagreement
 from benchmarks.yardstick.bounds import needs_of
-from benchmarks.yardstick.systems import OURS, NotMadeError, System
+from benchmarks.yardstick.systems import OURS, PARTS, NotMadeError, System
 
 # A first pass compiles programs; the slowest is a loop over nodes.
 DEADLINE_S = 600.0
+
+Answer = dict[str, Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,11 +57,14 @@ class Session:
     Attributes:
         rows: One for each work, optimizer, mode and batch size, with the trees/s of
             each run of each system.
+        breakdowns: Where our steps spend their time, one for each work, mode and batch
+            size: milliseconds, medians of the same rounds.
         systems: Versions and so on, by system.
         left_out: Why a system is in no row, or in none of a work.
     """
 
     rows: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    breakdowns: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     systems: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     left_out: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -75,7 +81,10 @@ def sizes_of(work: Work, plan: Plan) -> list[int]:
 
 
 def run(
-    plan: Plan, systems: Sequence[System], left_out: Mapping[str, str] | None = None
+    plan: Plan,
+    systems: Sequence[System],
+    parts: System,
+    left_out: Mapping[str, str] | None = None,
 ) -> Session:
     """Measures systems, which have to agree with ours before they are timed.
 
@@ -85,19 +94,26 @@ def run(
     Args:
         plan: What to measure.
         systems: Ours among them.
+        parts: Says where our steps spend their time, with the plan's first optimizer;
+            asked in the same rounds, as the machine's speed changes within minutes.
         left_out: Why others cannot be measured, for the session to say.
     """
     session = Session(left_out=dict(left_out or {}))
-    tables = [(work, way) for work in plan.works for way in plan.optimizers]
     with tempfile.TemporaryDirectory() as folder:
-        for name, optimizer in tables:
+        for name in plan.works:
             work = making.make(name, plan.data)
             path = pathlib.Path(folder) / f"{name}.npz"
             work.save(path)
-            compared = _compared(systems, optimizer == plan.optimizers[0])
-            with _started(compared, path, optimizer, session) as served:
-                kept = _that_agree(served, f"{name}, {optimizer}", session)
-                _measure(work, optimizer, plan, kept, session)
+            for optimizer in plan.optimizers:
+                is_first = optimizer == plan.optimizers[0]
+                compared = _compared(systems, is_first)
+                with (
+                    _started(compared, path, optimizer, session) as served,
+                    _started([parts] * is_first, path, optimizer, session) as asked,
+                ):
+                    session.systems |= {n: each.hello for n, each in served.items()}
+                    kept = _that_agree(served, f"{name}, {optimizer}", session)
+                    _measure(work, optimizer, plan, kept | asked, session)
     return session
 
 
@@ -119,7 +135,6 @@ def _started(
                 session.leave_out(system.name, str(error))
                 continue
             served[system.name] = stack.enter_context(worker)
-            session.systems[system.name] = worker.hello
         yield served
 
 
@@ -163,40 +178,46 @@ def _measure(
     with tqdm(total=total, desc=f"{work.name}, {optimizer}") as bar:
         for mode in modes:
             for size in sizes:
-                request = {"mode": mode, "batch": size, "seconds": plan.seconds}
-                rates = _rates(request, plan.rounds, served, session, bar)
-                needs = needs_of(work, size, mode)
-                session.rows.append(
-                    {
-                        "work": work.name,
-                        "optimizer": optimizer,
-                        "mode": mode,
-                        "batch": size,
-                        "flops": needs.flops,
-                        "bytes": needs.bytes,
-                        "trees_per_s": rates,
-                    }
-                )
+                key = {"mode": mode, "batch": size}
+                request = {**key, "seconds": plan.seconds}
+                answers = _answers(request, plan.rounds, served, session, bar)
+                row = {"work": work.name, **key}
+                if PARTS in answers:
+                    parts = _medians(answers.pop(PARTS))
+                    session.breakdowns.append({**row, "ms": parts})
+                rates = {
+                    name: [a["steps"] * a["batch"] / a["seconds"] for a in given]
+                    for name, given in answers.items()
+                }
+                needs = needs_of(work, size, mode)._asdict()
+                row |= {"optimizer": optimizer, **needs}
+                session.rows.append({**row, "trees_per_s": rates})
 
 
-def _rates(
-    request: dict[str, Any],
+def _answers(
+    request: Answer,
     rounds: int,
     served: dict[str, Worker],
     session: Session,
     bar: tqdm,
-) -> dict[str, list[float]]:
-    """Returns the trees/s of each run, by system, all in turn."""
-    rates: dict[str, list[float]] = {name: [] for name in served}
+) -> dict[str, list[Answer]]:
+    """Returns the answer of each round, by system, all asked in turn."""
+    answers: dict[str, list[Answer]] = {name: [] for name in served}
     for _ in range(rounds):
         for name in random.sample(list(served), len(served)):
             bar.set_postfix_str(f"{request['mode']} {request['batch']} {name}")
             try:
-                answer = served[name].ask(**request)
+                answers[name].append(served[name].ask(**request))
             except WorkerError as error:
                 session.leave_out(f"{name} ({request})", str(error))
                 del served[name]
                 continue
-            rates[name].append(answer["steps"] * answer["batch"] / answer["seconds"])
             bar.update()
-    return {name: runs for name, runs in rates.items() if runs}
+    return {name: given for name, given in answers.items() if given}
+
+
+def _medians(answers: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {
+        part: statistics.median(answer[part] for answer in answers)
+        for part in answers[0]
+    }

@@ -10,9 +10,12 @@ from typing import NamedTuple
 from benchmarks.peers import environments
 
 OURS = "recursive_tf"
+# Says where our steps spend their time, beside the systems.
+PARTS = "parts"
 # The environment that this command itself runs in.
 HERE = ""
 _OPTIONS = "RTF_BENCHMARK_OPTIONS"
+_GEMM_PEAK = "RTF_BENCHMARK_GEMM_PEAK"
 
 
 class NotMadeError(RuntimeError):
@@ -63,6 +66,17 @@ class System(NamedTuple):
 def _ours(name: str, title: str, **options: object) -> System:
     variables = {_OPTIONS: json.dumps(options)}
     return System(name, title, "benchmarks.peers.ours", variables=variables)
+
+
+def parts_of_ours(gemm_peak: float) -> System:
+    """Returns what measures parts of our steps.
+
+    Args:
+        gemm_peak: Operations a second of the machine's products.
+    """
+    module = "benchmarks.yardstick.breakdown"
+    variables = {_GEMM_PEAK: str(gemm_peak)}
+    return System(PARTS, "parts of our steps", module, variables=variables)
 
 
 SYSTEMS: dict[str, System] = {
