@@ -22,18 +22,26 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks import calls_page
+from benchmarks import calls_page, td_tree_lstm_page
+from benchmarks.scaling import scaling_page
 from benchmarks.yardstick import yardstick_page
 
 Found = Mapping[str, Any]
 
 ROOT = pathlib.Path(__file__).parent.parent
 FIGURES = ROOT / "docs" / "figures"
-PAGES = ("README.md", "docs/benchmarks.md")
+PAGES = (
+    "README.md",
+    "docs/benchmarks.md",
+    "docs/distributed.md",
+    "docs/models.md",
+)
 # By the name of the JSON file, and that of the block.
 BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "yardstick": yardstick_page.BLOCKS,
     "calls": calls_page.BLOCKS,
+    "scaling": scaling_page.BLOCKS,
+    "td_tree_lstm": td_tree_lstm_page.BLOCKS,
 }
 _BLOCK = re.compile(
     r"(<!-- figures: (?P<file>\w+)\.(?P<block>\w+) -->\n).*?(<!-- end of figures -->)",
