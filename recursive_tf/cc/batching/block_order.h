@@ -2,8 +2,10 @@
 #define RECURSIVE_TF_CC_BATCHING_BLOCK_ORDER_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/plan.h"
 
 namespace recursive_tf {
@@ -17,8 +19,16 @@ namespace recursive_tf {
 class BlockOrder {
  public:
   explicit BlockOrder(const Plan& plan);
+  // Takes the rank of each block.
+  explicit BlockOrder(std::vector<int32_t> ranks) : ranks_(std::move(ranks)) {}
 
   int32_t rank(int32_t block) const { return ranks_[block]; }
+  const std::vector<int32_t>& ranks() const { return ranks_; }
+
+  // Returns how far who runs `block` is then.
+  Progress After(const Progress& before, int32_t block) const {
+    return {rank(block), before.rank == rank(block) ? before.depth + 1 : 1};
+  }
 
  private:
   std::vector<int32_t> ranks_;

@@ -11,6 +11,7 @@
 #include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/in_place.h"
+#include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
@@ -63,6 +64,7 @@ void Calls::TakeShared(const SharedRow& shared, int32_t first_result,
   }
   Progress& progress = activations_[id].progress;
   progress = std::max(progress, shared.progress);
+  if (recorder_ != nullptr) recorder_->Join(id, shared.last_nodes);
 }
 
 void Calls::EndShared(int32_t id, const InPlace::Home& home,
@@ -75,8 +77,9 @@ void Calls::EndShared(int32_t id, const InPlace::Home& home,
     if (activations_.IsRead(id, slot)) activations_.Keep(results.back());
   }
   std::vector<int32_t> waiters;
-  const SharedRow& shared =
-      shared_.End(id, std::move(results), activations_[id].progress, &waiters);
+  const SharedRow& shared = shared_.End(
+      id, std::move(results), activations_[id].progress,
+      recorder_ == nullptr ? LaunchNodes() : recorder_->last(id), &waiters);
   for (const int32_t waiter : waiters) {
     TakeShared(shared, home.first_result, waiter);
   }

@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/in_place.h"
+#include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
@@ -59,6 +60,9 @@ class Calls {
   // Invokes the first procedure once for each row of the root call, whose
   // arguments are the values from `first_argument` on.
   void Start(int32_t num_rows, int32_t first_argument);
+
+  // From now on a recorder is told who waits for whom. It must outlive this.
+  void set_recorder(LaunchRecorder* recorder) { recorder_ = recorder; }
 
   // Says how many bytes the values of all activations hold by now.
   void set_num_bytes(int64_t num_bytes) { num_bytes_ = num_bytes; }
@@ -148,6 +152,7 @@ class Calls {
       activation.progress = activations_[parent].progress;
       activation.decided_by = activations_[parent].decided_by;
     }
+    if (recorder_ != nullptr) recorder_->Begin(id, parent);
     entered_.push_back(id);
     return id;
   }
@@ -362,6 +367,7 @@ class Calls {
       }
       Progress& progress = activations_[activation.parent].progress;
       progress = std::max(progress, activation.progress);
+      if (recorder_ != nullptr) recorder_->Join(caller, recorder_->last(id));
     }
     activations_.EndReads(id, static_cast<int32_t>(procedure.stages.size()));
     activations_.table().Remove(id);
@@ -387,6 +393,8 @@ class Calls {
   std::optional<Refusal> refused_call_;
   std::optional<int32_t> refused_push_;
   bool is_cancelled_ = false;
+  // If the run is recorded.
+  LaunchRecorder* recorder_ = nullptr;
   int64_t num_invocations_ = 0;
   int64_t num_bytes_ = 0;
 };

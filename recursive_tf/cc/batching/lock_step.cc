@@ -74,6 +74,7 @@ void LockStep::Complete(const Launch& launch) {
     }
     Progress& progress = activations_[id].progress;
     progress = schedule_.After(progress, launch.block);
+    if (recorder_ != nullptr) recorder_->Launch(id, launch.block);
     calls_.Continue(id);
   }
   WaitForBlocks();

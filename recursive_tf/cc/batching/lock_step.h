@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/batching/calls.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/lists.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policy.h"
@@ -39,7 +40,7 @@ namespace recursive_tf {
 class LockStep {
  public:
   // All pointers must outlive this.
-  LockStep(const Plan* plan, const BlockOrder* order, Policy* policy,
+  LockStep(const Plan* plan, const BlockOrder* order, const Policy* policy,
            Host* host, ActivationLimits limits)
       : plan_(*plan),
         host_(host),
@@ -48,6 +49,13 @@ class LockStep {
         schedule_(order, policy, plan->num_blocks) {}
   LockStep(const LockStep&) = delete;
   LockStep& operator=(const LockStep&) = delete;
+
+  // From now on the run is recorded as a launch graph. Before Start; the
+  // recorder must outlive this.
+  void set_recorder(LaunchRecorder* recorder) {
+    recorder_ = recorder;
+    calls_.set_recorder(recorder);
+  }
 
   // Invokes the first procedure once for each row of the root call. Values from
   // 0 on are the outputs of the prologue, then the arguments of the root call.
@@ -128,6 +136,7 @@ class LockStep {
   Activations activations_;
   Calls calls_;
   Schedule schedule_;
+  LaunchRecorder* recorder_ = nullptr;
   // Of the launch that completes.
   std::vector<int32_t> read_outputs_;
 };

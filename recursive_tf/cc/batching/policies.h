@@ -3,18 +3,26 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "recursive_tf/cc/batching/agenda_policy.h"
+#include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/depth_policy.h"
 #include "recursive_tf/cc/batching/policy.h"
+#include "recursive_tf/cc/batching/policy_table.h"
+#include "recursive_tf/cc/batching/table_policy.h"
 
 namespace recursive_tf {
 
-// Returns a new policy by its name in `rtf.Options(policy=...)`, or null if
-// there is none of that name.
-inline std::unique_ptr<Policy> MakePolicy(const std::string& name) {
-  if (name == "agenda") return std::make_unique<AgendaPolicy>();
-  if (name == "depth") return std::make_unique<DepthPolicy>();
+// Returns a policy by its name in `rtf.Options(policy=...)`, or by the text of
+// a learned table; null if it is neither. `order` must outlive it.
+inline std::unique_ptr<const Policy> MakePolicy(const std::string& text,
+                                                const BlockOrder* order) {
+  if (text == "agenda") return std::make_unique<AgendaPolicy>(order);
+  if (text == "depth") return std::make_unique<DepthPolicy>(order);
+  if (auto table = TableFromText(text)) {
+    return std::make_unique<TablePolicy>(order, *std::move(table));
+  }
   return nullptr;
 }
 

@@ -1,11 +1,11 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_POLICY_H_
 #define RECURSIVE_TF_CC_BATCHING_POLICY_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/frontier.h"
+#include "recursive_tf/cc/batching/plan.h"
 
 namespace recursive_tf {
 
@@ -16,24 +16,35 @@ struct Choice {
   int32_t depth = kEveryDepth;
 };
 
-// Returns the first of `blocks` for which `key` is least.
-template <typename Key>
-int32_t BlockWithLeast(const std::vector<int32_t>& blocks, const Key& key) {
-  return *std::min_element(
-      blocks.begin(), blocks.end(),
-      [&key](int32_t a, int32_t b) { return key(a) < key(b); });
-}
-
 // Decides what is launched next. The same questions get the same answers.
+//
+// Thread safety: nothing changes, so runs may share a policy.
 class Policy {
  public:
   virtual ~Policy() = default;
 
-  // Chooses one of `blocks`: those of the lowest rank that somebody waits for,
-  // in order. The rest of the frontier may be looked at too.
-  virtual Choice Choose(const Frontier& frontier,
-                        const std::vector<int32_t>& blocks) = 0;
+  // Chooses a block that somebody waits for. REQUIRES: there is one.
+  virtual Choice Choose(const Frontier& frontier) const = 0;
 };
+
+// Returns, of the blocks of the lowest rank that somebody waits for, the first
+// for which `key` is least. Who launches low ranks first waits for all that can
+// still come.
+template <typename Key>
+int32_t LowestBlockWithLeast(const Frontier& frontier, const BlockOrder& order,
+                             const Key& key) {
+  int32_t best = kNoBlock;
+  for (int32_t block = 0; block < frontier.num_blocks(); ++block) {
+    if (frontier.count(block) == 0) continue;
+    if (best != kNoBlock) {
+      if (order.rank(block) > order.rank(best)) continue;
+      const bool is_lower = order.rank(block) < order.rank(best);
+      if (!is_lower && key(block) >= key(best)) continue;
+    }
+    best = block;
+  }
+  return best;
+}
 
 }  // namespace recursive_tf
 

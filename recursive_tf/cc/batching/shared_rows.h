@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recursive_tf/cc/batching/activation_table.h"
+#include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/memo_key.h"
 
@@ -17,8 +18,9 @@ struct SharedRow {
   bool has_ended = false;
   // Where its results are. They stay there for all that may still ask.
   std::vector<ValueRow> results;
-  // Of the activation that ran it.
+  // Of the activation that ran it, and if the run is recorded.
   Progress progress;
+  LaunchNodes last_nodes;
   // The activations that wait for it.
   std::vector<int32_t> waiters;
 };
@@ -53,13 +55,15 @@ class SharedRows {
 
   // Ends what activation `id` runs. Returns it, and who waited.
   const SharedRow& End(int32_t id, std::vector<ValueRow> results,
-                       Progress progress, std::vector<int32_t>* waiters) {
+                       Progress progress, LaunchNodes last_nodes,
+                       std::vector<int32_t>* waiters) {
     const auto running = runs_.find(id);
     SharedRow& shared = running->second->second;
     runs_.erase(running);
     shared.has_ended = true;
     shared.results = std::move(results);
     shared.progress = progress;
+    shared.last_nodes = std::move(last_nodes);
     *waiters = std::exchange(shared.waiters, {});
     return shared;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,12 +57,14 @@ class InvokeBatchedOp : public BatchedKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("prologue_captures", &prologue_captures_));
     OP_REQUIRES_OK(ctx, ReadKey(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("keep", &forward_->keep));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("policy", &forward_->policy));
+    std::string policy;
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("policy", &policy));
+    forward_->policy = MakePolicy(policy, &forward_->order);
     OP_REQUIRES_OK(ctx, ReadLimits(ctx, &forward_->limits));
     forward_->mapped = mapped();
-    OP_REQUIRES(ctx, MakePolicy(forward_->policy) != nullptr,
-                absl::InvalidArgumentError(absl::StrCat(
-                    "There is no policy '", forward_->policy, "'.")));
+    OP_REQUIRES(ctx, forward_->policy != nullptr,
+                absl::InvalidArgumentError(
+                    absl::StrCat("There is no policy '", policy, "'.")));
     OP_REQUIRES(ctx, !forward_->keep || program_.has_gradients,
                 absl::InvalidArgumentError("There is no gradient plan."));
   }

@@ -18,6 +18,7 @@
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policies.h"
@@ -52,7 +53,7 @@ class IntegerRun : public Host {
                       ActivationLimits limits = {})
       : program_(*program),
         order_(program->plan),
-        policy_(MakePolicy(policy)),
+        policy_(MakePolicy(policy, &order_)),
         steps_(&program->plan, &order_, policy_.get(), this, limits) {}
 
   // Returns the results of every row; none if a call was refused, or waits for
@@ -111,6 +112,9 @@ class IntegerRun : public Host {
   // From now on rows of equal inputs are computed once, where there are no
   // lists.
   void set_shares_rows() { shares_rows_ = true; }
+
+  // From now on the run is recorded.
+  void set_recorder(LaunchRecorder* recorder) { steps_.set_recorder(recorder); }
 
   // What was pushed, by table and index.
   const std::map<int32_t, std::map<int64_t, int64_t>>& tables() const {
@@ -238,7 +242,7 @@ class IntegerRun : public Host {
 
   const IntegerProgram& program_;
   const BlockOrder order_;
-  const std::unique_ptr<Policy> policy_;
+  const std::unique_ptr<const Policy> policy_;
   LockStep steps_;
   std::vector<std::optional<Column>> values_;
   std::map<int32_t, std::map<int64_t, int64_t>> tables_;

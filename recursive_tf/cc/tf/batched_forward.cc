@@ -14,7 +14,6 @@
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/plan.h"
-#include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
@@ -45,8 +44,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
       tape_(&spec->program.gradients, record_.get()),
       pushes_(pushes, spec->keep ? &record_->tape.pushed : nullptr),
       host_(&values_, &pushes_, step),
-      policy_(MakePolicy(spec->policy)),
-      steps_(&spec->program.plan, &spec->order, policy_.get(), &host_,
+      steps_(&spec->program.plan, &spec->order, spec->policy.get(), &host_,
              spec->limits),
       errors_(&spec->program, &steps_, spec->mapped),
       invariants_(&record_->prologue, /*for_once=*/spec->keep),

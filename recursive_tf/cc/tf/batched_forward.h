@@ -42,7 +42,7 @@ struct BatchedForwardSpec {
   LateParts late;
   // The name of the first procedure's function, for reports.
   std::string key;
-  std::string policy;
+  std::unique_ptr<const Policy> policy;
   ActivationLimits limits;
   bool mapped = false;
   bool keep = false;
@@ -112,7 +112,6 @@ class BatchedForward {
   BatchedPushes pushes_;
   RowValues values_;
   BatchedHost host_;
-  const std::unique_ptr<Policy> policy_;
   LockStep steps_;
   const BatchedErrors errors_;
   Invariants invariants_;

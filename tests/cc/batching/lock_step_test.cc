@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "recursive_tf/cc/batching/calls.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/testing/forest_program.h"
 #include "recursive_tf/cc/testing/integer_program.h"
 #include "recursive_tf/cc/testing/plans.h"
 
@@ -75,7 +75,9 @@ int64_t FibOf(int64_t n) { return n < 2 ? n : FibOf(n - 1) + FibOf(n - 2); }
 class PolicyTest : public testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Policies, PolicyTest,
-                         testing::Values("agenda", "depth"));
+                         testing::Values("agenda", "depth",
+                                         // As if launching early paid.
+                                         "fsm base 0,1:1 0,2:2 0,2,3:3 2,3:3"));
 
 TEST_P(PolicyTest, ComputesARecursionOfEachRow) {
   const IntegerProgram program = Fib();
@@ -136,101 +138,11 @@ TEST(LockStepTest, WaitsForAllOfABlockThatCanStillCome) {
             (Launches{{0, 1}, {1, 1}, {0, 2}, {1, 1}, {0, 2}, {2, 1}, {2, 1}}));
 }
 
-// A random forest: a node is a leaf, or one of two kinds of inner nodes.
-struct Forest {
-  enum Kind : int8_t { kLeaf, kSum, kProduct };
-
-  std::vector<Kind> kind;
-  std::vector<int64_t> left, right, roots;
-};
-
-Forest MakeForest(int num_trees, int max_leaves, uint32_t seed) {
-  std::mt19937 random(seed);
-  Forest forest;
-  for (int tree = 0; tree < num_trees; ++tree) {
-    std::vector<int64_t> tops(1 + random() % max_leaves);
-    for (int64_t& leaf : tops) {
-      leaf = static_cast<int64_t>(forest.kind.size());
-      forest.kind.push_back(Forest::kLeaf);
-      forest.left.push_back(-1);
-      forest.right.push_back(-1);
-    }
-    while (tops.size() > 1) {
-      std::swap(tops[random() % tops.size()], tops.back());
-      const int64_t left = tops.back();
-      tops.pop_back();
-      const size_t at = random() % tops.size();
-      forest.kind.push_back(random() % 2 == 0 ? Forest::kSum
-                                              : Forest::kProduct);
-      forest.left.push_back(left);
-      forest.right.push_back(tops[at]);
-      tops[at] = static_cast<int64_t>(forest.kind.size()) - 1;
-    }
-    forest.roots.push_back(tops.front());
-  }
-  return forest;
-}
-
-constexpr int64_t kModulus = 1000003;
-
-int64_t Evaluate(const Forest& forest, int64_t node) {
-  if (forest.kind[node] == Forest::kLeaf) return node + 2;
-  const int64_t left = Evaluate(forest, forest.left[node]);
-  const int64_t right = Evaluate(forest, forest.right[node]);
-  return forest.kind[node] == Forest::kSum ? (left + 3 * right) % kModulus
-                                           : (left * right + 1) % kModulus;
-}
-
-enum TreeProcedure : uint8_t { kTree, kLeafOfTree, kSumOfTree, kProductOfTree };
-
-// Looks at a node, takes its branch, and perhaps pushes what comes of it.
-PlannedProcedure LookAtNode(bool pushes) {
-  PlannedProcedure tree;
-  tree.num_arguments = 1;
-  tree.num_slots = 5;  // node, kind, left, right, result
-  Stage look = Compute(0, {S(0)}, 1, 3);
-  look.calls = {
-      CallSite{0,
-               S(1),
-               {Branch{kLeafOfTree, {S(0)}}, Branch{kSumOfTree, {S(2), S(3)}},
-                Branch{kProductOfTree, {S(2), S(3)}}},
-               4}};
-  tree.stages = {look};
-  if (pushes) {
-    Stage push;
-    push.pushes = {PlannedPush{0, S(0), S(4)}};
-    tree.stages.push_back(push);
-  }
-  tree.outputs = {S(4)};
-  return tree;
-}
-
-// A tree as a recursion over its nodes, with the blocks
-//   0: node -> kind, left, right      1: node -> value of a leaf
-//   2: left, right -> their sum       3: left, right -> their product
-IntegerProgram Trees(const Forest* forest, bool pushes = false) {
-  IntegerProgram program;
-  program.plan.num_blocks = 4;
-  program.plan.procedures = {LookAtNode(pushes), LeafOfTree(/*block=*/1),
-                             InnerOfTree(/*block=*/2, kTree),
-                             InnerOfTree(/*block=*/3, kTree, /*first_site=*/2)};
-  program.blocks = {
-      [forest](const Column& in) {
-        return Column{forest->kind[in[0]], forest->left[in[0]],
-                      forest->right[in[0]]};
-      },
-      [](const Column& in) { return Column{in[0] + 2}; },
-      [](const Column& in) { return Column{(in[0] + 3 * in[1]) % kModulus}; },
-      [](const Column& in) { return Column{(in[0] * in[1] + 1) % kModulus}; },
-  };
-  return program;
-}
-
 TEST_P(PolicyTest, EvaluatesThousandsOfRandomForests) {
   for (uint32_t seed = 0; seed < 2000; ++seed) {
     const auto size = static_cast<int>(seed);
     const Forest forest = MakeForest(size % 9, 1 + size % 23, seed);
-    const IntegerProgram program = Trees(&forest);
+    const IntegerProgram program = ForestProgram(&forest);
     IntegerRun run(&program, GetParam());
     Column expected;
     for (const int64_t root : forest.roots) {
@@ -257,7 +169,7 @@ TEST(LockStepTest, TreesOfOneKindTakeAsManyLaunchesAsTheyAreHigh) {
   for (const int64_t root : forest.roots) {
     height = std::max(height, Height(forest, root));
   }
-  const IntegerProgram program = Trees(&forest);
+  const IntegerProgram program = ForestProgram(&forest);
   IntegerRun run(&program);
   run.Run({forest.roots}, 20);
   // Looked at level by level, the leaves once, then as many sums as levels:
@@ -267,7 +179,7 @@ TEST(LockStepTest, TreesOfOneKindTakeAsManyLaunchesAsTheyAreHigh) {
 
 TEST_P(PolicyTest, PushesEveryRowOnce) {
   const Forest forest = MakeForest(5, 20, /*seed=*/2);
-  const IntegerProgram program = Trees(&forest, /*pushes=*/true);
+  const IntegerProgram program = ForestProgram(&forest, /*pushes=*/true);
   IntegerRun run(&program, GetParam());
   run.Run({forest.roots}, 5);
   const std::map<int64_t, int64_t>& table = run.tables().at(0);
@@ -279,7 +191,7 @@ TEST_P(PolicyTest, PushesEveryRowOnce) {
 
 TEST_P(PolicyTest, APushThatIsRefusedEndsTheRunAndNamesItsActivation) {
   const Forest forest = MakeForest(1, 20, /*seed=*/2);
-  const IntegerProgram program = Trees(&forest, /*pushes=*/true);
+  const IntegerProgram program = ForestProgram(&forest, /*pushes=*/true);
   IntegerRun run(&program, GetParam());
   EXPECT_TRUE(run.Run({{0, 0}}, 2).empty());
   ASSERT_TRUE(run.steps().refused_push().has_value());
@@ -593,7 +505,7 @@ TEST(LockStepTest, ASelectorOutOfRangeTakesTheLastBranch) {
                  static_cast<Forest::Kind>(9), Forest::kLeaf};
   forest.left = {1, -1, 3, -1};
   forest.right = {3, -1, 1, -1};
-  const IntegerProgram program = Trees(&forest);
+  const IntegerProgram program = ForestProgram(&forest);
   IntegerRun run(&program);
   // A product of 3 and 5.
   EXPECT_EQ(Flat(run.Run({{0, 2}}, 2)), (Column{16, 16}));

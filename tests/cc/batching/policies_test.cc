@@ -1,11 +1,14 @@
 #include "recursive_tf/cc/batching/policies.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/frontier.h"
 #include "recursive_tf/cc/batching/policy.h"
+#include "recursive_tf/cc/batching/policy_table.h"
 
 namespace recursive_tf {
 namespace {
@@ -54,33 +57,81 @@ Frontier TwoBlocks() {
   return frontier;
 }
 
+Choice ChoiceOf(const std::string& policy, const Frontier& frontier,
+                const Ids& ranks = {0, 0}) {
+  const BlockOrder order(ranks);
+  return MakePolicy(policy, &order)->Choose(frontier);
+}
+
 TEST(AgendaPolicyTest, LaunchesTheLeastDepthOnAverageAndAllOfIt) {
-  const Choice choice = MakePolicy("agenda")->Choose(TwoBlocks(), {0, 1});
+  const Choice choice = ChoiceOf("agenda", TwoBlocks());
   EXPECT_EQ(choice.block, 1);
   EXPECT_EQ(choice.depth, kEveryDepth);
 }
 
 TEST(DepthPolicyTest, LaunchesTheLeastDepthAndOnlyThat) {
-  const Choice choice = MakePolicy("depth")->Choose(TwoBlocks(), {0, 1});
+  const Choice choice = ChoiceOf("depth", TwoBlocks());
   EXPECT_EQ(choice.block, 0);
   EXPECT_EQ(choice.depth, 1);
 }
 
-TEST(PoliciesTest, AreAskedOnlyForTheBlocksOfTheLowestRank) {
-  EXPECT_EQ(MakePolicy("agenda")->Choose(TwoBlocks(), {0}).block, 0);
-  EXPECT_EQ(MakePolicy("depth")->Choose(TwoBlocks(), {1}).block, 1);
+TEST(PoliciesTest, AgendaAndDepthTakeOnlyBlocksOfTheLowestRank) {
+  EXPECT_EQ(ChoiceOf("agenda", TwoBlocks(), {0, 1}).block, 0);
+  EXPECT_EQ(ChoiceOf("depth", TwoBlocks(), {1, 0}).block, 1);
 }
 
 TEST(PoliciesTest, OfEqualBlocksTheFirstIsLaunched) {
   Frontier frontier(/*num_blocks=*/2);
   frontier.Add(1, 3, 0);
   frontier.Add(0, 3, 1);
-  EXPECT_EQ(MakePolicy("agenda")->Choose(frontier, {0, 1}).block, 0);
-  EXPECT_EQ(MakePolicy("depth")->Choose(frontier, {0, 1}).block, 0);
+  EXPECT_EQ(ChoiceOf("agenda", frontier).block, 0);
+  EXPECT_EQ(ChoiceOf("depth", frontier).block, 0);
 }
 
-TEST(PoliciesTest, AnUnknownNameHasNone) {
-  EXPECT_EQ(MakePolicy("best"), nullptr);
+TEST(TablePolicyTest, LaunchesWhatTheTableSaysWhateverTheRanks) {
+  const Choice choice = ChoiceOf("fsm base 0,1:1", TwoBlocks(), {0, 1});
+  EXPECT_EQ(choice.block, 1);
+  EXPECT_EQ(choice.depth, kEveryDepth);
+}
+
+TEST(TablePolicyTest, DoesAsAgendaInAStateThatTheTableLacks) {
+  EXPECT_EQ(ChoiceOf("fsm base 0:0", TwoBlocks()).block, 1);
+}
+
+TEST(PolicyTableTest, EncodingsAreThoseOfThePaper) {
+  EXPECT_EQ(Encode(TwoBlocks(), Encoding::kBase), (Ids{0, 1}));
+  EXPECT_EQ(Encode(TwoBlocks(), Encoding::kMax), (Ids{0, 1, 0}));
+  EXPECT_EQ(Encode(TwoBlocks(), Encoding::kSort), (Ids{0, 1}));
+  Frontier frontier = TwoBlocks();
+  frontier.Add(1, 4, 3);
+  // Equally many: the lower block is first.
+  EXPECT_EQ(Encode(frontier, Encoding::kSort), (Ids{0, 1}));
+  frontier.Add(1, 5, 4);
+  EXPECT_EQ(Encode(frontier, Encoding::kMax), (Ids{0, 1, 1}));
+  EXPECT_EQ(Encode(frontier, Encoding::kSort), (Ids{1, 0}));
+}
+
+TEST(PolicyTableTest, IsReadAsItWasWritten) {
+  for (const Encoding encoding :
+       {Encoding::kBase, Encoding::kMax, Encoding::kSort}) {
+    const PolicyTable table{encoding, {{{2, 1}, 1}, {{0}, 0}, {{10, 2}, 10}}};
+    const auto read = TableFromText(ToText(table));
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(read->encoding, encoding);
+    EXPECT_EQ(read->choices, table.choices);
+  }
+  EXPECT_EQ(ToText({Encoding::kSort, {{{2, 1}, 1}, {{0}, 0}}}),
+            "fsm sort 0:0 2,1:1");
+}
+
+TEST(PoliciesTest, AnUnknownNameOrWhatIsNoTableHasNone) {
+  const BlockOrder order(Ids{0});
+  for (const char* const text :
+       {"best", "", "fsm", "fsm best 0:0", "fsm sort 0", "fsm sort 0:1",
+        "fsm sort 0:0 0:0", "fsm sort :0", "fsm sort 0,:0", "fsm sort -1:-1",
+        "fsm sort 0:0x", "fsm sort 99999999999:99999999999", "fsm sort 0:"}) {
+    EXPECT_EQ(MakePolicy(text, &order), nullptr) << text;
+  }
 }
 
 }  // namespace
