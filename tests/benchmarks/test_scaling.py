@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from benchmarks.scaling import __main__ as scaling
-from benchmarks.scaling import link, network, processes
+from benchmarks.scaling import link, network, processes, scaling_page
 from benchmarks.scaling.jobs import (
     Jobs,
     Steps,
@@ -119,3 +119,18 @@ def test_two_workers_measure_what_they_are_asked_to():
 def test_a_worker_that_fails_says_why():
     with pytest.raises(RuntimeError, match="executor"):
         processes.alone(Jobs(None, 30, (50, 4, 4), [Training("none", 4, 1, 1)]))
+
+
+@pytest.mark.slow
+def test_the_quick_form_prints_and_keeps_what_the_page_is_made_of(tmp_path):
+    # In a process of its own: the command takes one thread for all that follows.
+    file = tmp_path / "scaling.json"
+    small = ["--quick", "--trees=20", "--batch_sizes", "2", "--executors", "batched"]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.scaling", *small, "--json", str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "| batched | 2 | " in done.stdout
+    assert "| batched | 2 | " in scaling_page.steps(json.loads(file.read_text()))
