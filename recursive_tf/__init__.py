@@ -16,6 +16,8 @@ from recursive_tf.python.batching.vectorize.operand import Operand
 from recursive_tf.python.batching.vectorize.rules import register_vectorization
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.learned.learned_policy import LearnedPolicy
+from recursive_tf.python.learning.learn_policy import learn_policy
 from recursive_tf.python.options import Options
 from recursive_tf.python.reports.explain import explain
 from recursive_tf.python.reports.explanation import Explanation, Explanations
@@ -29,6 +31,7 @@ __all__ = [
     "CannotBatchError",
     "Explanation",
     "Explanations",
+    "LearnedPolicy",
     "Operand",
     "Options",
     "RuleError",
@@ -41,6 +44,7 @@ __all__ = [
     "distribute",
     "explain",
     "layers",
+    "learn_policy",
     "optimizers",
     "register_vectorization",
     "subgraph",

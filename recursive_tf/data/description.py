@@ -12,8 +12,8 @@ import numpy as np
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 from recursive_tf.data.measures import depths
-from recursive_tf.data.pictures.optional import optional_module
 from recursive_tf.data.tree import is_missing
+from recursive_tf.optional import optional_module
 
 MOST_COMMON = 5
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -78,7 +77,9 @@ class TreeEncoder(keras.layers.Layer):
         self.executor = executor
         self.return_nodes = return_nodes
         self.dag = dag
-        self.options = Options(**options) if isinstance(options, dict) else options
+        if isinstance(options, dict):
+            options = Options.from_config(options)
+        self.options = options
         self.supports_jit = False  # XLA has no recursion.
         self._state: Any = None
         self._output: Any = None
@@ -159,7 +160,7 @@ class TreeEncoder(keras.layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make the layer."""
-        options = None if self.options is None else dataclasses.asdict(self.options)
+        options = None if self.options is None else self.options.config()
         config: dict[str, Any] = super().get_config()
         return config | {
             "cell": keras.saving.serialize_keras_object(self.cell),

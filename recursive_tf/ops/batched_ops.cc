@@ -44,6 +44,7 @@ REGISTER_OP("RecursiveInvokeBatched")
     .Attr("blocks_invariant_counts: list(int) >= 0")
     .Attr("blocks_invariants: list(int) >= 0")
     .Attr("block_names: list(string) >= 0")
+    .Attr("block_places: list(string) >= 0")
     .Attr("gradient_plan: list(int) = []")
     .Attr("keep: bool = false")
     .SetIsStateful()
@@ -54,7 +55,8 @@ activations in lock step. Inputs, outputs and what is not named here are as in
 RecursiveInvoke.
 
 procedures: What the blocks were made of; the gradient is made of them too.
-policy: What decides which block is launched next.
+policy: What decides which block is launched next: a name, or the text of a
+  learned table.
 block_kind: "tensorflow" if blocks run as functions; "compiled" or "auto" if
   they run as block programs where they can.
 share_rows: "always" if rows of blocks that compute the same are computed once,
@@ -73,6 +75,8 @@ late: Functions of the outputs of the prologue that `late_invariants` lists for
 blocks: A function for each block of the plan: of rows, then of the outputs of
   the prologue that `blocks_invariants` lists for it.
 block_names: For errors and traces.
+block_places: Of each block, its procedure and its stage: a learned policy knows
+  blocks by these.
 gradient_plan: What launches keep for the gradient, in training form.
 )doc");
 

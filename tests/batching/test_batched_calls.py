@@ -128,7 +128,7 @@ def test_chains_of_unlike_length_run_together():
     assert sum(explanation.launches.values()) == explanation.lower_bound == 101
 
 
-@pytest.mark.parametrize("policy", ["agenda", "depth"])
+@pytest.mark.parametrize("policy", ["critical_path", "agenda", "depth"])
 def test_every_policy_gives_the_same(policy):
     fib = define_fib(executor="batched", options=rtf.Options(policy=policy))
     assert fib.map(tf.range(12)).numpy().tolist() == [

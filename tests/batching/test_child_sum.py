@@ -39,7 +39,7 @@ class Cell:
         return tf.sigmoid(o) * tf.tanh(c), c
 
 
-def define(cell, children, executor, policy="agenda"):
+def define(cell, children, executor, policy="critical_path"):
     """Returns the recursion over all nodes, which pushes the state of each."""
     ragged = tf.ragged.constant(children, dtype=tf.int32, ragged_rank=1)
     state = tf.TensorSpec([SIZE], tf.float64)
@@ -57,7 +57,7 @@ def define(cell, children, executor, policy="agenda"):
     return encode
 
 
-def by_library(children, roots, executor, policy="agenda", cell=None):
+def by_library(children, roots, executor, policy="critical_path", cell=None):
     cell = cell or Cell(len(children))
     encode = define(cell, children, executor, policy)
     with tf.GradientTape() as tape:
@@ -117,7 +117,7 @@ FORESTS = {
 }
 
 
-@pytest.mark.parametrize("policy", ["agenda", "depth"])
+@pytest.mark.parametrize("policy", ["critical_path", "agenda", "depth"])
 @pytest.mark.parametrize("forest", FORESTS.values(), ids=FORESTS)
 def test_a_forest_is_as_by_hand(forest, policy):
     children, roots = forest

@@ -154,7 +154,7 @@ BODIES = [
 ]
 
 
-def run(body, executor, policy="agenda"):
+def run(body, executor, policy="critical_path"):
     """Returns the values of all rows, and the gradients by the rows and by w."""
     w, rows = tf.Variable(0.8), tf.Variable(ROWS)
     f = rtf.SubGraph(
@@ -171,7 +171,7 @@ def run(body, executor, policy="agenda"):
     return as_numpy([found, *tape.gradient(loss, [rows, w])])
 
 
-@pytest.mark.parametrize("policy", ["agenda", "depth"])
+@pytest.mark.parametrize("policy", ["critical_path", "agenda", "depth"])
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body.__name__)
 def test_a_loop_computes_what_the_dataflow_executor_does(body, policy):
     expected = run(body, "dataflow")

@@ -38,7 +38,10 @@ def test_what_a_root_call_holds_is_a_share_of_the_memory_by_default():
 
 def test_an_unknown_policy_is_refused_with_the_known_ones():
     message = message_of(lambda: rtf.Options(policy="random"), ValueError)
-    assert "policy='random': choose one of ('agenda', 'depth')" in message
+    assert (
+        "policy='random': choose one of ('critical_path', 'agenda', 'depth', 'fsm')"
+        in message
+    )
 
 
 def test_equal_options_are_equal():

@@ -151,7 +151,7 @@ def test_what_is_printed_has_the_launches_and_the_lines():
     fib(6)
     text = str(explanation)
     assert text == repr(explanation)
-    assert "runs in the batched executor, policy 'agenda'" in text
+    assert "runs in the batched executor, policy 'critical_path'" in text
     assert "Last run: 11 launches; the least that there can be is 11." in text
     assert re.search(r"\n +6 +4\.2 +0% +yes {8}fib subgraphs\.py:\d+\n", text)
 

@@ -97,7 +97,7 @@ def kept_row_bytes(compilation):
     return found
 
 
-@pytest.fixture(scope="module", params=["agenda", "depth"])
+@pytest.fixture(scope="module", params=["critical_path", "agenda", "depth"])
 def training(request):
     return run_step(request.param)
 

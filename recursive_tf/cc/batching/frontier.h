@@ -10,22 +10,32 @@ namespace recursive_tf {
 
 constexpr int32_t kEveryDepth = -1;
 
+// Something that waits for a block.
+struct Waiting {
+  int32_t id = 0;
+  // How far what it waited for is.
+  int32_t depth = 0;
+  // How many calls are around it.
+  int32_t call_depth = 1;
+};
+
 // The activations that wait for a block, by block and by the depth of what they
-// wait for. What waits for one block goes in the order in which it came.
+// waited for. What waits for one block goes in the order in which it came.
 class Frontier {
  public:
   explicit Frontier(int32_t num_blocks) : queues_(num_blocks) {}
 
-  void Add(int32_t block, int32_t depth, int32_t activation) {
+  void Add(int32_t block, const Waiting& added) {
     Queue& queue = queues_[block];
     // Those that come one after the other are mostly of one depth.
-    if (queue.last == nullptr || queue.last_depth != depth) {
-      queue.last = &queue.by_depth[depth];
-      queue.last_depth = depth;
+    if (queue.last == nullptr || queue.last_depth != added.depth) {
+      queue.last = &queue.by_depth[added.depth];
+      queue.last_depth = added.depth;
     }
-    queue.last->push_back(activation);
+    queue.last->push_back(added.id);
     ++queue.count;
-    queue.sum_of_depths += depth;
+    queue.sum_of_depths += added.depth;
+    queue.urgency += Urgency(added.call_depth);
     ++count_;
   }
 
@@ -49,12 +59,17 @@ class Frontier {
       at = queue.by_depth.erase(at);
       if (depth != kEveryDepth) break;
     }
+    if (queue.count == 0) queue.urgency = 0;
     return taken;
   }
 
   int32_t num_blocks() const { return static_cast<int32_t>(queues_.size()); }
   bool empty() const { return count_ == 0; }
   int64_t count(int32_t block) const { return queues_[block].count; }
+
+  // Returns how many wait for `block`, the more the deeper in calls they are.
+  // REQUIRES: never were only some taken.
+  double urgency(int32_t block) const { return queues_[block].urgency; }
 
   // REQUIRES of both: somebody waits for `block`.
   int32_t least_depth(int32_t block) const {
@@ -73,7 +88,15 @@ class Frontier {
     int32_t last_depth = 0;
     int64_t count = 0;
     int64_t sum_of_depths = 0;
+    double urgency = 0;
   };
+
+  // The fourth power: of those that were tried the one with the fewest launches
+  // (docs/policies.md).
+  static double Urgency(int32_t call_depth) {
+    const double squared = static_cast<double>(call_depth) * call_depth;
+    return squared * squared;
+  }
 
   std::vector<Queue> queues_;
   int64_t count_ = 0;

@@ -17,9 +17,12 @@ class LaunchGraph {
   // Takes the rank of each block, as of BlockOrder.
   explicit LaunchGraph(std::vector<int32_t> ranks) : ranks_(std::move(ranks)) {}
 
-  // Adds a node, and returns its number. REQUIRES: what it waits for is there.
-  int32_t Add(int32_t block, const std::vector<int32_t>& waits_for) {
+  // Adds a node, and returns its number: of an activation with so many calls
+  // around it. REQUIRES: what it waits for is there.
+  int32_t Add(int32_t block, const std::vector<int32_t>& waits_for,
+              int32_t call_depth = 1) {
     blocks_.push_back(block);
+    call_depths_.push_back(call_depth);
     waits_for_.insert(waits_for_.end(), waits_for.begin(), waits_for.end());
     ends_.push_back(waits_for_.size());
     return num_nodes() - 1;
@@ -30,6 +33,7 @@ class LaunchGraph {
   const std::vector<int32_t>& ranks() const { return ranks_; }
 
   int32_t block(int32_t node) const { return blocks_[node]; }
+  int32_t call_depth(int32_t node) const { return call_depths_[node]; }
 
   // Calls `see` with each node that `node` waits for.
   template <typename See>
@@ -43,6 +47,7 @@ class LaunchGraph {
   std::vector<int32_t> ranks_;
   // By node.
   std::vector<int32_t> blocks_;
+  std::vector<int32_t> call_depths_;
   // Where in `waits_for_` those of a node end; the next node's follow.
   std::vector<size_t> ends_;
   std::vector<int32_t> waits_for_;

@@ -26,6 +26,7 @@ class LaunchRecorder {
       : graph_(std::move(ranks)) {}
 
   const LaunchGraph& graph() const { return graph_; }
+  LaunchGraph TakeGraph() { return std::move(graph_); }
 
   // Says that an activation begins, called by `parent`, or by nobody.
   void Begin(int32_t id, int32_t parent) {
@@ -45,9 +46,10 @@ class LaunchRecorder {
     last_[id] = std::move(all);
   }
 
-  // Says that a block was launched for an activation.
-  void Launch(int32_t id, int32_t block) {
-    last_[id] = {graph_.Add(block, last_[id])};
+  // Says that a block was launched for an activation, with so many calls around
+  // it.
+  void Launch(int32_t id, int32_t block, int32_t call_depth) {
+    last_[id] = {graph_.Add(block, last_[id], call_depth)};
   }
 
  private:

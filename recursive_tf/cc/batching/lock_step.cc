@@ -74,7 +74,9 @@ void LockStep::Complete(const Launch& launch) {
     }
     Progress& progress = activations_[id].progress;
     progress = schedule_.After(progress, launch.block);
-    if (recorder_ != nullptr) recorder_->Launch(id, launch.block);
+    if (recorder_ != nullptr) {
+      recorder_->Launch(id, launch.block, activations_[id].call_depth);
+    }
     calls_.Continue(id);
   }
   WaitForBlocks();
@@ -119,7 +121,7 @@ ValueRow LockStep::DecidedBy(int32_t id) const {
 
 void LockStep::WaitForBlocks() {
   calls_.TakeToBlocks([this](int32_t id, int32_t block) {
-    schedule_.Add(id, activations_[id].progress, block);
+    schedule_.Add(id, activations_[id], block);
   });
 }
 

@@ -16,9 +16,9 @@ struct Choice {
   int32_t depth = kEveryDepth;
 };
 
-// Decides what is launched next. The same questions get the same answers.
+// Decides what is launched next. It knows nothing of what it was asked before.
 //
-// Thread safety: nothing changes, so runs may share a policy.
+// Thread safety: runs may share a policy.
 class Policy {
  public:
   virtual ~Policy() = default;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/frontier.h"
 
 namespace recursive_tf {
@@ -15,13 +16,6 @@ namespace {
 
 constexpr char kFirstWord[] = "fsm";
 constexpr std::array<const char*, 3> kEncodings = {"base", "max", "sort"};
-
-std::optional<Encoding> EncodingOf(const std::string& name) {
-  for (size_t i = 0; i < kEncodings.size(); ++i) {
-    if (name == kEncodings[i]) return static_cast<Encoding>(i);
-  }
-  return std::nullopt;
-}
 
 // Reads "2,1:1". Returns whether that is what it is.
 bool AddEntry(const std::string& text, PolicyTable* table) {
@@ -45,10 +39,24 @@ bool AddEntry(const std::string& text, PolicyTable* table) {
 
 }  // namespace
 
-FrontierState Encode(const Frontier& frontier, Encoding encoding) {
+std::optional<Encoding> EncodingOf(const std::string& name) {
+  for (size_t i = 0; i < kEncodings.size(); ++i) {
+    if (name == kEncodings[i]) return static_cast<Encoding>(i);
+  }
+  return std::nullopt;
+}
+
+FrontierState Encode(const Frontier& frontier, const BlockOrder& order,
+                     Encoding encoding) {
   FrontierState state;
   for (int32_t block = 0; block < frontier.num_blocks(); ++block) {
-    if (frontier.count(block) > 0) state.push_back(block);
+    if (frontier.count(block) == 0) continue;
+    if (!state.empty()) {
+      const int32_t rank = order.rank(state.front());
+      if (order.rank(block) > rank) continue;
+      if (order.rank(block) < rank) state.clear();
+    }
+    state.push_back(block);
   }
   const auto more_wait = [&frontier](int32_t a, int32_t b) {
     return frontier.count(a) > frontier.count(b);

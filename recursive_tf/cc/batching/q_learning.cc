@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/critical_path_policy.h"
 #include "recursive_tf/cc/batching/frontier.h"
 #include "recursive_tf/cc/batching/launch_graph.h"
 #include "recursive_tf/cc/batching/policy_table.h"
@@ -27,9 +29,9 @@ QLearning::QLearning(const std::vector<LaunchGraph>* graphs,
 
 void QLearning::Try() {
   for (const auto& rehearsal : rehearsals_) {
-    Learn(RunTrial(rehearsal.get(), /*is_first=*/!has_tried_));
+    Learn(RunTrial(rehearsal.get()));
   }
-  has_tried_ = true;
+  ++num_trials_;
 }
 
 PolicyTable QLearning::Table() const {
@@ -56,16 +58,14 @@ int64_t QLearning::LeastLaunches() const {
   return launches;
 }
 
-std::vector<QLearning::Step> QLearning::RunTrial(Rehearsal* rehearsal,
-                                                 bool is_first) {
-  const SufficientPolicy sufficient(&rehearsal->sub_frontiers());
+std::vector<QLearning::Step> QLearning::RunTrial(Rehearsal* rehearsal) {
   const Frontier& frontier = rehearsal->frontier();
   std::vector<Step> steps;
   rehearsal->Restart();
   while (!rehearsal->is_done()) {
-    FrontierState state = Encode(frontier, settings_.encoding);
-    const int32_t block =
-        is_first ? sufficient.Choose(frontier).block : Explore(state);
+    FrontierState state =
+        Encode(frontier, rehearsal->order(), settings_.encoding);
+    const int32_t block = Choose(*rehearsal, state);
     const double share = SufficientPolicy::ReadyShare(
         frontier, rehearsal->sub_frontiers(), block);
     const double reward = settings_.share_reward * share - 1;
@@ -73,6 +73,22 @@ std::vector<QLearning::Step> QLearning::RunTrial(Rehearsal* rehearsal,
     rehearsal->Launch({block, kEveryDepth});
   }
   return steps;
+}
+
+int32_t QLearning::Choose(const Rehearsal& rehearsal,
+                          const FrontierState& state) {
+  const BlockOrder& order = rehearsal.order();
+  const Frontier& frontier = rehearsal.frontier();
+  switch (num_trials_) {
+    case 0:
+      return SufficientPolicy(&order, &rehearsal.sub_frontiers())
+          .Choose(frontier)
+          .block;
+    case 1:
+      return CriticalPathPolicy(&order).Choose(frontier).block;
+    default:
+      return Explore(state);
+  }
 }
 
 int32_t QLearning::Explore(const FrontierState& state) {

@@ -32,8 +32,9 @@ struct LearningSettings {
 // state, so that launches are few: tabular Q-learning with n-step returns
 // (Gu et al. 2023, section 2.3; Watkins and Dayan 1992). Nothing is computed.
 //
-// The first trial of each graph follows the paper's sufficient condition; so
-// what is learned begins with that, as far as states can tell it.
+// The first trials of each graph follow the paper's sufficient condition and
+// the critical path; so what is learned begins with these, as far as states can
+// tell them.
 class QLearning {
  public:
   // The graphs must outlive this, and are of one plan.
@@ -62,7 +63,9 @@ class QLearning {
     double reward;
   };
 
-  std::vector<Step> RunTrial(Rehearsal* rehearsal, bool is_first);
+  std::vector<Step> RunTrial(Rehearsal* rehearsal);
+  // Returns the next block of a trial.
+  int32_t Choose(const Rehearsal& rehearsal, const FrontierState& state);
   int32_t Explore(const FrontierState& state);
   int32_t Best(const FrontierState& state) const;
   void Learn(const std::vector<Step>& steps);
@@ -71,7 +74,7 @@ class QLearning {
   std::vector<std::unique_ptr<Rehearsal>> rehearsals_;
   std::map<FrontierState, Values> values_;
   std::mt19937_64 random_;
-  bool has_tried_ = false;
+  int64_t num_trials_ = 0;
 };
 
 }  // namespace recursive_tf

@@ -77,7 +77,8 @@ int64_t Rehearsal::LeastLaunches() const {
 
 void Rehearsal::Wait(int32_t node) {
   const int32_t block = graph_.block(node);
-  frontier_.Add(block, order_.After(before_[node], block).depth, node);
+  frontier_.Add(block, {node, order_.After(before_[node], block).depth,
+                        graph_.call_depth(node)});
 }
 
 }  // namespace recursive_tf

@@ -24,8 +24,9 @@ class Schedule {
   }
 
   // Says that an activation waits for a block.
-  void Add(int32_t id, const Progress& before, int32_t block) {
-    frontier_.Add(block, After(before, block).depth, id);
+  void Add(int32_t id, const BatchedActivation& activation, int32_t block) {
+    frontier_.Add(block, {id, After(activation.progress, block).depth,
+                          activation.call_depth});
   }
 
   bool empty() const { return frontier_.empty(); }

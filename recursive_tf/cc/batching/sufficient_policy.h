@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/frontier.h"
-#include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/sub_frontiers.h"
 
@@ -16,9 +16,9 @@ namespace recursive_tf {
 // from them.
 class SufficientPolicy : public Policy {
  public:
-  // `sub_frontiers` must outlive this.
-  explicit SufficientPolicy(const SubFrontiers* sub_frontiers)
-      : sub_frontiers_(*sub_frontiers) {}
+  // Both must outlive this.
+  SufficientPolicy(const BlockOrder* order, const SubFrontiers* sub_frontiers)
+      : order_(*order), sub_frontiers_(*sub_frontiers) {}
 
   // Returns how much of the sub-frontier of a block is ready, from 0 to 1.
   static double ReadyShare(const Frontier& frontier,
@@ -28,19 +28,14 @@ class SufficientPolicy : public Policy {
   }
 
   Choice Choose(const Frontier& frontier) const override {
-    int32_t best = kNoBlock;
-    double most = 0;
-    for (int32_t block = 0; block < frontier.num_blocks(); ++block) {
-      if (frontier.count(block) == 0) continue;
-      const double share = ReadyShare(frontier, sub_frontiers_, block);
-      if (share <= most) continue;
-      most = share;
-      best = block;
-    }
-    return {best, kEveryDepth};
+    const int32_t block = LowestBlockWithLeast(
+        frontier, order_,
+        [&](int32_t b) { return -ReadyShare(frontier, sub_frontiers_, b); });
+    return {block, kEveryDepth};
   }
 
  private:
+  const BlockOrder& order_;
   const SubFrontiers& sub_frontiers_;
 };
 

@@ -57,14 +57,9 @@ class InvokeBatchedOp : public BatchedKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("prologue_captures", &prologue_captures_));
     OP_REQUIRES_OK(ctx, ReadKey(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("keep", &forward_->keep));
-    std::string policy;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("policy", &policy));
-    forward_->policy = MakePolicy(policy, &forward_->order);
+    OP_REQUIRES_OK(ctx, ReadPolicy(ctx));
     OP_REQUIRES_OK(ctx, ReadLimits(ctx, &forward_->limits));
     forward_->mapped = mapped();
-    OP_REQUIRES(ctx, forward_->policy != nullptr,
-                absl::InvalidArgumentError(
-                    absl::StrCat("There is no policy '", policy, "'.")));
     OP_REQUIRES(ctx, !forward_->keep || program_.has_gradients,
                 absl::InvalidArgumentError("There is no gradient plan."));
   }
@@ -86,6 +81,20 @@ class InvokeBatchedOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(ctx->GetAttr("procedures", &procedures));
     forward_->key = procedures.front().name();
     return absl::OkStatus();
+  }
+
+  absl::Status ReadPolicy(tf::OpKernelConstruction* ctx) {
+    std::vector<std::string>& places = forward_->block_places;
+    TF_RETURN_IF_ERROR(ctx->GetAttr("block_places", &places));
+    if (places.size() != static_cast<size_t>(program_.plan.num_blocks)) {
+      return absl::InvalidArgumentError("block_places do not fit the plan.");
+    }
+    std::string policy;
+    TF_RETURN_IF_ERROR(ctx->GetAttr("policy", &policy));
+    forward_->policy = MakePolicy(policy, &forward_->order, places);
+    if (forward_->policy != nullptr) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("There is no policy '", policy, "'."));
   }
 
   absl::Status ReadBlocks(tf::OpKernelConstruction* ctx) {

@@ -9,6 +9,7 @@
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/blocks/product_peak.h"
+#include "recursive_tf/cc/kernels/vectors.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
@@ -39,14 +40,6 @@ class WatchOp : public tf::OpKernel {
   }
 };
 
-template <typename T>
-tf::Tensor VectorOf(const std::vector<T>& values) {
-  tf::Tensor tensor(tf::DataTypeToEnum<T>::value,
-                    {static_cast<int64_t>(values.size())});
-  std::copy(values.begin(), values.end(), tensor.vec<T>().data());
-  return tensor;
-}
-
 class ReportOp : public tf::OpKernel {
  public:
   using OpKernel::OpKernel;
@@ -65,11 +58,7 @@ class ReportOp : public tf::OpKernel {
     ctx->set_output(3, VectorOf<int64_t>({report.bytes_moved, report.peak_bytes,
                                           report.least_launches}));
     ctx->set_output(4, VectorOf(report.compiled));
-    tf::Tensor reasons(tf::DT_STRING,
-                       {static_cast<int64_t>(report.reasons.size())});
-    std::copy(report.reasons.begin(), report.reasons.end(),
-              reasons.vec<tf::tstring>().data());
-    ctx->set_output(5, reasons);
+    ctx->set_output(5, VectorOf(report.reasons));
     ctx->set_output(6, VectorOf(report.shared));
     const auto num_blocks = static_cast<int64_t>(report.products.size());
     tf::Tensor seconds(tf::DT_DOUBLE, {num_blocks});
@@ -94,10 +83,8 @@ class ProductPeakOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const BatchedStep step(ctx);
-    tf::Tensor flops(tf::DT_DOUBLE, {});
-    flops.scalar<double>()() =
-        MeasureProductPeak(ChosenKernels<T>(), &step.team());
-    ctx->set_output(0, flops);
+    ctx->set_output(
+        0, ScalarOf(MeasureProductPeak(ChosenKernels<T>(), &step.team())));
   }
 };
 

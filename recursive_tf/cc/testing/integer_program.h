@@ -49,7 +49,7 @@ struct IntegerProgram {
 class IntegerRun : public Host {
  public:
   explicit IntegerRun(const IntegerProgram* program,
-                      const std::string& policy = "agenda",
+                      const std::string& policy = "critical_path",
                       ActivationLimits limits = {})
       : program_(*program),
         order_(program->plan),

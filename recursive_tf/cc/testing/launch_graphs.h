@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <unordered_set>
 #include <utility>
@@ -44,22 +45,30 @@ inline LaunchGraph Chains(const std::vector<std::vector<int32_t>>& chains,
   return graph;
 }
 
-// A graph of any form, in which nodes wait for up to two others.
+// A graph of any form, in which nodes wait for up to two others. With ranks,
+// each for two blocks, none waits for one of a higher rank.
 inline LaunchGraph RandomLaunchGraph(int32_t num_nodes, int32_t num_blocks,
-                                     std::mt19937_64* random) {
+                                     std::mt19937_64* random,
+                                     bool with_ranks = false) {
   const auto below = [random](int32_t end) {
     return std::uniform_int_distribution<int32_t>(0, end - 1)(*random);
   };
-  LaunchGraph graph(std::vector<int32_t>(num_blocks, 0));
+  std::vector<int32_t> ranks(num_blocks, 0);
+  for (int32_t block = 0; with_ranks && block < num_blocks; ++block) {
+    ranks[block] = block / 2;
+  }
+  LaunchGraph graph(ranks);
   for (int32_t node = 0; node < num_nodes; ++node) {
+    const int32_t own = below(num_blocks);
     std::vector<int32_t> waits_for;
     for (int32_t i = node == 0 ? 0 : below(3); i > 0; --i) {
-      waits_for.push_back(below(node));
+      const int32_t before = below(node);
+      if (ranks[graph.block(before)] <= ranks[own]) waits_for.push_back(before);
     }
     std::sort(waits_for.begin(), waits_for.end());
     waits_for.erase(std::unique(waits_for.begin(), waits_for.end()),
                     waits_for.end());
-    graph.Add(below(num_blocks), waits_for);
+    graph.Add(own, waits_for);
   }
   return graph;
 }
@@ -108,16 +117,24 @@ class SmallGraph {
     return found;
   }
 
-  // Returns the fewest launches for what is left, by trying all orders.
-  int64_t FewestLaunches(uint64_t launched) const {
+  // Returns the fewest launches for what is left, by trying all orders, or all
+  // in which the lowest rank goes first.
+  int64_t FewestLaunches(uint64_t launched, bool by_rank = false) const {
     std::unordered_set<uint64_t> reached = {launched};
     for (int64_t launches = 0;; ++launches) {
       std::unordered_set<uint64_t> next;
       for (const uint64_t set : reached) {
         if (set == all()) return launches;
+        int32_t lowest = std::numeric_limits<int32_t>::max();
+        for (int32_t block = 0; by_rank && block < graph_.num_blocks();
+             ++block) {
+          if (Ready(set, block) == 0) continue;
+          lowest = std::min(lowest, graph_.ranks()[block]);
+        }
         for (int32_t block = 0; block < graph_.num_blocks(); ++block) {
           const uint64_t ready = Ready(set, block);
-          if (ready != 0) next.insert(set | ready);
+          if (ready == 0 || graph_.ranks()[block] > lowest) continue;
+          next.insert(set | ready);
         }
       }
       reached = std::move(next);

@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/batching/recording.h"
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
@@ -58,6 +59,9 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
   if (ReportBoard::Global().IsWatched(spec->key)) {
     bound_.emplace(spec->program.plan.num_blocks);
     report_.products.resize(spec->program.plan.num_blocks);
+  }
+  if (Recording::Global().is_recording()) {
+    steps_.set_recorder(&recorder_.emplace(spec->order.ranks()));
   }
 }
 
@@ -320,6 +324,10 @@ std::shared_ptr<const BatchedRecord> BatchedForward::Finish(Returned returned) {
       report_.reasons[i] = blocks_[i].WhyNotCompiled();
     }
     ReportBoard::Global().Post(spec_.key, ReportBoard::Pass::kForward, report_);
+  }
+  if (recorder_.has_value()) {
+    Recording::Global().Add({spec_.program.names.front(), spec_.block_places,
+                             recorder_->TakeGraph()});
   }
   return record_;
 }

@@ -11,6 +11,7 @@
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_bound.h"
+#include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/run_report.h"
@@ -42,6 +43,8 @@ struct BatchedForwardSpec {
   LateParts late;
   // The name of the first procedure's function, for reports.
   std::string key;
+  // Of each block, its procedure and its stage.
+  std::vector<std::string> block_places;
   std::unique_ptr<const Policy> policy;
   ActivationLimits limits;
   bool mapped = false;
@@ -65,8 +68,8 @@ class BatchedForward {
   // Sets `*results` to what the rows returned. REQUIRES: there are rows.
   absl::Status Results(std::vector<tensorflow::Tensor>* results);
 
-  // Ends the run, which returned that: leaves a report, and returns what the
-  // gradient needs.
+  // Ends the run, which returned that: leaves a report and a recording, and
+  // returns what the gradient needs.
   std::shared_ptr<const BatchedRecord> Finish(Returned returned);
 
  private:
@@ -121,6 +124,8 @@ class BatchedForward {
   std::vector<double> bytes_per_row_;
   // If somebody watches.
   std::optional<LaunchBound> bound_;
+  // If runs are recorded.
+  std::optional<LaunchRecorder> recorder_;
   RunReport report_;
   Stopwatch watch_;
 };

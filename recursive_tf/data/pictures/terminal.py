@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recursive_tf.data.pictures.optional import optional_module
 from recursive_tf.data.pictures.shown_tree import ShownTree, shown_trees
+from recursive_tf.optional import optional_module
 
 if TYPE_CHECKING:
     from recursive_tf.data.forest import Forest

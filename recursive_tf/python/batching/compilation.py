@@ -20,7 +20,7 @@ from recursive_tf.python.batching.encode.prologue_outputs import PrologueOutputs
 from recursive_tf.python.batching.flatten.dense_lists import DenseLists
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.flatten.flattening import flatten
-from recursive_tf.python.batching.plan.block_names import block_names
+from recursive_tf.python.batching.plan.block_names import block_names, block_places
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import make_plan
 from recursive_tf.python.batching.plan.sharing import sharing_of
@@ -121,6 +121,7 @@ class Compilation:
         program: The procedures, flattened.
         blocks: What is vectorized.
         block_names: For errors, traces and explanations.
+        block_places: For learned policies.
         plan: How the blocks follow each other.
         prologue: What no activation changes.
         outputs: Of the prologue.
@@ -154,6 +155,7 @@ class Compilation:
         self.stages = Stages(self.program)
         self.blocks = cut(self.program, self.stages)
         self.block_names = block_names(self.blocks)
+        self.block_places = block_places(self.blocks)
         self.plan = make_plan(self.program, self.stages, self.blocks)
         self.prologue = Prologue(self.program)
         self.outputs = PrologueOutputs(
@@ -224,6 +226,7 @@ class Compilation:
             return {
                 **self.names(),
                 **self.inference.attributes(graph, "blocks"),
+                "block_places": self.block_places,
                 "sharing": [sharing_of(self.program, b) for b in self.blocks],
                 **self.outputs.attributes(graph),
             }

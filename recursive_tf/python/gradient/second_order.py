@@ -20,7 +20,7 @@ from recursive_tf.python.gradient.batched import gradient_of_invoke_batched
 from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.gradient.root_gradient import gradient_of_invoke
 from recursive_tf.python.gradient.sinks import shape_of
-from recursive_tf.python.options import BATCHED_ATTRIBUTES
+from recursive_tf.python.options import BATCHED_ATTRIBUTES, POLICIES
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.root_calls.fallback import fell_back
 from recursive_tf.python.root_calls.root_op import (
@@ -200,6 +200,9 @@ class _SecondGradient:
         except CannotBatchError as error:
             fell_back(f"The second gradient of SubGraph '{carried.names[0]}'", error)
             return Chosen(None, {}, [str(error)])
+        if attributes["policy"] not in POLICIES:
+            # It was learned for blocks of the program, not of the tangent program.
+            attributes["policy"] = POLICIES[0]
         return Chosen(compilation, attributes, [])
 
 

@@ -10,6 +10,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.gradient.batched import compilation_of
+from recursive_tf.python.options import policy_in_words
 from recursive_tf.python.reports.passes_in_words import passes_in_words
 from recursive_tf.python.reports.plan_in_words import call_sites_in_words, plan_in_words
 from recursive_tf.python.root_calls.root_call import RootCall
@@ -93,7 +94,7 @@ def program_of_root_call(root_call: RootCall) -> ExplainedProgram:
         names=[p.name for p in procedures],
         executor="dataflow" if compilation is None else "batched",
         reasons=root_call.reasons,
-        policy=root_call.options.policy,
+        policy=policy_in_words(root_call.options.policy),
         block_names=names,
         _tables=[push.name for push in root_call.program.pushes],
         _graphs=[tf_compat.to_func_graph(p.function) for p in procedures],
@@ -109,7 +110,7 @@ def program_of_op(op: tf.Operation) -> ExplainedProgram:
         names=texts_of(op, "names"),
         executor="batched" if is_batched else "dataflow",
         reasons=tf_compat.get_strings(op, REASONS_ATTRIBUTE),
-        policy=op.get_attr("policy").decode() if is_batched else "",
+        policy=policy_in_words(op.get_attr("policy").decode()) if is_batched else "",
         block_names=texts_of(op, "block_names") if is_batched else [],
         _tables=texts_of(op, "push_names"),
         _graphs=graphs_of(op),

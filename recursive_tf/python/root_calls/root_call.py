@@ -229,14 +229,14 @@ class RootCall:
         )
         if self._refusal is not None:
             fell_back(f"SubGraph '{self.signature.name}'", self._refusal)
+        attributes = {}
+        if self.compilation is not None:
+            attributes = self.options.batched_attributes(
+                self.signature.name, self.compilation.block_places
+            )
         results = add_root_op(
             carried,
-            Chosen(
-                self.compilation,
-                self.options.batched_attributes(),
-                self.reasons,
-                self._insists,
-            ),
+            Chosen(self.compilation, attributes, self.reasons, self._insists),
             args=args,
             captures=captures,
             push_sizes=[push.size_in(place) for push in program.pushes],

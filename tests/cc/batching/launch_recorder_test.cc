@@ -56,7 +56,8 @@ TEST(LaunchRecorderTest, ARehearsalTakesAsManyLaunchesAsTheRun) {
     const LaunchGraph graph = Recorded(program, forest.roots, "depth");
     Rehearsal rehearsal(&graph);
     for (const char* const policy :
-         {"agenda", "depth", "fsm sort 2,3:3 3,2:2", "fsm base 0,1:1 2,3:2"}) {
+         {"critical_path", "agenda", "depth", "fsm sort 2,3:3 3,2:2",
+          "fsm base 0,1:1 2,3:2"}) {
       IntegerRun run(&program, policy);
       run.Run({forest.roots}, static_cast<int32_t>(forest.roots.size()));
       EXPECT_EQ(rehearsal.Run(*MakePolicy(policy, &rehearsal.order())),

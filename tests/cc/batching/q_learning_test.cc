@@ -50,7 +50,8 @@ TEST(QLearningTest, TheFirstTrialIsTheSufficientConditionWhereStatesTellIt) {
   const std::vector<LaunchGraph> graphs = {TreeOfFigure1()};
   Rehearsal rehearsal(graphs.data());
   EXPECT_EQ(Learned(graphs, Encoding::kSort, 1),
-            rehearsal.Run(SufficientPolicy(&rehearsal.sub_frontiers())));
+            rehearsal.Run(SufficientPolicy(&rehearsal.order(),
+                                           &rehearsal.sub_frontiers())));
 }
 
 TEST(QLearningTest, OneSeedGivesOneTable) {

@@ -1,4 +1,4 @@
-"""What blocks are called in errors, traces and explanations."""
+"""What blocks are called: for people, and where a policy knows them again."""
 
 import pathlib
 from collections.abc import Sequence
@@ -17,6 +17,19 @@ def block_names(blocks: Sequence[Block]) -> list[str]:
     for block in blocks:
         names.append(unique_among(names, _name_of(block)))
     return names
+
+
+def block_places(blocks: Sequence[Block]) -> list[str]:
+    """Returns for each block its procedure and the stage of it.
+
+    E.g. "tree_lstm/internal 1"; no two are the same. Another definition of the same
+    program has the same, wherever in a file it stands.
+    """
+    places: list[str] = []
+    for block in blocks:
+        place = f"{block.procedure.name} {block.stage}"
+        places.append(unique_among(places, place))
+    return places
 
 
 def _name_of(block: Block) -> str:

@@ -1,4 +1,4 @@
-"""Libraries that only pictures need."""
+"""Libraries that only pictures need, and that need not be installed."""
 
 import importlib
 from typing import Any

@@ -1,0 +1,102 @@
+"""`rtf.learn_policy`: from some runs to a policy."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.learned.automaton import ENCODINGS, Automaton
+from recursive_tf.python.learned.learned_policy import LearnedPolicy
+from recursive_tf.python.learning.launch_graphs import LaunchGraphs, record
+from recursive_tf.python.learning.trials import learn
+
+
+def learn_policy(
+    step: Callable[..., Any],
+    batches: Sequence[Any],
+    *,
+    seed: int = 0,
+    encoding: str = "sort",
+    trials: int = 1000,
+    verbose: bool = True,
+) -> LearnedPolicy:
+    """Learns in which order the batched executor best launches blocks.
+
+    Runs `step` once for each batch, and records which activations waited for which;
+    then makes trials on these records, which compute nothing. A batch or two are
+    enough: what is learned holds for other data of the same kind.
+
+    >>> with SubGraph("fib", options=Options(policy="fsm")) as fib:
+    ...     n = fib.input(tf.int32)
+    ...     fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
+    >>> policy = learn_policy(fib, [6, 7], verbose=False)
+    >>> print(policy)
+
+    The policy is for `rtf.Options(policy=policy)`. Programs of this process with
+    `rtf.Options(policy="fsm")` take it at once.
+
+    Args:
+        step: A SubGraph, or any function that makes root calls, e.g. a `tf.function`.
+            What it does beside, e.g. to variables, it does here too.
+        batches: The arguments of each call of `step`; what is no tuple is the only one.
+        seed: Of random numbers: a seed gives always the same policy of the same runs.
+        encoding: What the policy looks at: "base" at which blocks calls wait for,
+            "max" also at which most wait for, "sort" also at their order by how many
+            wait. See `rtf.LearnedPolicy`.
+        trials: The most on each recorded run. They end before where there is nothing
+            left to find.
+        verbose: Whether to show progress.
+
+    Returns:
+        The policy, of all programs that `step` calls.
+
+    Raises:
+        SubGraphError: If `step` made no root call in the batched executor.
+        ValueError: If there is no such encoding, or fewer trials than one.
+    """
+    if encoding not in ENCODINGS:
+        raise ValueError(f"encoding={encoding!r}: choose one of {ENCODINGS}.")
+    if trials < 1:
+        raise ValueError(f"trials={trials}: make at least 1.")
+
+    def run() -> None:
+        for batch in batches:
+            step(*(batch if isinstance(batch, tuple) else (batch,)))
+
+    recorded = [graphs for graphs in record(run) if graphs.blocks.size]
+    if not recorded:
+        raise SubGraphError(
+            f"{len(batches)} calls made no root call in the batched executor that "
+            "launched anything, so there is nothing to learn from. rtf.explain(...) "
+            "says which executor runs a program, and why."
+        )
+    return LearnedPolicy(
+        tuple(
+            _learn(graphs, seed, encoding, trials, verbose=verbose)
+            for graphs in recorded
+        )
+    )
+
+
+def _learn(
+    graphs: LaunchGraphs, seed: int, encoding: str, trials: int, *, verbose: bool
+) -> Automaton:
+    """Returns the automaton of a program, which its runs may take from now on."""
+    names = ["fsm", "agenda", "depth", "least"]
+    bar = tf.keras.utils.Progbar(
+        trials, verbose=int(verbose), stateful_metrics=names, unit_name="trial"
+    )
+
+    def tell(done: int, launches: Mapping[str, int]) -> None:
+        bar.update(done, list(launches.items()), finalize=False)
+
+    automaton = learn(
+        graphs, seed=seed, encoding=encoding, num_trials=trials, tell=tell
+    )
+    with tf.init_scope(), tf.device("CPU:0"):
+        library.recursive_learned(
+            block_places=list(graphs.block_places), table=automaton.table()
+        )
+    return automaton
