@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks import calls_page, td_tree_lstm_page
+from benchmarks.ed_batch import page as ed_batch_page
 from benchmarks.scaling import scaling_page
 from benchmarks.yardstick import yardstick_page
 
@@ -35,12 +36,14 @@ PAGES = (
     "docs/benchmarks.md",
     "docs/distributed.md",
     "docs/models.md",
+    "docs/policies.md",
 )
 # By the name of the JSON file, and that of the block.
 BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "yardstick": yardstick_page.BLOCKS,
     "calls": calls_page.BLOCKS,
     "scaling": scaling_page.BLOCKS,
+    "ed_batch": ed_batch_page.BLOCKS,
     "td_tree_lstm": td_tree_lstm_page.BLOCKS,
 }
 _BLOCK = re.compile(

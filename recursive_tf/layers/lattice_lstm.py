@@ -143,8 +143,9 @@ class LatticeInputs(keras.layers.Layer):
         is_word = tf.cast(forest.features[IS_WORD], tf.bool)
         tokens = tf.maximum(forest.tokens, 0)
         # Each table is asked only for what it has.
-        characters = look_up(self.characters, tf.where(is_word, 0, tokens))
-        words = look_up(self.words, tf.where(is_word, tokens, 0))
+        none = tf.zeros_like(tokens)
+        characters = look_up(self.characters, tf.where(is_word, none, tokens))
+        words = look_up(self.words, tf.where(is_word, tokens, none))
         vectors = tf.where(is_word[:, tf.newaxis], words, characters)
         mark = tf.cast(is_word, vectors.dtype)[:, tf.newaxis]
         return tf.concat([vectors, mark], 1)

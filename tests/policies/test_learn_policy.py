@@ -121,6 +121,12 @@ def test_the_only_argument_of_a_call_needs_no_tuple():
     assert policy.automata[0].choices == {}
 
 
+def test_a_definition_of_another_name_takes_it():
+    policy = learn(define_kinds(2), AABB)
+    again = define_kinds(2, name="tree_1", policy=policy)
+    assert launches_of(again, AABB) == policy.automata[0].launches["fsm"]
+
+
 def test_a_policy_of_another_program_is_refused_with_the_blocks_of_both():
     policy = learn(define_kinds(2), AABB)
     other = define_kinds(3, policy=policy)

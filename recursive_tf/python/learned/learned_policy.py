@@ -18,8 +18,8 @@ class LearnedPolicy:
     """Which block is launched in which state of a program, as trials have found.
 
     A value for `rtf.Options(policy=...)`, of the program from which it was learned or
-    of another definition of that: it knows blocks by their procedures and stages. It
-    goes into a SavedModel with the program.
+    of another definition of it: it knows blocks by their procedures and stages,
+    whatever the SubGraphs are called. It goes into a SavedModel with the program.
 
     Print it for the automaton. In a state that it does not know the batched executor
     does as with the policy "critical_path". Results are the same under any policy, but
@@ -43,9 +43,11 @@ class LearnedPolicy:
         Raises:
             SubGraphError: If it was learned from other programs.
         """
-        for automaton in self.automata:
-            if automaton.blocks == tuple(blocks):
-                return automaton.table()
+        # Keras numbers the layers of a process, so a second one has another name.
+        for form in (tuple, _without_names):
+            for automaton in self.automata:
+                if form(automaton.blocks) == form(blocks):
+                    return automaton.table()
         known = "; ".join(f"'{a.subgraph}': {_listed(a.blocks)}" for a in self.automata)
         raise SubGraphError(
             f"SubGraph '{subgraph}' has other blocks than the programs from which its "
@@ -102,6 +104,22 @@ class LearnedPolicy:
     def __str__(self) -> str:
         """Returns the automata as text."""
         return "\n\n".join(map(str, self.automata))
+
+
+def _without_names(blocks: Sequence[str]) -> tuple[str, ...]:
+    """Returns blocks with numbers for the names of SubGraphs.
+
+    >>> _without_names(["tree_3 0", "tree_3/leaf 1", "word 0"])
+    ('0 0', '0/leaf 1', '1 0')
+    """
+    names: dict[str, int] = {}
+    found = []
+    for block in blocks:
+        procedure, stage = block.rsplit(" ", 1)
+        name, slash, branch = procedure.partition("/")
+        number = names.setdefault(name, len(names))
+        found.append(f"{number}{slash}{branch} {stage}")
+    return tuple(found)
 
 
 def _listed(blocks: Sequence[str]) -> str:

@@ -1,0 +1,23 @@
+"""MV-RNN (Socher et al. 2012) over sentences: a vector and a matrix for each word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import recursive_tf as rtf
+from benchmarks.ed_batch import trees
+from benchmarks.ed_batch.workload import Workload
+
+# A word has the square of it in numbers, and a step that trains all words' matrices
+# more than that: the paper's sizes are those of a GPU.
+UNITS = 30
+
+
+def model(units: int, **choices: Any) -> rtf.layers.TreeEncoder:
+    """Returns the model, of less units than the others."""
+    units = min(units, UNITS)
+    x_size = units + units * units
+    return trees.encoder(rtf.layers.MVRNNCell(units), x_size, **choices)
+
+
+WORKLOAD = Workload("MV-RNN", model, trees.batches)

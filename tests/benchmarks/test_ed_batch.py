@@ -1,0 +1,71 @@
+"""ED-Batch's workloads are right in both executors; tables say what was found."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from benchmarks.ed_batch import __main__ as command
+from benchmarks.ed_batch import page
+from benchmarks.ed_batch.launches import launches_of, models_of, policies_of
+from benchmarks.ed_batch.workloads import WORKLOADS
+
+pytestmark = pytest.mark.slow
+
+UNITS, SIZE = 4, 5
+
+
+@pytest.fixture(params=WORKLOADS, ids=lambda workload: workload.name)
+def workload(request):
+    return request.param
+
+
+def test_values_and_gradients_are_those_of_the_dataflow_executor(workload):
+    [batch] = workload.batches(None, SIZE, 1)
+    results = []
+    weights = None
+    for executor in ("batched", "dataflow"):
+        model = workload.model(UNITS, executor=executor)
+        model(*batch)
+        weights = weights or model.get_weights()
+        model.set_weights(weights)
+        with tf.GradientTape() as tape:
+            outputs = model(*batch)
+            loss = tf.reduce_sum(outputs**2)
+        gradients = tape.gradient(
+            loss, model.trainable_variables, unconnected_gradients="zero"
+        )
+        results.append([outputs, *map(tf.convert_to_tensor, gradients)])
+    for found, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_what_was_learned_is_below_agenda_and_depth_on_other_batches(workload):
+    batches = workload.batches(None, SIZE, 4)
+    policies = policies_of(workload, UNITS, batches[:2])
+    models = models_of(workload, UNITS, policies, batches[0])
+    counts = {name: launches_of(m, batches[2:])[0] for name, m in models.items()}
+    assert counts["fsm"] <= min(counts["agenda"], counts["depth"])
+    assert counts["critical_path"] <= min(counts["agenda"], counts["depth"])
+
+
+def test_the_tables_have_a_row_for_each_workload(capsys, tmp_path):
+    names = [workload.name for workload in WORKLOADS[:2]]
+    sizes = ["--batch=3", "--batches=1", "--units=4", "--repeats=1"]
+    file = tmp_path / "found.json"
+    command.main([*sizes, "--only", *names, "--json", str(file)])
+    found = json.loads(file.read_text())
+    for block in page.BLOCKS.values():
+        lines = [line for line in block(found).splitlines() if line.startswith("|")]
+        assert [line.split(" | ")[0].strip("| ") for line in lines[2:]] == names
+    assert f"| {names[0]} |" in capsys.readouterr().out
+
+
+def test_real_data_is_read_where_it_is(tmp_path):
+    (tmp_path / "sst").mkdir()
+    (tmp_path / "sst" / "train.txt").write_text("(3 (2 A) (4 film))\n" * 4)
+    [[forest], _] = WORKLOADS[0].batches(tmp_path, 2, 2)
+    assert isinstance(forest, rtf.data.Forest)
+    assert len(forest) == 2
