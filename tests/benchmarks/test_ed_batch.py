@@ -34,10 +34,14 @@ def test_values_and_gradients_are_those_of_the_dataflow_executor(workload):
         with tf.GradientTape() as tape:
             outputs = model(*batch)
             loss = tf.reduce_sum(outputs**2)
-        gradients = tape.gradient(
-            loss, model.trainable_variables, unconnected_gradients="zero"
-        )
-        results.append([outputs, *map(tf.convert_to_tensor, gradients)])
+        # A kind of node has no words of its own.
+        gradients = [
+            tf.convert_to_tensor(gradient)
+            for gradient in tape.gradient(loss, model.trainable_variables)
+            if gradient is not None
+        ]
+        assert len(gradients) >= len(model.trainable_variables) - 2
+        results.append([outputs, *gradients])
     for found, expected in zip(*results, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
