@@ -3,8 +3,10 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import recursive_tf as rtf
+from examples import shift_reduce
 from recursive_tf.python.learning.launch_graphs import record
 from recursive_tf.python.learning.trials import rehearse
 from tests.layers.test_lattices import nodes_of
@@ -115,3 +117,18 @@ def test_what_was_learned_holds_for_chains_that_were_not_recorded():
     launches = rehearse(others, automaton.table())
     assert launches <= NEARLY * sum(map(fewest_found, graphs_of(others)))
     assert launches < rehearse(others, "critical_path")
+
+
+def test_a_parser_that_follows_its_own_scores_learns_most():
+    model = shift_reduce.random_model(seed=6)
+
+    def parse(seed):
+        normal = tf.random.Generator.from_seed(seed).normal
+        return shift_reduce.parse(model, normal([32, 20, 8]))
+
+    learned = rtf.learn_policy(parse, [1, 2], verbose=False)
+    [others] = record(lambda: parse(3))
+    launches = rehearse(others, learned.automata[0].table())
+    assert launches <= NEARLY * sum(map(fewest_found, graphs_of(others)))
+    assert launches < 0.8 * rehearse(others, "critical_path")
+    assert launches < 0.7 * rehearse(others, "agenda")

@@ -1,6 +1,6 @@
 """`rtf.learn_policy`: from some runs to a policy."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -10,7 +10,9 @@ from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.learned.automaton import ENCODINGS, Automaton
 from recursive_tf.python.learned.learned_policy import LearnedPolicy
 from recursive_tf.python.learning.launch_graphs import LaunchGraphs, record
-from recursive_tf.python.learning.trials import learn
+from recursive_tf.python.learning.trials import Search
+
+_CHOICES = ("auto", *ENCODINGS)
 
 
 def learn_policy(
@@ -18,7 +20,7 @@ def learn_policy(
     batches: Sequence[Any],
     *,
     seed: int = 0,
-    encoding: str = "sort",
+    encoding: str = "auto",
     trials: int = 1000,
     verbose: bool = True,
 ) -> LearnedPolicy:
@@ -44,9 +46,9 @@ def learn_policy(
         seed: Of random numbers: a seed gives always the same policy of the same runs.
         encoding: What the policy looks at: "base" at which blocks calls wait for,
             "max" also at which most wait for, "sort" also at their order by how many
-            wait. See `rtf.LearnedPolicy`.
-        trials: The most on each recorded run. They end before where there is nothing
-            left to find.
+            wait. "auto" tries all three, and takes the best policy.
+        trials: The most on each recorded run, with each encoding. They end before
+            where there is nothing left to find.
         verbose: Whether to show progress.
 
     Returns:
@@ -56,8 +58,8 @@ def learn_policy(
         SubGraphError: If `step` made no root call in the batched executor.
         ValueError: If there is no such encoding, or fewer trials than one.
     """
-    if encoding not in ENCODINGS:
-        raise ValueError(f"encoding={encoding!r}: choose one of {ENCODINGS}.")
+    if encoding not in _CHOICES:
+        raise ValueError(f"encoding={encoding!r}: choose one of {_CHOICES}.")
     if trials < 1:
         raise ValueError(f"trials={trials}: make at least 1.")
 
@@ -84,17 +86,22 @@ def _learn(
     graphs: LaunchGraphs, seed: int, encoding: str, trials: int, *, verbose: bool
 ) -> Automaton:
     """Returns the automaton of a program, which its runs may take from now on."""
-    names = ["fsm", "agenda", "depth", "least"]
+    encodings = ENCODINGS if encoding == "auto" else (encoding,)
+    search = Search(graphs, seed)
     bar = tf.keras.utils.Progbar(
-        trials, verbose=int(verbose), stateful_metrics=names, unit_name="trial"
+        trials * len(encodings),
+        verbose=int(verbose),
+        stateful_metrics=list(search.launches),
+        unit_name="trial",
     )
 
-    def tell(done: int, launches: Mapping[str, int]) -> None:
-        bar.update(done, list(launches.items()), finalize=False)
+    def tell() -> None:
+        bar.update(search.num_trials, list(search.launches.items()), finalize=False)
 
-    automaton = learn(
-        graphs, seed=seed, encoding=encoding, num_trials=trials, tell=tell
-    )
+    for each in encodings:
+        search.run(each, trials, tell)
+    bar.update(search.num_trials, list(search.launches.items()), finalize=True)
+    automaton = search.automaton()
     with tf.init_scope(), tf.device("CPU:0"):
         library.recursive_learned(
             block_places=list(graphs.block_places), table=automaton.table()

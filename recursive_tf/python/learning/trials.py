@@ -1,6 +1,7 @@
 """Trials on launch graphs, which find a policy."""
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator
 
 import tensorflow as tf
 
@@ -16,44 +17,74 @@ _WORTH = 0.98
 _OTHERS = ("critical_path", "agenda", "depth")
 
 
-def learn(
-    graphs: LaunchGraphs,
-    *,
-    seed: int,
-    encoding: str,
-    num_trials: int,
-    tell: Callable[[int, Mapping[str, int]], None],
-) -> Automaton:
-    """Returns the best policy that trials find on launch graphs of a program.
+class Search:
+    """Looks for a policy on launch graphs of a program, and keeps the best one.
 
-    They end when there is nothing left to find.
+    Attributes:
+        launches: What the runs take together: by the best policy so far, "fsm", and by
+            others; "least" is what no policy needs fewer than.
+        num_trials: On each run, so far.
 
     Args:
-        graphs: The runs to learn from.
+        graphs: The runs.
         seed: Of random numbers: one seed gives one policy.
-        encoding: See `Automaton`.
-        num_trials: On each run, at most.
-        tell: Gets the number of trials so far, and launches by policy.
     """
-    others = {name: rehearse(graphs, name) for name in _OTHERS}
-    with tf.init_scope(), tf.device("CPU:0"):
-        learner, least = library.recursive_policy_learner(
-            **graphs.tensors(), seed=seed, encoding=encoding
+
+    def __init__(self, graphs: LaunchGraphs, seed: int) -> None:
+        self._graphs = graphs
+        self._seed = seed
+        self._table = "fsm base"
+        others = {name: rehearse(graphs, name) for name in _OTHERS}
+        # In states that a table lacks.
+        self._otherwise = others["critical_path"]
+        self.launches = {"fsm": self._otherwise, **others, "least": 0}
+        self.num_trials = 0
+
+    def run(self, encoding: str, num_trials: int, tell: Callable[[], None]) -> None:
+        """Makes trials, at most so many, until there is nothing left to find.
+
+        Args:
+            encoding: What policies look at; see `Automaton`.
+            num_trials: On each run.
+            tell: Is called when something may have changed.
+        """
+        with _on_cpu():
+            learner, least = library.recursive_policy_learner(
+                **self._graphs.tensors(), seed=self._seed, encoding=encoding
+            )
+        self.launches["least"] = int(least)
+        left = num_trials
+        while left > 0 and self.launches["fsm"] > int(least):
+            count = min(_TRIALS_AT_ONCE, left)
+            with _on_cpu():
+                found = library.recursive_policy_trials(learner, num_trials=count)
+            self._take(int(found.launches), found.table.numpy().decode())
+            left -= count
+            self.num_trials += count
+            tell()
+
+    def _take(self, launches: int, table: str) -> None:
+        if launches < self.launches["fsm"] and launches <= _WORTH * self._otherwise:
+            self.launches["fsm"], self._table = launches, table
+
+    def automaton(self) -> Automaton:
+        """Returns the best policy, with the steps that the runs take with it."""
+        _, encoding, *entries = self._table.split()
+        choices: dict[State, int] = {}
+        for entry in entries:
+            state, choice = entry.split(":")
+            choices[tuple(map(int, state.split(",")))] = int(choice)
+        steps: dict[Step, int] = {}
+        for step in _steps(self._graphs, self._table, encoding):
+            steps[step] = steps.get(step, 0) + 1
+        return Automaton(
+            subgraph=self._graphs.subgraph,
+            blocks=self._graphs.block_places,
+            encoding=encoding,
+            choices=choices,
+            steps=steps,
+            launches=dict(self.launches),
         )
-    # What a table does in states that it lacks.
-    otherwise = others["critical_path"]
-    best, table, done = otherwise, f"fsm {encoding}", 0
-    while True:
-        launches = {"fsm": best, **others, "least": int(least)}
-        tell(done, launches)
-        if done == num_trials or best == int(least):
-            return _automaton(graphs, table, launches)
-        trials = min(_TRIALS_AT_ONCE, num_trials - done)
-        with tf.init_scope(), tf.device("CPU:0"):
-            found = library.recursive_policy_trials(learner, num_trials=trials)
-        if int(found.launches) < best and int(found.launches) <= _WORTH * otherwise:
-            best, table = int(found.launches), found.table.numpy().decode()
-        done += trials
 
 
 def rehearse(graphs: LaunchGraphs, policy: str) -> int:
@@ -63,34 +94,29 @@ def rehearse(graphs: LaunchGraphs, policy: str) -> int:
         graphs: The runs.
         policy: A name, or the text of a table.
     """
-    with tf.init_scope(), tf.device("CPU:0"):
+    with _on_cpu():
         result = library.recursive_rehearse(**graphs.tensors(), policy=policy)
         return int(result.num_launches.numpy().sum())
 
 
-def _automaton(
-    graphs: LaunchGraphs, table: str, launches: Mapping[str, int]
-) -> Automaton:
-    """Returns what a table says, with the steps that the runs take with it."""
-    _, encoding, *entries = table.split()
-    choices: dict[State, int] = {}
-    for entry in entries:
-        state, choice = entry.split(":")
-        choices[tuple(map(int, state.split(",")))] = int(choice)
-    with tf.init_scope(), tf.device("CPU:0"):
+def _steps(graphs: LaunchGraphs, table: str, encoding: str) -> Iterator[Step]:
+    """Yields the steps that all runs take with a table."""
+    with _on_cpu():
         run = library.recursive_rehearse(**graphs.tensors(), policy=table)
     ranks = graphs.ranks.tolist()
     waiting = run.waiting.numpy().tolist()
     states = [encode(counts, ranks, encoding) for counts in waiting]
     launched = run.launched.numpy().tolist()
-    steps: dict[Step, int] = {}
     first = 0
     for count in run.num_launches.numpy().tolist():
-        for at in range(first, first + count):
-            after = states[at + 1] if at + 1 < first + count else ()
-            step = (states[at], launched[at], after)
-            steps[step] = steps.get(step, 0) + 1
+        of_run = [*states[first : first + count], ()]
+        yield from zip(
+            of_run, launched[first : first + count], of_run[1:], strict=False
+        )
         first += count
-    return Automaton(
-        graphs.subgraph, graphs.block_places, encoding, choices, steps, launches
-    )
+
+
+@contextlib.contextmanager
+def _on_cpu() -> Iterator[None]:
+    with tf.init_scope(), tf.device("CPU:0"):
+        yield
