@@ -12,10 +12,15 @@ from recursive_tf.layers.tree_rnn import check_leaf_size
 
 
 class MVState(NamedTuple):
-    """What a node is, [units], and how it changes its sibling, [units, units]."""
+    """What a node is, and how it changes its sibling.
+
+    Attributes:
+        vector: [units].
+        columns: Of the matrix, one behind the other: [units, units].
+    """
 
     vector: tf.Tensor
-    matrix: tf.Tensor
+    columns: tf.Tensor
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -31,8 +36,8 @@ class MVRNNCell(TreeCell):
 
     The bias w is not from the paper.
 
-    At a leaf, x is the vector, d elements, and after it the rows of what the matrix has
-    beside the identity, d * d elements; so an embedding that begins near zero begins
+    At a leaf, x is the vector, d elements, and after it the columns of what the matrix
+    has beside the identity, d * d elements; so an embedding that begins near zero begins
     with matrices near the identity, as in the paper. The dropout is of the vectors.
     """
 
@@ -47,18 +52,18 @@ class MVRNNCell(TreeCell):
     def leaf(self, x: tf.Tensor) -> MVState:
         """Returns the state of a leaf."""
         units = self.units
-        vector, rows = x[:units], tf.reshape(x[units:], [units, units])
-        return MVState(self.dropout(vector), tf.eye(units, dtype=x.dtype) + rows)
+        vector, columns = x[:units], tf.reshape(x[units:], [units, units])
+        return MVState(self.dropout(vector), tf.eye(units, dtype=x.dtype) + columns)
 
     def call(self, children: tuple[MVState, MVState], x: None = None) -> MVState:
         """Returns the state of an inner node."""
         left, right = children
         changed = [
-            tf.linalg.matvec(right.matrix, self.recurrent_dropout(left.vector)),
-            tf.linalg.matvec(left.matrix, self.recurrent_dropout(right.vector)),
+            product(self.recurrent_dropout(left.vector), right.columns),
+            product(self.recurrent_dropout(right.vector), left.columns),
         ]
         vector = product(tf.concat(changed, 0), self.vector_kernel) + self.vector_bias
-        both = tf.concat([left.matrix, right.matrix], 0)
-        # One product for all nodes that wait: W_M is the other way round.
-        matrix = tf.einsum("kj,ki->ij", both, self.matrix_kernel)
-        return MVState(tf.tanh(vector), matrix)
+        # Column by column, so that all columns of all nodes that wait are rows of one
+        # product.
+        both = tf.concat([left.columns, right.columns], 1)
+        return MVState(tf.tanh(vector), tf.matmul(both, self.matrix_kernel))

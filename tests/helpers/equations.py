@@ -55,7 +55,7 @@ def MVRNN(weights):  # noqa: N802
 
     def cell(x, children):
         if not children:
-            return x[:units], np.eye(units) + x[units:].reshape([units, units])
+            return x[:units], np.eye(units) + x[units:].reshape([units, units]).T
         (a, a_matrix), (b, b_matrix) = children
         p = np.tanh(w @ np.concatenate([b_matrix @ a, a_matrix @ b]) + bias)
         return p, w_m @ np.concatenate([a_matrix, b_matrix])
