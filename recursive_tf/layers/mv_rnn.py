@@ -37,8 +37,9 @@ class MVRNNCell(TreeCell):
     The bias w is not from the paper.
 
     At a leaf, x is the vector, d elements, and after it the columns of what the matrix
-    has beside the identity, d * d elements; so an embedding that begins near zero begins
-    with matrices near the identity, as in the paper. The dropout is of the vectors.
+    has beside the identity, d * d elements. So an embedding that begins near zero
+    begins with matrices near the identity, as in the paper. The dropout is of the
+    vectors.
     """
 
     def build(self, x_shape: Any) -> None:

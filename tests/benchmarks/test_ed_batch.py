@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.ed_batch import __main__ as command
-from benchmarks.ed_batch import page
+from benchmarks.ed_batch import page, row_order
 from benchmarks.ed_batch.launches import launches_of, models_of, policies_of
 from benchmarks.ed_batch.workloads import WORKLOADS
 
@@ -73,3 +73,23 @@ def test_real_data_is_read_where_it_is(tmp_path):
     [[forest], _] = WORKLOADS[0].batches(tmp_path, 2, 2)
     assert isinstance(forest, rtf.data.Forest)
     assert len(forest) == 2
+
+
+def test_the_order_of_rows_is_measured_for_both_kinds_of_block(monkeypatch, tmp_path):
+    monkeypatch.setattr(row_order, "SIZES", [(4, 6)])
+    file = tmp_path / "found.json"
+    row_order.main(["--repeats=1", "--json", str(file)])
+    page = row_order.row_order(json.loads(file.read_text()))
+    assert "| 4 | 6 | compiled |" in page
+    assert "| 4 | 6 | tensorflow |" in page
+
+
+@pytest.mark.parametrize("blocks", row_order.KINDS)
+def test_rows_may_stand_anywhere(blocks):
+    case = row_order.TwoCalls(4, 6, blocks)
+    in_order = case.run().numpy()
+    case.order.assign(case.random)
+    anywhere = case.run().numpy()
+    case.order.assign(tf.range(12))
+    np.testing.assert_allclose(case.run(), in_order, rtol=1e-5)
+    assert not np.allclose(in_order, anywhere)
