@@ -2,10 +2,11 @@
 
     python -m benchmarks.ed_batch.row_order
 
-ED-Batch (Chen et al. 2023, section 3.2) lays out memory so that what a batch reads stands in
-order, and a copy is saved. Here a block reads the results of two calls for each row.
-Either all of these stand in the order in which it reads them, as after the best layout there
-can be, or in a random one. The difference is the most that any layout could bring.
+ED-Batch (Chen et al. 2023, section 3.2) lays out memory so that what a batch reads
+stands in order, and a copy is saved. Here a block reads the results of two calls for
+each row. Either all of these stand in the order in which it reads them, as after the
+best layout there can be, or in a random one. The difference is the most that any
+layout could bring.
 """
 
 from __future__ import annotations
