@@ -1,6 +1,8 @@
 """All workloads, in the order of the tables."""
 
 from benchmarks.ed_batch import (
+    bilstm_char_tagger,
+    bilstm_tagger,
     lattice_lstm,
     mv_rnn,
     tree_gru,
@@ -11,6 +13,8 @@ from benchmarks.ed_batch import (
 WORKLOADS = [
     module.WORKLOAD
     for module in (
+        bilstm_tagger,
+        bilstm_char_tagger,
         tree_lstm,
         tree_gru,
         mv_rnn,

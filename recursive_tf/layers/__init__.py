@@ -11,6 +11,7 @@ from recursive_tf.layers.lookup import look_up
 from recursive_tf.layers.mv_rnn import MVRNNCell, MVState
 from recursive_tf.layers.nary_tree_lstm import NaryTreeLSTMCell
 from recursive_tf.layers.rntn import RNTNCell
+from recursive_tf.layers.sequence_encoder import SequenceEncoder
 from recursive_tf.layers.td_tree_lstm import EDGES, TDTreeLSTMCell
 from recursive_tf.layers.tree_cell import LSTMState, TreeCell
 from recursive_tf.layers.tree_encoder import ForestInput, TreeEncoder
@@ -30,6 +31,7 @@ __all__ = [
     "MVState",
     "NaryTreeLSTMCell",
     "RNTNCell",
+    "SequenceEncoder",
     "TDTreeLSTMCell",
     "TreeCell",
     "TreeEncoder",

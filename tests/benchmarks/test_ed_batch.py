@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.ed_batch import __main__ as command
-from benchmarks.ed_batch import page, row_order
+from benchmarks.ed_batch import bilstm_tagger, page, row_order, tree_lstm
 from benchmarks.ed_batch.launches import launches_of, models_of, policies_of
 from benchmarks.ed_batch.workloads import WORKLOADS
 
@@ -70,9 +70,13 @@ def test_the_tables_have_a_row_for_each_workload(capsys, tmp_path):
 def test_real_data_is_read_where_it_is(tmp_path):
     (tmp_path / "sst").mkdir()
     (tmp_path / "sst" / "train.txt").write_text("(3 (2 A) (4 film))\n" * 4)
-    [[forest], _] = WORKLOADS[0].batches(tmp_path, 2, 2)
+    [[forest], _] = tree_lstm.WORKLOAD.batches(tmp_path, 2, 2)
     assert isinstance(forest, rtf.data.Forest)
     assert len(forest) == 2
+    (tmp_path / "wikiner").mkdir()
+    (tmp_path / "wikiner" / "train.txt").write_text("A|O film|I-MISC\n\n. |O\n")
+    [[text]] = bilstm_tagger.WORKLOAD.batches(tmp_path, 1, 1)
+    assert text.to_list() == [[[65], [102, 105, 108, 109]]]
 
 
 def test_the_order_of_rows_is_measured_for_both_kinds_of_block(monkeypatch, tmp_path):

@@ -134,3 +134,19 @@ def test_a_map_over_no_rows_takes_a_gradient_of_none(w):
 def test_a_map_over_no_rows_takes_no_gradient_of_rows(w):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[0,4\], but its"):
         slope(tree(w), w, lambda f: f.map(tf.zeros([0], tf.int32)), tf.ones([1, 4]))
+
+
+def test_a_look_up_in_results_hands_on_slices(w):
+    f = tree(w)
+
+    @tf.function
+    def step():
+        return tf.reduce_sum(tf.gather(outputs_of(f), [0, 2, 0]) ** 2)
+
+    with tf.GradientTape() as tape:
+        loss = step()
+    found = tape.gradient(loss, w)
+    with tf.GradientTape() as tape:
+        y = outputs_of(f)
+        loss = 2 * tf.reduce_sum(y[0] ** 2) + tf.reduce_sum(y[2] ** 2)
+    tf.debugging.assert_near(found, tape.gradient(loss, w))

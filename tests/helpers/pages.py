@@ -34,7 +34,7 @@ def run_page(name, folder):
     printed = []
     for i, (kind, text) in enumerate(FENCE.findall((DOCS / name).read_text())):
         if kind == "text":
-            found = out.getvalue().replace(str(names.get("folder")), "FOLDER")
+            found = out.getvalue().replace(str(names.get("folder", "FOLDER")), "FOLDER")
             printed.append((text, OWN_FILE.sub("trees.py", found)))
             out = io.StringIO()
             continue

@@ -40,10 +40,11 @@ def variable_accessed(variable: tf.Variable) -> None:
 def have_tangents(tensors: Iterable[Any]) -> bool:
     """Says whether a `tf.autodiff.ForwardAccumulator` follows inputs of an op.
 
-    They are not looked at if nothing follows anything.
+    They are not looked at if nothing follows anything. Of slices it is their values.
     """
     if not record.could_possibly_record():
         return False
+    tensors = [t.values if isinstance(t, tf.IndexedSlices) else t for t in tensors]
     graph = default_graph()
     if isinstance(graph, FuncGraph):
         captured = {id(outer): inner for outer, inner in graph.captures}

@@ -1,0 +1,167 @@
+"""The layer that runs cells along sequences, in one direction or both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf.layers.sequence_recursion import (
+    BACKWARD,
+    FORWARD,
+    Steps,
+    encode_steps,
+    units_of,
+)
+from recursive_tf.python.options import Options
+
+
+@keras.saving.register_keras_serializable("recursive_tf")
+class SequenceEncoder(keras.layers.Layer):
+    """Runs a Keras RNN cell along sequences of any lengths.
+
+    Each step is computed once, for all sequences that have one so far: nothing is
+    padded. Both directions are one program, so that their steps are planned together.
+
+    >>> words = tf.ragged.constant([[1, 2, 3], [4]])
+    >>> vectors = keras.layers.Embedding(10, 4)(words.flat_values)
+    >>> cell = keras.layers.LSTMCell(8)
+    >>> encoder = SequenceEncoder(cell, backward_cell=keras.layers.LSTMCell(8))
+    >>> encoder(words.with_flat_values(vectors)).shape
+    TensorShape([2, None, 16])
+
+    Without `return_sequences` it is an encoder of words from their characters: give it
+    all words of a batch as sequences.
+
+    The two directions are those of Schuster, Paliwal. Bidirectional Recurrent Neural
+    Networks. IEEE Transactions on Signal Processing 1997.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        backward_cell: Any = None,
+        return_sequences: bool = True,
+        executor: str = "auto",
+        options: Options | dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Makes the layer.
+
+        Args:
+            cell: A Keras RNN cell, e.g. `keras.layers.LSTMCell`.
+            backward_cell: Another one, which begins at the end; None is one direction.
+            return_sequences: Whether to return the outputs of all steps, not of the
+                last one, which is the first step for `backward_cell`.
+            executor: Of the SubGraph: "auto", "batched" or "dataflow".
+            options: `rtf.Options` of the SubGraph.
+            **kwargs: Of every Keras layer: name, dtype, trainable.
+
+        Raises:
+            TypeError: If a cell is no Keras layer with a `state_size`.
+            ValueError: If both cells are the same.
+        """
+        super().__init__(**kwargs)
+        for each in (cell, backward_cell):
+            _check_cell(each, may_be_none=each is backward_cell)
+        if cell is backward_cell:
+            raise ValueError(
+                "Both directions have the same cell, and so the same weights. Make a "
+                "second cell: SequenceEncoder(cell, backward_cell=other)."
+            )
+        if isinstance(options, dict):
+            options = Options.from_config(options)
+        self.cell = cell
+        self.backward_cell = backward_cell
+        self.return_sequences = return_sequences
+        self.executor = executor
+        self.options = options
+        self.supports_jit = False  # XLA has no recursion.
+        # An eager call would trace the recursion each time.
+        self._traced = tf.function(self._encode, autograph=False, reduce_retracing=True)
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """The cell of each direction."""
+        cells = {FORWARD: self.cell, BACKWARD: self.backward_cell}
+        return {name: cell for name, cell in cells.items() if cell is not None}
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables of the cells."""
+        for cell in self.cells.values():
+            if not cell.built:
+                cell.build((None, input_shape[-1]))
+
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
+        """Returns the outputs of steps, or of the last ones.
+
+        Args:
+            inputs: A `tf.RaggedTensor` [sequences, (steps), size], or a tensor
+                [sequences, steps, size].
+            training: Whether to drop; Keras hands it to the layers in the cells.
+
+        Returns:
+            [sequences, (steps), units], ragged if the inputs are, or [sequences,
+            units]; twice the units in both directions. The output of no step at all is
+            zeros.
+        """
+        run = self._traced if tf.executing_eagerly() else self._encode
+        return run(inputs, training)
+
+    def _encode(self, inputs: Any, training: bool | None) -> Any:
+        del training  # Keras knows; a traced function is to be another one for it.
+        is_ragged = isinstance(inputs, tf.RaggedTensor)
+        ragged = inputs if is_ragged else tf.RaggedTensor.from_tensor(inputs)
+        outputs = encode_steps(
+            Steps(ragged),
+            self.cells,
+            name=self.name,
+            executor=self.executor,
+            options=self.options,
+            return_sequences=self.return_sequences,
+        )
+        if not self.return_sequences:
+            return outputs
+        if is_ragged:
+            return ragged.with_values(outputs)
+        shape = tf.concat([tf.shape(inputs)[:2], tf.shape(outputs)[1:]], 0)
+        result = tf.reshape(outputs, shape)
+        result.set_shape([*inputs.shape[:2], *outputs.shape[1:]])
+        return result
+
+    def compute_output_spec(self, inputs: Any, **_: Any) -> keras.KerasTensor:
+        """Returns what a functional model sees of the outputs."""
+        units = sum(map(units_of, self.cells.values()))
+        steps = inputs.shape[:2] if self.return_sequences else inputs.shape[:1]
+        return keras.KerasTensor((*steps, units), self.compute_dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments that make the layer."""
+        config: dict[str, Any] = super().get_config()
+        return config | {
+            "cell": keras.saving.serialize_keras_object(self.cell),
+            "backward_cell": keras.saving.serialize_keras_object(self.backward_cell),
+            "return_sequences": self.return_sequences,
+            "executor": self.executor,
+            "options": None if self.options is None else self.options.config(),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> SequenceEncoder:
+        """Returns the layer that these arguments make."""
+        parts = {
+            name: keras.saving.deserialize_keras_object(config[name])
+            for name in ("cell", "backward_cell")
+        }
+        return cls(**(config | parts))
+
+
+def _check_cell(cell: Any, *, may_be_none: bool) -> None:
+    if cell is None and may_be_none:
+        return
+    if not isinstance(cell, keras.layers.Layer) or not hasattr(cell, "state_size"):
+        raise TypeError(
+            "A cell is a Keras layer with a state_size, e.g. keras.layers.LSTMCell(8). "
+            f"Got {cell!r}."
+        )

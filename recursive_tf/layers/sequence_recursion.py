@@ -1,0 +1,125 @@
+"""The recursion along sequences: a step's state is made of that of the step before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.python.options import Options
+from recursive_tf.python.subgraphs.subgraph import SubGraph
+
+FORWARD, BACKWARD = "forward", "backward"
+
+
+class Steps:
+    """The steps of sequences, one behind the other.
+
+    Attributes:
+        inputs: Of each step: [steps, size].
+        first: Of each sequence, its first step.
+        last: The same, its last step.
+        is_end: By direction, whether a sequence begins at a step: bool [steps].
+    """
+
+    def __init__(self, ragged: tf.RaggedTensor) -> None:
+        self.inputs = ragged.values
+        splits = tf.cast(ragged.row_splits, tf.int32)
+        self.first, self.last = splits[:-1], splits[1:] - 1
+        count = tf.shape(self.inputs)[0]
+        self.is_end = {
+            FORWARD: _marked(self.first, self.has_steps, count),
+            BACKWARD: _marked(self.last, self.has_steps, count),
+        }
+
+    @property
+    def has_steps(self) -> tf.Tensor:
+        """Whether a sequence has any: bool [sequences]."""
+        return self.first <= self.last
+
+
+def units_of(cell: Any) -> int:
+    """Returns how long a cell's output is."""
+    size = getattr(cell, "output_size", None) or cell.state_size
+    return int(tf.nest.flatten(size)[0])
+
+
+def _marked(steps: tf.Tensor, there: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+    places = tf.boolean_mask(steps, there)[:, tf.newaxis]
+    return tf.scatter_nd(places, tf.ones_like(places[:, 0]), [count]) > 0
+
+
+def encode_steps(
+    steps: Steps,
+    cells: Mapping[str, Any],
+    *,
+    name: str,
+    executor: str,
+    options: Options | None,
+    return_sequences: bool,
+) -> tf.Tensor:
+    """Runs cells along sequences, each in its direction.
+
+    Args:
+        steps: The steps.
+        cells: By direction.
+        name: Of the SubGraphs.
+        executor: Of the SubGraphs.
+        options: Of the SubGraphs.
+        return_sequences: Whether to return the outputs of all steps.
+
+    Returns:
+        [steps, units] or [sequences, units].
+    """
+    choices: dict[str, Any] = {"executor": executor, "options": options}
+    # All steps are asked for at once, so each has to be computed for all who ask.
+    memo = (lambda step: step) if return_sequences else None
+    states = {
+        direction: _define(steps, direction, cell, f"{name}_{direction}", memo, choices)
+        for direction, cell in cells.items()
+    }
+    with SubGraph(name, **choices) as outputs:
+        starts = {direction: outputs.input(tf.int32) for direction in cells}
+        is_there = outputs.input(tf.bool)
+        found = [
+            _output_of(states[direction], start, is_there, cells[direction])
+            for direction, start in starts.items()
+        ]
+        outputs.output(tf.concat(found, 0))
+    if return_sequences:
+        every = tf.range(tf.shape(steps.inputs)[0])
+        return outputs.map(*[every for _ in cells], tf.ones_like(every, tf.bool))
+    ends = {FORWARD: steps.last, BACKWARD: steps.first}
+    return outputs.map(*[ends[direction] for direction in cells], steps.has_steps)
+
+
+def _define(
+    steps: Steps, direction: str, cell: Any, name: str, memo: Any, choices: Any
+) -> SubGraph:
+    """Returns a SubGraph from a step to the cell's output and state there."""
+    dtype = tf.as_dtype(cell.compute_dtype)
+    sizes = tf.nest.flatten(cell.state_size)
+    signature = [tf.TensorSpec([size], dtype) for size in (units_of(cell), *sizes)]
+    before = -1 if direction == FORWARD else 1
+    with SubGraph(name, output_signature=signature, memo=memo, **choices) as state:
+        step = state.input(tf.int32)
+        at_start = [tf.zeros([size], dtype) for size in sizes]
+        previous = tf.cond(
+            tf.gather(steps.is_end[direction], step),
+            lambda: at_start,
+            lambda: list(state(step + before)[1:]),
+        )
+        rows = [each[tf.newaxis] for each in previous]
+        x = tf.cast(tf.gather(steps.inputs, step), dtype)[tf.newaxis]
+        output, new = cell(x, rows if len(rows) > 1 else rows[0])
+        state.output([output[0], *(each[0] for each in tf.nest.flatten(new))])
+    return state
+
+
+def _output_of(
+    state: SubGraph, start: tf.Tensor, is_there: tf.Tensor, cell: Any
+) -> tf.Tensor:
+    """Returns the cell's output where a direction ends; zeros of no step."""
+    zeros = tf.zeros([units_of(cell)], tf.as_dtype(cell.compute_dtype))
+    return tf.cond(is_there, lambda: state(start)[0], lambda: zeros)
