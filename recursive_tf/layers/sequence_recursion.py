@@ -102,7 +102,8 @@ def _define(
     sizes = tf.nest.flatten(cell.state_size)
     signature = [tf.TensorSpec([size], dtype) for size in (units_of(cell), *sizes)]
     before = -1 if direction == FORWARD else 1
-    with SubGraph(name, output_signature=signature, memo=memo, **choices) as state:
+    state = SubGraph(name, output_signature=signature, memo=memo, **choices)
+    with state:
         step = state.input(tf.int32)
         at_start = [tf.zeros([size], dtype) for size in sizes]
         previous = tf.cond(
