@@ -3,7 +3,9 @@
 from benchmarks.ed_batch import (
     bilstm_char_tagger,
     bilstm_tagger,
+    lattice_gru,
     lattice_lstm,
+    lstm_nmt,
     mv_rnn,
     tree_gru,
     tree_lstm,
@@ -15,10 +17,12 @@ WORKLOADS = [
     for module in (
         bilstm_tagger,
         bilstm_char_tagger,
+        lstm_nmt,
         tree_lstm,
         tree_gru,
         mv_rnn,
         tree_lstm_two_kinds,
         lattice_lstm,
+        lattice_gru,
     )
 ]

@@ -2,11 +2,9 @@
 
 from recursive_tf.layers.child_sum_tree_lstm import ChildSumTreeLSTMCell
 from recursive_tf.layers.export import export
-from recursive_tf.layers.lattice_lstm import (
-    LatticeInputs,
-    LatticeLSTMCell,
-    LatticeState,
-)
+from recursive_tf.layers.lattice_cell import LatticeCell, LatticeInputs
+from recursive_tf.layers.lattice_gru import LatticeGRUCell, LatticeGRUState
+from recursive_tf.layers.lattice_lstm import LatticeLSTMCell, LatticeState
 from recursive_tf.layers.lookup import look_up
 from recursive_tf.layers.mv_rnn import MVRNNCell, MVState
 from recursive_tf.layers.nary_tree_lstm import NaryTreeLSTMCell
@@ -24,6 +22,9 @@ __all__ = [
     "ChildSumTreeLSTMCell",
     "ForestInput",
     "LSTMState",
+    "LatticeCell",
+    "LatticeGRUCell",
+    "LatticeGRUState",
     "LatticeInputs",
     "LatticeLSTMCell",
     "LatticeState",

@@ -1,4 +1,4 @@
-"""The LatticeLSTM: characters, and the words that may begin and end at them."""
+"""The LatticeLSTM."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from recursive_tf.data import Forest
-from recursive_tf.layers.lookup import look_up
-from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
-
-IS_WORD = "is_word"
+from recursive_tf.layers.lattice_cell import LatticeCell
+from recursive_tf.layers.tree_cell import product, size_of_x
 
 
 class LatticeState(NamedTuple):
@@ -29,14 +26,8 @@ class LatticeState(NamedTuple):
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
-class LatticeLSTMCell(TreeCell):
-    """A cell of lattices, for `TreeEncoder(cell, dag=True)`, because they are graphs.
-
-    A node is a position between characters or a word. The children of a position are
-    the one before it, and the words that end at it; the child of a word is the position
-    where it begins. The first position has no children. x is a vector and, after it, 1
-    for a word, and 0 for a position, whose vector is that of the character before it:
-    what `LatticeInputs` returns.
+class LatticeLSTMCell(LatticeCell):
+    """The LSTM of lattices, for `TreeEncoder(cell, dag=True)`; see `LatticeCell`.
 
     Zhang, Yang. Chinese NER Using Lattice LSTM. ACL 2018: equations 11 to 16. With s
     the logistic function, and (h', c') of the position before, a position has
@@ -58,9 +49,6 @@ class LatticeLSTMCell(TreeCell):
     in the lattices of ED-Batch, which `rtf.data.read_lattices` reads, the state before.
     """
 
-    num_children = None
-    inputs_at = "nodes"
-
     def build(self, x_shape: Any) -> None:
         """Makes the weights for x of this length, the mark of a word included."""
         size, units = size_of_x(x_shape) - 1, self.units
@@ -69,9 +57,7 @@ class LatticeLSTMCell(TreeCell):
         self.position_bias = self.bias("position_bias", gates)
         self.word_kernel = self.kernel("word_kernel", both, gates)
         self.word_bias = self.bias("word_bias", gates)
-        self.link_x_kernel = self.kernel("link_x_kernel", size, units)
-        self.link_c_kernel = self.kernel("link_c_kernel", units, units)
-        self.link_bias = self.bias("link_bias", units)
+        super().build(x_shape)
 
     def leaf(self, x: tf.Tensor) -> LatticeState:
         """Returns the state of the first position."""
@@ -88,7 +74,7 @@ class LatticeLSTMCell(TreeCell):
         new_h, new_c = tf.cond(
             is_word > 0,
             lambda: self._word(both, c),
-            lambda: self._position(both, vector, c, children),
+            lambda: self._position(both, vector, children),
         )
         return LatticeState(new_h, new_c, is_word)
 
@@ -98,76 +84,10 @@ class LatticeLSTMCell(TreeCell):
         return tf.zeros_like(new), new
 
     def _position(
-        self, both: tf.Tensor, vector: tf.Tensor, c: tf.Tensor, children: LatticeState
+        self, both: tf.Tensor, vector: tf.Tensor, children: LatticeState
     ) -> tuple[tf.Tensor, tf.Tensor]:
         i, o, g = tf.split(product(both, self.position_kernel) + self.position_bias, 3)
-        i, g = tf.sigmoid(i), tf.tanh(g)
-        of_x = product(vector, self.link_x_kernel) + self.link_bias
-        links = tf.sigmoid(tf.matmul(children.c, self.link_c_kernel) + of_x)
-        shares = children.is_word[:, tf.newaxis] * tf.exp(links)
-        mixed = tf.exp(i) * g + tf.reduce_sum(shares * children.c, 0)
-        mixed /= tf.exp(i) + tf.reduce_sum(shares, 0)
-        has_words = tf.reduce_sum(children.is_word) > 0
-        new = tf.where(has_words, mixed, (1 - i) * c + i * g)
+        new = self.mixed(
+            vector, tf.sigmoid(i), tf.tanh(g), children.c, children.is_word
+        )
         return tf.sigmoid(o) * tf.tanh(new), new
-
-
-@keras.saving.register_keras_serializable("recursive_tf")
-class LatticeInputs(keras.layers.Layer):
-    """What nodes of lattices take: a vector of a character or word, and which it is.
-
-    A lattice is a forest whose feature "is_word" is 1 at words and 0 at positions; the
-    token of a position is the character before it, -1 at the first one.
-    """
-
-    def __init__(self, characters: Any, words: Any, **kwargs: Any) -> None:
-        """Makes the layer.
-
-        Args:
-            characters: A Keras layer that returns vectors of tokens of positions.
-            words: The same, of words, of the same length.
-            **kwargs: Of every Keras layer: name, dtype, trainable.
-        """
-        super().__init__(**kwargs)
-        self.characters = characters
-        self.words = words
-
-    def build(self, forest_shape: Any) -> None:
-        """Makes the variables."""
-        for embedding in (self.characters, self.words):
-            if not embedding.built:
-                embedding.build(())
-
-    def call(self, forest: Forest) -> tf.Tensor:
-        """Returns [num_nodes, size + 1]: vectors, and the mark of words."""
-        is_word = tf.cast(forest.features[IS_WORD], tf.bool)
-        tokens = tf.maximum(forest.tokens, 0)
-        # Each table is asked only for what it has.
-        none = tf.zeros_like(tokens)
-        characters = look_up(self.characters, tf.where(is_word, none, tokens))
-        words = look_up(self.words, tf.where(is_word, tokens, none))
-        vectors = tf.where(is_word[:, tf.newaxis], words, characters)
-        mark = tf.cast(is_word, vectors.dtype)[:, tf.newaxis]
-        return tf.concat([vectors, mark], 1)
-
-    def compute_output_spec(self, forest: Any) -> keras.KerasTensor:
-        """Returns what a functional model sees of the inputs."""
-        size = self.characters.compute_output_shape(())[-1]
-        return keras.KerasTensor((None, size + 1), self.characters.compute_dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments that make the layer."""
-        config: dict[str, Any] = super().get_config()
-        return config | {
-            "characters": keras.saving.serialize_keras_object(self.characters),
-            "words": keras.saving.serialize_keras_object(self.words),
-        }
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> LatticeInputs:
-        """Returns the layer that these arguments make."""
-        parts = {
-            name: keras.saving.deserialize_keras_object(config[name])
-            for name in ("characters", "words")
-        }
-        return cls(**(config | parts))

@@ -1,4 +1,4 @@
-"""LatticeLSTM in both executors is a plain loop over positions, by its equations."""
+"""Cells of lattices are, in both executors, a plain loop over positions."""
 
 import keras
 import numpy as np
@@ -53,13 +53,13 @@ def lattices(names):
     return rtf.data.concat(forests)
 
 
-def model_of(executor="batched", **choices):
+def model_of(executor="batched", make=rtf.layers.LatticeLSTMCell, **choices):
     inputs = rtf.layers.LatticeInputs(
         keras.layers.Embedding(10, SIZE, dtype="float64"),
         keras.layers.Embedding(20, SIZE, dtype="float64"),
         dtype="float64",
     )
-    cell = rtf.layers.LatticeLSTMCell(UNITS, dtype="float64")
+    cell = make(UNITS, dtype="float64")
     encoder = rtf.layers.TreeEncoder(
         cell, executor=executor, dag=True, dtype="float64", **choices
     )
@@ -69,7 +69,7 @@ def model_of(executor="batched", **choices):
     return model
 
 
-def by_hand(weights, characters, words):
+def lstm_by_hand(weights, characters, words):
     """Returns h of the last position, one position after the other."""
     matvec = lambda x, w: tf.linalg.matvec(w, x, transpose_a=True)  # noqa: E731
     gates = lambda name, *parts: tf.split(  # noqa: E731
@@ -102,6 +102,44 @@ def by_hand(weights, characters, words):
     return states[-1][0]
 
 
+def gru_by_hand(weights, characters, words):
+    """Returns h of the last position, one position after the other."""
+
+    def affine(name, *parts):
+        kernel, bias = weights[f"{name}_kernel"], weights[f"{name}_bias"]
+        return tf.linalg.matvec(kernel, tf.concat(parts, 0), transpose_a=True) + bias
+
+    def gate_and_candidate(name, x, h):
+        reset, update = tf.split(tf.sigmoid(affine(name, x, h)), 2)
+        return update, tf.tanh(affine(f"{name}_candidate", x, reset * h))
+
+    states = [tf.zeros([UNITS], tf.float64)]
+    for end, character in enumerate(characters, start=1):
+        x, h = weights["characters"][character], states[-1]
+        z, g = gate_and_candidate("position", x, h)
+        scores, values = [z], [g]
+        for begin, stop, word in words:
+            if stop != end:
+                continue
+            h_b = states[begin]
+            z_w, g_w = gate_and_candidate("word", weights["words"][word], h_b)
+            h_w = (1 - z_w) * h_b + z_w * g_w
+            of_x = tf.linalg.matvec(weights["link_x_kernel"], x, transpose_a=True)
+            of_h = tf.linalg.matvec(weights["link_c_kernel"], h_w, transpose_a=True)
+            scores.append(tf.sigmoid(of_x + of_h + weights["link_bias"]))
+            values.append(h_w)
+        shares = tf.nn.softmax(tf.stack(scores), axis=0)
+        mixed = tf.reduce_sum(shares * tf.stack(values), 0)
+        states.append(mixed if len(values) > 1 else (1 - z) * h + z * g)
+    return states[-1]
+
+
+CELLS = {
+    "LSTM": (rtf.layers.LatticeLSTMCell, lstm_by_hand),
+    "GRU": (rtf.layers.LatticeGRUCell, gru_by_hand),
+}
+
+
 def variables_of(model):
     """Returns the weights by the names of the equations."""
     inputs, encoder = model.layers[1:]
@@ -113,8 +151,10 @@ def variables_of(model):
 
 @pytest.mark.parametrize("executor", ["batched", "dataflow"])
 @pytest.mark.parametrize("names", [[name] for name in LATTICES] + [list(LATTICES)])
-def test_a_lattice_is_as_a_loop_over_positions(names, executor):
-    model = model_of(executor)
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_lattice_is_as_a_loop_over_positions(cell, names, executor):
+    make, by_hand = CELLS[cell]
+    model = model_of(executor, make)
     weights = variables_of(model)
     results = []
     for run in (
@@ -145,8 +185,9 @@ def test_every_position_has_an_output_and_words_have_zeros():
     assert np.all(np.any(every[1:6], axis=1))
 
 
-def test_a_model_of_lattices_is_saved_and_loaded(tmp_path):
-    model = model_of()
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_model_of_lattices_is_saved_and_loaded(cell, tmp_path):
+    model = model_of(make=CELLS[cell][0])
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     forest = lattices(LATTICES)
