@@ -1,4 +1,4 @@
-"""An LSTM encoder and decoder (Sutskever et al. 2014) that translates as long as it likes.
+"""An LSTM encoder and decoder (Sutskever et al. 2014), as long as the decoder likes.
 
 The decoder goes on from the word that it finds most likely, until that is the end of
 the sentence. So computed values decide how long a translation is.
