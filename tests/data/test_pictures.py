@@ -216,7 +216,7 @@ def test_nothing_cannot_be_described():
     ],
 )
 def test_a_library_that_is_missing_is_named_with_its_extra(monkeypatch, library, use):
-    from recursive_tf.data.pictures import optional
+    from recursive_tf import optional
 
     def missing(name):
         if name.startswith(library):

@@ -30,11 +30,12 @@ def learn_policy(
     then makes trials on these records, which compute nothing. A batch or two are
     enough: what is learned holds for other data of the same kind.
 
-    >>> with SubGraph("fib", options=Options(policy="fsm")) as fib:
+    >>> import recursive_tf as rtf
+    >>> with rtf.SubGraph("fib", options=rtf.Options(policy="fsm")) as fib:
     ...     n = fib.input(tf.int32)
     ...     fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
-    >>> policy = learn_policy(fib, [6, 7], verbose=False)
-    >>> print(policy)
+    >>> policy = rtf.learn_policy(fib, [6, 7], verbose=False)
+    >>> options = rtf.Options(policy=policy)
 
     The policy is for `rtf.Options(policy=policy)`. Programs of this process with
     `rtf.Options(policy="fsm")` take it at once.
