@@ -103,6 +103,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/batching/launch_bound.cc",
     "recursive_tf/cc/batching/list_checker.cc",
     "recursive_tf/cc/batching/lock_step.cc",
+    "recursive_tf/cc/batching/looked_at.cc",
     "recursive_tf/cc/batching/plan_decoder.cc",
     "recursive_tf/cc/batching/plan_types.cc",
     "recursive_tf/cc/batching/policy_table.cc",

@@ -10,7 +10,7 @@ namespace recursive_tf {
 namespace {
 
 // Sums stay in registers only where loops over them are unrolled.
-#define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 8")
+#define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 16")
 
 // How many accumulators fit the registers: 32 of AVX-512's, else 16.
 template <typename T>
@@ -62,25 +62,34 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
   }
 }
 
+// How many rows a tile of some vectors has at most, so that its sums fit the
+// registers.
+template <typename T>
+constexpr int MostRows(int num_vectors) {
+  constexpr int kMost = 12;
+  const int most = static_cast<int>(Tile<T>::kRows * Tile<T>::kVectors);
+  return most / num_vectors < kMost ? most / num_vectors : kMost;
+}
+
+template <typename T, int kVectors, int kRows>
+EIGEN_ALWAYS_INLINE void MultiplyRows(const PanelWork<T>& work, int64_t first,
+                                      int64_t num_rows) {
+  if (num_rows == kRows) return MultiplyTile<T, kRows, kVectors>(work, first);
+  if constexpr (kRows > 1) {
+    MultiplyRows<T, kVectors, kRows - 1>(work, first, num_rows);
+  }
+}
+
+// Tiles are about equally high: each reads all of the panel, however low it is.
 template <typename T, int kVectors>
 void MultiplyPanel(const PanelWork<T>& work) {
-  int64_t first = 0;
-  for (; first + 6 <= work.num_rows; first += 6) {
-    MultiplyTile<T, 6, kVectors>(work, first);
-  }
-  switch (work.num_rows - first) {
-    case 1:
-      return MultiplyTile<T, 1, kVectors>(work, first);
-    case 2:
-      return MultiplyTile<T, 2, kVectors>(work, first);
-    case 3:
-      return MultiplyTile<T, 3, kVectors>(work, first);
-    case 4:
-      return MultiplyTile<T, 4, kVectors>(work, first);
-    case 5:
-      return MultiplyTile<T, 5, kVectors>(work, first);
-    default:
-      return;
+  constexpr int kMost = MostRows<T>(kVectors);
+  int64_t num_tiles = (work.num_rows + kMost - 1) / kMost;
+  for (int64_t first = 0; num_tiles > 0; --num_tiles) {
+    const int64_t num_rows =
+        (work.num_rows - first + num_tiles - 1) / num_tiles;
+    MultiplyRows<T, kVectors, kMost>(work, first, num_rows);
+    first += num_rows;
   }
 }
 

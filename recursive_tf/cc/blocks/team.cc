@@ -72,11 +72,27 @@ void Team::RunShared(int64_t num_parts, Call call, const void* work) {
                                      std::memory_order_release);
   }
   AskForMembers(num_parts);
+  DoMeanwhile();
   while (state.RunPart(0)) {
   }
   Patience patience;
   while (state.num_left.load(std::memory_order_acquire) > 0) patience.Wait();
   if (state.has_failed.load(std::memory_order_relaxed)) state.Rethrow();
+}
+
+void Team::DoMeanwhile() {
+  if (!meanwhile_) return;
+  try {
+    std::exchange(meanwhile_, nullptr)();
+  } catch (...) {
+    state_->Fail();
+  }
+}
+
+void Team::State::Fail() {
+  if (!has_failed.exchange(true, std::memory_order_relaxed)) {
+    failure = std::current_exception();
+  }
 }
 
 void Team::State::Rethrow() {
@@ -125,9 +141,7 @@ bool Team::State::RunPart(int thread) {
     try {
       call(work, part);
     } catch (...) {
-      if (!has_failed.exchange(true, std::memory_order_relaxed)) {
-        failure = std::current_exception();
-      }
+      Fail();
     }
     // Not before, also if it failed: the leader may go then, and take along
     // what `work` is and what was thrown.

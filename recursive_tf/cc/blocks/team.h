@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace recursive_tf {
@@ -54,6 +55,12 @@ class Team {
         &work);
   }
 
+  // In the next job that members share, the leader first does something else,
+  // once, while they begin. An exception of it is one of the job.
+  void set_meanwhile(std::function<void()> meanwhile) {
+    meanwhile_ = std::move(meanwhile);
+  }
+
   // Asks members to give their threads back now, because something else will
   // want them.
   void Rest();
@@ -82,6 +89,8 @@ class Team {
     bool RunPart(int thread);
     bool TakeFrom(int queue, int64_t* part);
     void RunMember(int thread);
+    // Remembers the exception that is being handled, if it is the first.
+    void Fail();
     // Throws what a part of the job threw.
     void Rethrow();
 
@@ -100,10 +109,12 @@ class Team {
 
   void RunShared(int64_t num_parts, Call call, const void* work);
   void AskForMembers(int64_t num_parts);
+  void DoMeanwhile();
 
   const int num_threads_;
   const Schedule schedule_;
   const std::shared_ptr<State> state_;
+  std::function<void()> meanwhile_;
   uint64_t job_ = 0;
 };
 

@@ -46,6 +46,13 @@ absl::Status BatchedErrors::FailedLaunch(const Launch& launch,
                   status);
 }
 
+absl::Status BatchedErrors::FailedBlock(int32_t block,
+                                        const absl::Status& status) const {
+  if (absl::IsCancelled(status)) return status;
+  return FailedAt(0, absl::StrCat("block '", program_.block_names[block], "'"),
+                  status);
+}
+
 absl::Status BatchedErrors::Refusal(const ActivationLimits& limits,
                                     const absl::Status& push_status) const {
   if (steps_.refused_push().has_value()) {

@@ -22,6 +22,9 @@ class BatchedErrors {
 
   absl::Status FailedLaunch(const Launch& launch, absl::Status status) const;
 
+  // The same if its activations have gone on, and some returned.
+  absl::Status FailedBlock(int32_t block, const absl::Status& status) const;
+
   absl::Status FailedAt(int32_t subgraph, const std::string& where,
                         const absl::Status& status) const;
 

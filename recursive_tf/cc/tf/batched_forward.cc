@@ -129,10 +129,14 @@ absl::Status BatchedForward::RunAll() {
   while (steps_.Next(&launch)) {
     watch_.Lap(&report_.seconds_schedule);
     TF_RETURN_IF_ERROR(step_.CheckCancelled());
+    has_gone_on_ = false;
     const absl::Status status =
         CatchExceptions([&] { return RunWithinLimits(&launch); });
-    if (!status.ok()) return errors_.FailedLaunch(launch, status);
-    steps_.Complete(launch);
+    if (!status.ok()) {
+      return has_gone_on_ ? errors_.FailedBlock(launch.block, status)
+                          : errors_.FailedLaunch(launch, status);
+    }
+    if (!has_gone_on_) GoOn(launch);
     TF_RETURN_IF_ERROR(CatchUp());
   }
   if (steps_.is_cancelled()) return step_.CheckCancelled();
@@ -148,10 +152,18 @@ absl::Status BatchedForward::RunWithinLimits(Launch* launch) {
     return LimitError(ActivationTree::Verdict::kTooLarge, spec_.limits);
   }
   const int64_t before = num_bytes();
+  steps_.set_num_bytes(before + more);
   TF_RETURN_IF_ERROR(RunLaunch(launch));
   bytes_per_row = static_cast<double>(num_bytes() - before) / num_rows;
   steps_.set_num_bytes(num_bytes());
   return absl::OkStatus();
+}
+
+void BatchedForward::GoOn(const Launch& launch) {
+  seconds_before_going_on_ = watch_.Lap(&report_.seconds_blocks);
+  has_gone_on_ = true;
+  steps_.Complete(launch);
+  watch_.Lap(&report_.seconds_schedule);
 }
 
 absl::Status BatchedForward::RunLaunch(Launch* launch) {
@@ -172,7 +184,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
                        launch->num_rows());
   Computed computed;
   absl::Status status = RunBlock(*launch, std::move(inputs), &computed);
-  if (!status.ok() && launch->is_shared()) {
+  if (!status.ok() && launch->is_shared() && !has_gone_on_) {
     // It fails again, and says of which activation.
     launch->shared = EqualRows();
     inputs.assign(launch->inputs.size(), RowBatch());
@@ -180,8 +192,9 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
     status = RunBlock(*launch, std::move(inputs), &computed);
   }
   TF_RETURN_IF_ERROR(status);
-  computed.program.AddTo(watch_.Lap(&report_.seconds_blocks), launch->block,
-                         &report_);
+  computed.program.AddTo(std::exchange(seconds_before_going_on_, 0) +
+                             watch_.Lap(&report_.seconds_blocks),
+                         launch->block, &report_);
   TF_RETURN_IF_ERROR(CheckRows(*launch, computed.outputs));
   if (spec_.keep) tape_.AddLaunch(launch, computed.inputs, computed.outputs);
   for (int32_t i = 0; i < num_values; ++i) {
@@ -199,9 +212,16 @@ absl::Status BatchedForward::RunBlock(const Launch& launch,
   // references.
   computed->inputs = spec_.keep ? inputs : std::vector<RowBatch>();
   computed->program = CompiledRun();
-  TF_RETURN_IF_ERROR(blocks_[launch.block].Run(step_, std::move(inputs),
-                                               &invariants_, &computed->outputs,
-                                               &computed->program));
+  // While others compute: on many threads, this would be most of the time.
+  if (!spec_.looked_at[launch.block]) {
+    step_.team().set_meanwhile([&] { GoOn(launch); });
+  }
+  const absl::Status status =
+      blocks_[launch.block].Run(step_, std::move(inputs), &invariants_,
+                                &computed->outputs, &computed->program);
+  // Nobody may have shared anything.
+  step_.team().set_meanwhile(nullptr);
+  TF_RETURN_IF_ERROR(status);
   report_.compiled[launch.block] += computed->program.has_run ? 1 : 0;
   return absl::OkStatus();
 }

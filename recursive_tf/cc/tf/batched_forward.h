@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/batching/launch_bound.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/lock_step.h"
+#include "recursive_tf/cc/batching/looked_at.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/tf/batched_errors.h"
@@ -36,10 +37,14 @@ namespace recursive_tf {
 // How a batched program is run forward: constant for a root kernel.
 struct BatchedForwardSpec {
   explicit BatchedForwardSpec(const BatchedSpec* program)
-      : program(*program), order(program->plan) {}
+      : program(*program),
+        order(program->plan),
+        looked_at(FindLookedAt(program->plan)) {}
 
   const BatchedSpec& program;
   const BlockOrder order;
+  // Of each block: whether calls are followed by what it gives.
+  const std::vector<bool> looked_at;
   LateParts late;
   // The name of the first procedure's function, for reports.
   std::string key;
@@ -79,6 +84,8 @@ class BatchedForward {
   absl::Status RunLate(const std::vector<int32_t>& parts);
   absl::Status RunAll();
   absl::Status RunLaunch(Launch* launch);
+  // Follows the calls of what a launch computes, or is about to.
+  void GoOn(const Launch& launch);
   // What a launch gave, and what it took if that may be kept.
   struct Computed {
     std::vector<RowBatch> inputs;
@@ -120,6 +127,10 @@ class BatchedForward {
   Invariants invariants_;
   // By late part: whether it ran.
   std::vector<bool> has_run_;
+  // Whether the calls of the launch that runs were followed, and how long its
+  // block ran before.
+  bool has_gone_on_ = false;
+  double seconds_before_going_on_ = 0;
   // By block: what a row of its last launch took more.
   std::vector<double> bytes_per_row_;
   // If somebody watches.

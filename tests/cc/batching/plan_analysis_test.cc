@@ -6,7 +6,11 @@
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/in_place.h"
 #include "recursive_tf/cc/batching/liveness.h"
+#include "recursive_tf/cc/batching/looked_at.h"
 #include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/testing/forest_program.h"
+#include "recursive_tf/cc/testing/integer_program.h"
+#include "recursive_tf/cc/testing/plans.h"
 
 namespace recursive_tf {
 namespace {
@@ -142,6 +146,61 @@ TEST(SourceTest, TellsSlotsFromOutputsOfThePrologue) {
   EXPECT_FALSE(Source::Slot(0).of_prologue());
   EXPECT_TRUE(Source::Prologue(0).of_prologue());
   EXPECT_EQ(Source::Prologue(3).prologue_output(), 3);
+}
+
+using Blocks = std::vector<bool>;
+
+TEST(LookedAtTest, OfATreeOnlyWhatSaysOfANodeWhatItIs) {
+  const Forest forest = MakeForest(1, 1, 0);
+  EXPECT_EQ(FindLookedAt(ForestProgram(&forest).plan),
+            (Blocks{true, false, false, false}));
+}
+
+TEST(LookedAtTest, APushedIndexIsAndAPushedRowIsNot) {
+  Plan plan = WithSlots(
+      MakePlan(2, {{Compute(0, {}, 0, 1), Compute(1, {}, 1, 1)}}), {2}, {});
+  plan.procedures[0].stages[1].pushes = {PlannedPush{0, S(0), S(1)}};
+  EXPECT_EQ(FindLookedAt(plan), (Blocks{true, false}));
+}
+
+TEST(LookedAtTest, WhatACalleeChoosesByIs) {
+  // f: block 0, g(it); g: chooses by its argument.
+  Plan plan =
+      WithSlots(MakePlan(1, {{Compute(0, {}, 0, 1)}, {Chooses({2})}, {}}),
+                {1, 1, 0}, {2});
+  plan.procedures[0].stages[0].calls = {
+      CallSite{0, {}, {Branch{1, {S(0)}}}, 1}};
+  EXPECT_EQ(FindLookedAt(plan), Blocks{true});
+}
+
+TEST(LookedAtTest, WhatACallerChoosesByIs) {
+  // f: g(), then chooses by what it returned; g: block 0.
+  Plan plan = WithSlots(
+      MakePlan(
+          1, {{Runs(kNoBlock, {1}), Chooses({2})}, {Compute(0, {}, 0, 1)}, {}}),
+      {1, 1, 0}, {2});
+  plan.procedures[1].outputs = {S(0)};
+  EXPECT_EQ(FindLookedAt(plan), Blocks{true});
+}
+
+TEST(LookedAtTest, WhatTheNextTurnOfALoopChoosesByIs) {
+  // A loop of one value, by which it chooses whether to go on; its turn: block
+  // 0.
+  Plan plan =
+      WithSlots(MakePlan(1, {{Chooses({1, 2})}, {Compute(0, {}, 0, 1)}, {}}),
+                {1, 1, 0}, {1, 2});
+  plan.procedures[0].num_arguments = 1;
+  plan.procedures[1].goes_on = Branch{0, {S(0)}};
+  // It returns nothing, whatever it says.
+  plan.procedures[1].outputs = {S(0), S(0), S(0)};
+  EXPECT_EQ(FindLookedAt(plan), Blocks{true});
+}
+
+TEST(LookedAtTest, NumbersOfItemsAndTheirListsAre) {
+  Plan plan = WithSlots(
+      MakePlan(2, {{Compute(0, {}, 0, 1), Compute(1, {}, 1, 1)}}), {2}, {});
+  plan.procedures[0].lists = {PlannedList{1, 0, S(0)}};
+  EXPECT_EQ(FindLookedAt(plan), (Blocks{true, true}));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ void CheckPanel(const Kernels<T>& kernels, int64_t num_rows,
 template <typename T>
 void CheckPanels(const Kernels<T>& kernels) {
   for (int64_t vectors = 1; vectors <= kernels.max_vectors; ++vectors) {
-    for (int64_t rows = 1; rows <= 2 * kernels.max_rows + 1; ++rows) {
+    for (int64_t rows = 1; rows <= 4 * kernels.max_rows + 2; ++rows) {
       for (int64_t less = 0; less < kernels.lanes; ++less) {
         CheckPanel(kernels, rows, vectors, vectors * kernels.lanes - less);
       }

@@ -288,6 +288,49 @@ TEST(TeamTest, AMemberThatCannotBeAskedForIsNotMissed) {
   EXPECT_EQ(num_asked, 2);
 }
 
+TEST(TeamTest, TheLeaderDoesSomethingElseOnceBeforeItsParts) {
+  Functions kept;
+  Team team(2, KeptIn(&kept));
+  std::vector<int64_t> order;
+  team.set_meanwhile([&] { order.push_back(-1); });
+  for (int job = 0; job < 2; ++job) {
+    team.Run(2, [&](int64_t part) { order.push_back(part); });
+  }
+  EXPECT_EQ(order, (std::vector<int64_t>{-1, 0, 1, 0, 1}));
+}
+
+TEST(TeamTest, MembersWorkWhileTheLeaderDoesSomethingElse) {
+  Threads threads;
+  Team team(2, threads.schedule());
+  std::atomic<bool> has_begun{false};
+  team.set_meanwhile([&] {
+    while (!has_begun) std::this_thread::yield();
+  });
+  team.Run(2, [&](int64_t) { has_begun = true; });
+  EXPECT_TRUE(has_begun);
+}
+
+TEST(TeamTest, WhoSharesNothingDoesNothingElse) {
+  Functions kept;
+  Team team(2, KeptIn(&kept));
+  bool is_done = false;
+  team.set_meanwhile([&] { is_done = true; });
+  team.Run(1, [](int64_t) {});
+  EXPECT_FALSE(is_done);
+  team.set_meanwhile(nullptr);
+  team.Run(2, [](int64_t) {});
+  EXPECT_FALSE(is_done);
+}
+
+TEST(TeamTest, WhatIsThrownMeanwhileIsThrownWhenAllPartsHaveEnded) {
+  Threads threads;
+  Team team(2, threads.schedule());
+  std::atomic<int> num_ended{0};
+  team.set_meanwhile([] { throw std::runtime_error("meanwhile"); });
+  EXPECT_THROW(team.Run(8, [&](int64_t) { ++num_ended; }), std::runtime_error);
+  EXPECT_EQ(num_ended, 8);
+}
+
 TEST(TeamTest, ManyTeamsWorkAtOnce) {
   constexpr int kTeams = 6;
   std::atomic<int> num_right{0};
