@@ -122,6 +122,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/placement.cc",
     "recursive_tf/cc/blocks/product_peak.cc",
     "recursive_tf/cc/blocks/team.cc",
+    "recursive_tf/cc/layout/pq_tree.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
 ]
 
@@ -131,6 +132,7 @@ CORE_FOLDERS = [
     "recursive_tf/cc/base",
     "recursive_tf/cc/batching",
     "recursive_tf/cc/blocks",
+    "recursive_tf/cc/layout",
     "recursive_tf/cc/runtime",
     "recursive_tf/cc/testing",
 ]
