@@ -122,6 +122,10 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/placement.cc",
     "recursive_tf/cc/blocks/product_peak.cc",
     "recursive_tf/cc/blocks/team.cc",
+    "recursive_tf/cc/layout/broadcast.cc",
+    "recursive_tf/cc/layout/leaf_order.cc",
+    "recursive_tf/cc/layout/memory_plan.cc",
+    "recursive_tf/cc/layout/operand_tree.cc",
     "recursive_tf/cc/layout/pq_tree.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
 ]

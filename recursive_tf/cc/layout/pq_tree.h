@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_LAYOUT_PQ_TREE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,8 +42,9 @@ class PqTree {
   // there once.
   Reduced Reduce(const std::vector<int32_t>& leaves);
 
-  // Nodes: the leaves, and others.
+  // Nodes: the leaves, and others, of which some may be no more.
   int32_t num_leaves() const { return num_leaves_; }
+  size_t num_nodes() const { return nodes_.size(); }
   int32_t root() const { return root_; }
   Kind kind(int32_t node) const { return nodes_[node].kind; }
   // Returns kNone for the root.
