@@ -15,6 +15,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/gradient_kernels.cc",
     "recursive_tf/cc/kernels/invoke_kernels.cc",
     "recursive_tf/cc/kernels/launch_graph_tensors.cc",
+    "recursive_tf/cc/kernels/layout_kernels.cc",
     "recursive_tf/cc/kernels/list_kernels.cc",
     "recursive_tf/cc/kernels/map_kernels.cc",
     "recursive_tf/cc/kernels/optimizer_kernels.cc",
@@ -23,6 +24,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/report_kernels.cc",
     "recursive_tf/cc/kernels/root_kernel.cc",
     "recursive_tf/cc/kernels/root_results.cc",
+    "recursive_tf/cc/kernels/recorded_launch_tensors.cc",
     "recursive_tf/cc/kernels/row_results.cc",
     "recursive_tf/cc/kernels/second_order_kernels.cc",
     "recursive_tf/cc/kernels/shared_kernels.cc",
@@ -82,6 +84,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/check_ops.cc",
     "recursive_tf/ops/gradient_ops.cc",
     "recursive_tf/ops/invoke_ops.cc",
+    "recursive_tf/ops/layout_ops.cc",
     "recursive_tf/ops/list_ops.cc",
     "recursive_tf/ops/map_ops.cc",
     "recursive_tf/ops/optimizer_ops.cc",
@@ -127,6 +130,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/layout/memory_plan.cc",
     "recursive_tf/cc/layout/operand_tree.cc",
     "recursive_tf/cc/layout/pq_tree.cc",
+    "recursive_tf/cc/layout/run_layout.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
 ]
 
