@@ -88,6 +88,8 @@ def test_launches_are_planned():
         ({"launches": [[0, 0, 2**31 - 1, 0], [1, 1, 2, 1]]}, "launches"),
         ({"launches": [[0, 0, 2, 0], [1, 1, 2, 2]]}, "launches"),
         ({"launches": [[0, 0, 2, 0], [1, 1, 2, 0]]}, "launches"),
+        ({"reads": [[-8, 2, 0]]}, "reads"),
+        ({"reads": [[2**31, 2, 0]]}, "reads"),
         ({"reads": [[8, 0, 0]]}, "reads"),
         ({"reads": [[8, 3, 0]]}, "reads"),
         ({"reads": [[8, 1, 0]]}, "reads"),

@@ -108,7 +108,9 @@ class LaunchReader {
     read.bytes_per_row = row[0];
     read.is_joined = row[2] != 0;
     const int64_t count = row[1];
-    if (count < 1 || !rows_.Has(count)) return Wrong("reads");
+    const bool has_size =
+        row[0] >= 0 && row[0] <= std::numeric_limits<int32_t>::max();
+    if (!has_size || count < 1 || !rows_.Has(count)) return Wrong("reads");
     for (int64_t i = 0; i < count; ++i) {
       const int32_t* const each = rows_.Take();
       const bool is_reader = each[0] >= 0 && each[0] < launch->num_rows;
