@@ -23,8 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks import calls_page, td_tree_lstm_page
+from benchmarks.ed_batch import layout, row_order
 from benchmarks.ed_batch import page as ed_batch_page
-from benchmarks.ed_batch import row_order
 from benchmarks.scaling import scaling_page
 from benchmarks.yardstick import yardstick_page
 
@@ -45,6 +45,7 @@ BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "calls": calls_page.BLOCKS,
     "scaling": scaling_page.BLOCKS,
     "ed_batch": ed_batch_page.BLOCKS,
+    "layout": layout.BLOCKS,
     "row_order": row_order.BLOCKS,
     "td_tree_lstm": td_tree_lstm_page.BLOCKS,
 }

@@ -14,6 +14,10 @@ REGISTER_OP("RecursiveRecord")
     .Output("call_depths: int32")
     .Output("num_waits: int32")
     .Output("waits: int32")
+    .Output("num_launches: int64")
+    .Output("launches: int32")
+    .Output("reads: int64")
+    .Output("read_rows: int32")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
     .Doc(R"doc(
@@ -29,6 +33,14 @@ blocks: Of each node of each run.
 call_depths: The same, how many calls are around it.
 num_waits: Of each node, for how many nodes it waits.
 waits: These, by their number within the run.
+num_launches: Of each run.
+launches: [launches, 4]: of each, its block, whether it ran as a block program, how
+  many rows it had, and how many reads of earlier launches' rows.
+reads: [reads, 3]: of each, how many bytes a row has, how many rows there are, and
+  whether several are joined to one.
+read_rows: [rows, 3]: of each, which row of the launch reads it, its number among all
+  rows of the launches of its run, or -1 if no launch computed it, and which output of
+  its launch it is.
 )doc");
 
 REGISTER_OP("RecursiveRehearse")

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.ed_batch import __main__ as command
-from benchmarks.ed_batch import bilstm_tagger, page, row_order, tree_lstm
+from benchmarks.ed_batch import bilstm_tagger, layout, page, row_order, tree_lstm
 from benchmarks.ed_batch.launches import launches_of, models_of, policies_of
 from benchmarks.ed_batch.workloads import WORKLOADS
 
@@ -62,6 +62,18 @@ def test_the_tables_have_a_row_for_each_workload(capsys, tmp_path):
     command.main([*sizes, "--only", *names, "--json", str(file)])
     found = json.loads(file.read_text())
     for block in page.BLOCKS.values():
+        lines = [line for line in block(found).splitlines() if line.startswith("|")]
+        assert [line.split(" | ")[0].strip("| ") for line in lines[2:]] == names
+    assert f"| {names[0]} |" in capsys.readouterr().out
+
+
+def test_a_layout_is_planned_for_each_workload(capsys, tmp_path):
+    names = [workload.name for workload in WORKLOADS[:1]]
+    file = tmp_path / "found.json"
+    sizes = ["--batch=3", "--units=4", "--repeats=1"]
+    layout.main([*sizes, "--only", *names, "--json", str(file)])
+    found = json.loads(file.read_text())
+    for block in layout.BLOCKS.values():
         lines = [line for line in block(found).splitlines() if line.startswith("|")]
         assert [line.split(" | ")[0].strip("| ") for line in lines[2:]] == names
     assert f"| {names[0]} |" in capsys.readouterr().out

@@ -9,15 +9,18 @@
 #include "absl/base/thread_annotations.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/batching/launch_graph.h"
+#include "recursive_tf/cc/batching/launch_reads.h"
 
 namespace recursive_tf {
 
-// A run, as a launch graph.
+// A run: as a launch graph, and what its launches read.
 struct RecordedRun {
   std::string subgraph;
   // Of each block, its procedure and its stage.
   std::vector<std::string> block_places;
   LaunchGraph graph;
+  // In their order.
+  std::vector<RecordedLaunch> launches{};
 };
 
 // The runs of all programs of this process, while they are recorded.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/batching/launch_graph.h"
 #include "recursive_tf/cc/batching/recording.h"
+#include "recursive_tf/cc/kernels/recorded_launch_tensors.h"
 #include "recursive_tf/cc/kernels/vectors.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/platform/errors.h"
@@ -122,6 +123,7 @@ void SetRecordedRuns(const std::vector<RecordedRun>& runs,
   ctx->set_output(6, VectorOf(call_depths));
   ctx->set_output(7, VectorOf(num_waits));
   ctx->set_output(8, VectorOf(waits));
+  SetRecordedLaunches(runs, /*first_output=*/9, ctx);
 }
 
 }  // namespace recursive_tf

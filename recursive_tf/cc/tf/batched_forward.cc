@@ -62,6 +62,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
   }
   if (Recording::Global().is_recording()) {
     steps_.set_recorder(&recorder_.emplace(spec->order.ranks()));
+    reads_.emplace();
   }
 }
 
@@ -76,6 +77,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(spec_.program.plan.num_prologue_outputs, 1);
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
+  if (reads_.has_value()) reads_->AddValues(values_.size());
   steps_.Start(num_rows);
   TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());
@@ -196,6 +198,12 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
                              watch_.Lap(&report_.seconds_blocks),
                          launch->block, &report_);
   TF_RETURN_IF_ERROR(CheckRows(*launch, computed.outputs));
+  if (reads_.has_value()) {
+    reads_->Add(
+        *launch, computed.program.has_run, num_values,
+        [this](int32_t value) { return values_.view(value).num_bytes; });
+    watch_.Skip();
+  }
   if (spec_.keep) tape_.AddLaunch(launch, computed.inputs, computed.outputs);
   for (int32_t i = 0; i < num_values; ++i) {
     AddValue(std::move(computed.outputs[i]));
@@ -347,7 +355,7 @@ std::shared_ptr<const BatchedRecord> BatchedForward::Finish(Returned returned) {
   }
   if (recorder_.has_value()) {
     Recording::Global().Add({spec_.program.names.front(), spec_.block_places,
-                             recorder_->TakeGraph()});
+                             recorder_->TakeGraph(), reads_->TakeLaunches()});
   }
   return record_;
 }

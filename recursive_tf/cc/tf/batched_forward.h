@@ -11,6 +11,7 @@
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_bound.h"
+#include "recursive_tf/cc/batching/launch_reads.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/looked_at.h"
@@ -137,6 +138,7 @@ class BatchedForward {
   std::optional<LaunchBound> bound_;
   // If runs are recorded.
   std::optional<LaunchRecorder> recorder_;
+  std::optional<LaunchReads> reads_;
   RunReport report_;
   Stopwatch watch_;
 };

@@ -27,6 +27,8 @@ class RowValues {
 
   const RowView& view(int32_t value) const { return views_[value]; }
 
+  int32_t size() const { return static_cast<int32_t>(values_.size()); }
+
   // Sets `*gathered` to `rows`, one after the other. Rows that stand like that
   // already are not copied.
   // REQUIRES: there are rows.

@@ -60,12 +60,7 @@ def record(run: Callable[[], None]) -> list[LaunchGraphs]:
 
     Runs of other threads are among them. Definitions of one program are one program.
     """
-    with _one_recording:
-        _record(True)
-        try:
-            run()
-        finally:
-            recorded = _record(False)
+    recorded = recorded_runs(run)
     found: dict[tuple[str, ...], LaunchGraphs] = {}
     for graphs in _runs(recorded):
         known = found.get(graphs.block_places)
@@ -73,6 +68,17 @@ def record(run: Callable[[], None]) -> list[LaunchGraphs]:
             graphs = known.with_runs_of(graphs)
         found[graphs.block_places] = graphs
     return list(found.values())
+
+
+def recorded_runs(run: Callable[[], None]) -> Any:
+    """Runs something, and returns the runs of programs meanwhile, as ops take them."""
+    with _one_recording:
+        _record(True)
+        try:
+            run()
+        finally:
+            recorded = _record(False)
+    return recorded
 
 
 def _record(start: bool) -> Any:
