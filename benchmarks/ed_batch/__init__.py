@@ -2,5 +2,6 @@
 
 A workload is a file with a model in it, which knows nothing of batching: `workloads.py`
 lists them. `launches.py` counts launches by policy (figure 7), `times.py` measures
-(figures 6 and 9), and `page.py` says what was found.
+(figures 6 and 9), and `page.py` says what was found. `latency.py` has the settings of
+table 3, and `peers` the workloads in other systems.
 """

@@ -41,13 +41,18 @@ def _batches(
 
 def words_of(batch: texts.Batch) -> tf.RaggedTensor:
     """Returns the numbers of words, [sentences, (words)]."""
-    return tf.RaggedTensor.from_row_lengths(batch.words, batch.sizes)
+    return _ragged(batch.words, batch.sizes)
 
 
 def characters_of(batch: texts.Batch) -> tf.RaggedTensor:
     """Returns those of characters, [sentences, (words), (characters)]."""
-    sizes = [batch.sizes, batch.lengths]
-    return tf.RaggedTensor.from_nested_row_lengths(batch.characters, sizes)
+    return _ragged(batch.characters, batch.sizes, batch.lengths)
+
+
+def _ragged(values: np.ndarray, *sizes: np.ndarray) -> tf.RaggedTensor:
+    """Returns values in rows; to let TensorFlow check sizes would take 0.6 ms."""
+    splits = [np.append(0, np.cumsum(each)).astype(np.int32) for each in sizes]
+    return tf.RaggedTensor.from_nested_row_splits(values, splits, validate=False)
 
 
 def read(folder: pathlib.Path | None, count: int) -> Texts:

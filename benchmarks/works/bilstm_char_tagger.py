@@ -9,11 +9,12 @@ end with h_f and h_b. The vectors [h_f; h_b] are steps of a tagger, as in
 import numpy as np
 
 from benchmarks.works.bilstm_tagger import TAGS
-from benchmarks.works.sequences import Sequences, both_lstms
-from benchmarks.works.texts import CHARACTERS
+from benchmarks.works.outputs import Outputs
+from benchmarks.works.sequences import both_lstms
+from benchmarks.works.texts import CHARACTERS, Texts
 from benchmarks.works.work import random_weights
 
-RECURSION = Sequences("bilstm_char_tagger")
+RECURSION = Outputs("bilstm_char_tagger", Texts)
 
 
 def weights(units: int) -> dict[str, np.ndarray]:

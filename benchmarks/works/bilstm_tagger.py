@@ -9,11 +9,12 @@ which begins at the end, and h_f and h_b of a word:
 
 import numpy as np
 
-from benchmarks.works.sequences import Sequences, both_lstms
-from benchmarks.works.texts import VOCABULARY
+from benchmarks.works.outputs import Outputs
+from benchmarks.works.sequences import both_lstms
+from benchmarks.works.texts import VOCABULARY, Texts
 from benchmarks.works.work import random_weights
 
-RECURSION = Sequences("bilstm_tagger")
+RECURSION = Outputs("bilstm_tagger", Texts)
 TAGS = 9
 
 

@@ -13,11 +13,12 @@ h; scores have no gradients.
 
 import numpy as np
 
-from benchmarks.works.sequences import Sequences, lstm
-from benchmarks.works.texts import VOCABULARY
+from benchmarks.works.outputs import Outputs
+from benchmarks.works.sequences import lstm
+from benchmarks.works.texts import VOCABULARY, Texts
 from benchmarks.works.work import random_weights
 
-RECURSION = Sequences("lstm_nmt")
+RECURSION = Outputs("lstm_nmt", Texts)
 # A few words, so that the end comes also if nothing was learned.
 TARGET_WORDS, END, LONGEST = 24, 0, 40
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from benchmarks.works.sequences import Sequences
+from benchmarks.works.outputs import Outputs
 from benchmarks.works.texts import Texts
 from benchmarks.works.trees import Trees
 
@@ -67,8 +67,8 @@ class Work:
     """What a system is given.
 
     The loss of a batch of trees is the sum of the cross-entropies of its labeled nodes,
-    or of its roots, divided by the number of its trees; that of texts is in
-    `sequences.py`.
+    or of its roots, divided by the number of its trees; others have that
+    of `Outputs`.
 
     Attributes:
         recursion: What is computed.
@@ -77,7 +77,7 @@ class Work:
             [words, embedding]; of it only the rows that a batch looks up are updated.
     """
 
-    recursion: Recursion | Sequences
+    recursion: Recursion | Outputs
     trees: Trees | Texts
     weights: dict[str, np.ndarray]
 

@@ -10,23 +10,26 @@ import numpy as np
 import pytest
 
 from benchmarks.ed_batch.peers import __main__ as command
-from benchmarks.ed_batch.peers import keras_by_hand, ours, page
-from benchmarks.ed_batch.peers.systems import SYSTEMS
+from benchmarks.ed_batch.peers import keras_by_hand, making, ours, page
+from benchmarks.ed_batch.peers.systems import SYSTEMS, systems_of
+from benchmarks.origin import origin
 from benchmarks.peers import environments
 from benchmarks.peers.command import NO_OPTIMIZER, Server
 from benchmarks.workers import Worker
 from benchmarks.works.lstm_nmt import END, LONGEST
+from benchmarks.works.texts import Texts
 from benchmarks.yardstick.agreement import disagreement
 
 pytestmark = pytest.mark.slow
 
 UNITS, COUNT = 6, 12
-EVERY_WORK = pytest.mark.parametrize("name", command.MODULES)
+INPUTS = {name: module.RECURSION.inputs for name, module in making.WORKS.items()}
+EVERY_WORK = pytest.mark.parametrize("name", INPUTS)
 
 
 @pytest.fixture
 def work(name):
-    return command.make(name, None, units=UNITS, count=COUNT)
+    return making.make(name, None, units=UNITS, count=COUNT)
 
 
 @EVERY_WORK
@@ -36,7 +39,7 @@ def test_ours_computes_the_equations(work):
     assert ours.make(work, NO_OPTIMIZER).infer(numbers) == pytest.approx(expected)
 
 
-@EVERY_WORK
+@pytest.mark.parametrize("name", [n for n in INPUTS if INPUTS[n] is Texts])
 def test_keras_has_the_loss_and_gradients_of_ours(work):
     answers = [
         Server(peer.make(work, NO_OPTIMIZER), work).check()
@@ -53,8 +56,15 @@ def test_a_step_updates_nothing(work):
     assert losses == pytest.approx([losses[0]] * 3, rel=1e-6)
 
 
-@EVERY_WORK
-@pytest.mark.parametrize("peer", ["torch_by_hand", "dynet_autobatch"])
+@pytest.mark.parametrize(
+    ("peer", "name"),
+    [
+        (system.name, name)
+        for name, inputs in INPUTS.items()
+        for system in systems_of(inputs, SYSTEMS)
+        if system.environment
+    ],
+)
 def test_peers_of_other_environments_agree_with_ours(peer, work, tmp_path):
     needed = SYSTEMS[peer].environment
     if not environments.is_made(needed):
@@ -69,16 +79,28 @@ def test_peers_of_other_environments_agree_with_ours(peer, work, tmp_path):
 def test_the_table_has_every_system_and_step(monkeypatch, capsys, tmp_path):
     # The other tests of this process keep their processors.
     monkeypatch.setattr(command, "use_two_cores", lambda: None)
-    monkeypatch.setattr(command, "SENTENCES", COUNT)
-    few = ["--works", "lstm_nmt", "--peers", "keras_by_hand", "--batches=1"]
+    monkeypatch.setattr(making, "SENTENCES", COUNT)
+    few = ["--works", "lstm_nmt", "tree_gru", "--peers", "keras_by_hand", "--batches=1"]
     short = ["--units=4", "--rounds=1", "--seconds=0"]
     file = tmp_path / "found.json"
     command.main([*few, *short, "--json", str(file)])
     found = json.loads(file.read_text())
-    assert [row["mode"] for row in found["rows"]] == ["training", "inference"]
-    assert all(len(row["trees_per_s"]) == 2 for row in found["rows"])
+    assert [row["mode"] for row in found["rows"]] == ["training", "inference"] * 2
+    # By hand there are sequences alone.
+    assert [len(row["trees_per_s"]) for row in found["rows"]] == [2, 2, 1, 1]
     assert page.speeds(found) in capsys.readouterr().out
     assert "Every system agreed" in page.not_timed(found)
+
+
+def test_a_trial_in_few_rounds_is_called_one():
+    found = {**origin("benchmarks.ed_batch.peers", []), "units": 4, "rows": []}
+    assert "A trial of the command" in page.speeds({**found, "rounds": 2})
+    assert "A trial of the command" not in page.speeds({**found, "rounds": 3})
+
+
+def test_who_is_left_out_stands_on_the_page():
+    found = {"left_out": {"torch_by_hand": "Its environment is not there."}}
+    assert "| torch_by_hand | Its environment is not there. |" in page.not_timed(found)
 
 
 def tagged(work, numbers):
@@ -116,10 +138,33 @@ def translated(work, numbers):
     return loss
 
 
+def along_trees(work, numbers):
+    w = doubles(work)
+    batch = work.trees.batch(numbers)
+    states = []
+    for left, right, word in zip(batch.left, batch.right, batch.word, strict=True):
+        if left < 0:
+            x = w["embedding"][word]
+            states.append(np.tanh(x @ w["leaf_kernel"] + w["leaf_bias"]))
+        else:
+            states.append(gated(w, states[left], states[right]))
+    return sum(np.sum(states[root] ** 2) for root in batch.roots)
+
+
+def gated(w, left, right):
+    q = np.concatenate([left, right])
+    gates = q @ w["gate_kernel"] + w["gate_bias"]
+    reset, scores = gates[: len(q)], np.exp(gates[len(q) :].reshape(3, -1))
+    candidate = (sigmoid(reset) * q) @ w["candidate_kernel"] + w["candidate_bias"]
+    choices = np.stack([left, right, np.tanh(candidate)])
+    return np.sum(scores / scores.sum(0) * choices, 0)
+
+
 LOSSES = {
     "bilstm_tagger": tagged,
     "bilstm_char_tagger": tagged_by_characters,
     "lstm_nmt": translated,
+    "tree_gru": along_trees,
 }
 
 

@@ -1,4 +1,4 @@
-"""DyNet with autobatching: its LSTMs sentence by sentence, which DyNet batches.
+"""DyNet with autobatching: sentence by sentence, which DyNet batches.
 
     python -m benchmarks.ed_batch.peers.dynet_autobatch --model tagger.npz --batch 32
 
@@ -19,7 +19,7 @@ dynet_config.set(mem=2048, autobatch=1, random_seed=1)
 import dynet as dy  # noqa: E402 (reads its configuration at import)
 
 from benchmarks.peers import command  # noqa: E402
-from benchmarks.works import texts  # noqa: E402
+from benchmarks.works import texts, trees  # noqa: E402
 from benchmarks.works.lstm_nmt import END, LONGEST  # noqa: E402
 from benchmarks.works.work import Work  # noqa: E402
 
@@ -30,12 +30,14 @@ class Layers:
     """Layers with the weights of a work.
 
     Attributes:
+        units: Of every cell, and of embeddings.
         collection: All parameters.
         parameters: The same by the names of the work.
     """
 
     def __init__(self, work: Work) -> None:
         self._weights = work.weights
+        self.units = work.weights["embedding"].shape[1]
         self.collection = dy.ParameterCollection()
         self.parameters: dict[str, Any] = {}
 
@@ -105,8 +107,7 @@ class Tagger:
             dy.concatenate_to_batch([h for states in way for h in states])
             for way in zip(*sentences, strict=True)
         ]
-        bias, kernel = self._tags
-        return dy.affine_transform([bias, kernel, dy.concatenate(both)])
+        return _affine(self._tags, dy.concatenate(both))
 
 
 class CharTagger(Tagger):
@@ -156,10 +157,48 @@ class Translator:
 
     def _likely(self, states: Sequence[Any]) -> list[int]:
         """Returns the word of the highest score of each state; computes all so far."""
-        bias, kernel = self._scores
         h = dy.concatenate_to_batch([state.output() for state in states])
-        scores = dy.affine_transform([bias, kernel, h]).npvalue()
+        scores = _affine(self._scores, h).npvalue()
         return scores.reshape(-1, len(states), order="F").argmax(0).tolist()
+
+
+class TreeGRU:
+    """benchmarks/works/tree_gru.py."""
+
+    def __init__(self, layers: Layers) -> None:
+        self._words = layers.lookup("embedding")
+        names = ("leaf", "gate", "candidate")
+        self._leaf, self._gate, self._candidate = map(layers.dense, names)
+        self._units = layers.units
+
+    def outputs(self, batch: trees.Batch) -> dy.Expression:
+        """Returns the h of roots, as a batch; all leaves are one expression."""
+        words = batch.word[batch.left == trees.NO_CHILD].tolist()
+        leaves = dy.tanh(_affine(self._leaf, dy.lookup_batch(self._words, words)))
+        states: Expressions = []
+        next_leaf = 0
+        for left, right in zip(batch.left.tolist(), batch.right.tolist(), strict=True):
+            if left == trees.NO_CHILD:
+                states.append(dy.pick_batch_elem(leaves, next_leaf))
+                next_leaf += 1
+            else:
+                states.append(self._inside(states[left], states[right]))
+        return dy.concatenate_to_batch([states[root] for root in batch.roots.tolist()])
+
+    def _inside(self, left: dy.Expression, right: dy.Expression) -> dy.Expression:
+        units = self._units
+        h = dy.concatenate([left, right])
+        gates = _affine(self._gate, h)
+        reset = dy.logistic(dy.pick_range(gates, 0, 2 * units))
+        candidate = dy.tanh(_affine(self._candidate, dy.cmult(reset, h)))
+        scores = dy.exp(dy.pick_range(gates, 2 * units, 5 * units))
+        parts = [dy.pick_range(scores, k * units, (k + 1) * units) for k in range(3)]
+        choices = zip(parts, (left, right, candidate), strict=True)
+        return dy.cdiv(dy.esum([dy.cmult(*pair) for pair in choices]), dy.esum(parts))
+
+
+def _affine(layer: tuple[Any, Any], x: dy.Expression) -> dy.Expression:
+    return dy.affine_transform([*layer, x])
 
 
 def _looked_up(embedding: Any, numbers: np.ndarray) -> Expressions:
@@ -177,6 +216,7 @@ MODELS: dict[str, Any] = {
     "bilstm_tagger": Tagger,
     "bilstm_char_tagger": CharTagger,
     "lstm_nmt": Translator,
+    "tree_gru": TreeGRU,
 }
 
 
@@ -190,7 +230,7 @@ class Autobatch:
 
     def __init__(self, work: Work, optimizer: str) -> None:
         del optimizer
-        self._texts = work.trees
+        self._inputs = work.trees
         self._layers = Layers(work)
         self._model = MODELS[work.name](self._layers)
         # An update forgets the gradients, and of rate 0 it does nothing else.
@@ -220,7 +260,7 @@ class Autobatch:
 
     def _loss(self, sentences: np.ndarray) -> dy.Expression:
         dy.renew_cg()
-        outputs = self._model.outputs(self._texts.batch(sentences))
+        outputs = self._model.outputs(self._inputs.batch(sentences))
         return dy.sum_batches(dy.squared_norm(outputs))
 
 

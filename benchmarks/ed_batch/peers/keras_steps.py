@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from benchmarks.works import texts
 from benchmarks.works.work import Work
 
 
@@ -18,17 +17,17 @@ class Steps:
     Args:
         work: What to compute.
         model: Its weights, in their order, are those of the work.
-        inputs_of: Makes the arguments of a call of the model.
+        inputs_of: Makes of a batch the arguments of a call of the model.
     """
 
     def __init__(
-        self, work: Work, model: Any, inputs_of: Callable[[texts.Batch], Any]
+        self, work: Work, model: Any, inputs_of: Callable[[Any], Sequence[Any]]
     ) -> None:
-        self._texts = work.trees
+        self._inputs = work.trees
         self._names = list(work.weights)
         self._inputs_of = inputs_of
         self._model = model
-        example = inputs_of(self._texts.batch(np.arange(1)))
+        example = inputs_of(self._inputs.batch(np.arange(1)))
         model(*example)
         model.set_weights(list(work.weights.values()))
         steps = {
@@ -56,7 +55,7 @@ class Steps:
         return float(loss), dict(zip(self._names, norms, strict=True))
 
     def _batch(self, sentences: np.ndarray) -> Any:
-        return self._inputs_of(self._texts.batch(sentences))
+        return self._inputs_of(self._inputs.batch(sentences))
 
     def _loss(self, *inputs: Any) -> tf.Tensor:
         return tf.reduce_sum(self._model(*inputs) ** 2)
@@ -76,4 +75,6 @@ def _of_any_size(example: Any) -> Any:
             example.ragged_rank,
             example.row_splits.dtype,
         )
+    if isinstance(example, tf.experimental.ExtensionType):
+        return tf.type_spec_from_value(example)
     return tf.TensorSpec([None] * example.shape.rank, example.dtype)

@@ -11,15 +11,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
-from benchmarks.ed_batch import sentences
+import recursive_tf as rtf
+from benchmarks.ed_batch import sentences, tree_gru
 from benchmarks.ed_batch.bilstm_char_tagger import BiLSTMCharTagger
 from benchmarks.ed_batch.bilstm_tagger import BiLSTMTagger
 from benchmarks.ed_batch.lstm_nmt import Translator
 from benchmarks.ed_batch.peers.keras_steps import Steps
 from benchmarks.peers import command
-from benchmarks.works import texts
+from benchmarks.works import trees
 from benchmarks.works.work import Work
 
 
@@ -27,13 +29,25 @@ class Model(NamedTuple):
     """A model of a number of units, and what its one argument is."""
 
     make: Callable[..., Any]
-    input_of: Callable[[texts.Batch], tf.RaggedTensor]
+    input_of: Callable[[Any], Any]
+
+
+def forest_of(batch: trees.Batch) -> rtf.data.Forest:
+    """Returns trees as the layers take them."""
+    return rtf.data.Forest(
+        tokens=batch.word,
+        left=batch.left,
+        right=batch.right,
+        roots=batch.roots,
+        sizes=np.diff(batch.roots, prepend=-1).astype(np.int32),
+    )
 
 
 MODELS = {
     "bilstm_tagger": Model(BiLSTMTagger, sentences.words_of),
     "bilstm_char_tagger": Model(BiLSTMCharTagger, sentences.characters_of),
     "lstm_nmt": Model(Translator, sentences.words_of),
+    "tree_gru": Model(tree_gru.model, forest_of),
 }
 
 

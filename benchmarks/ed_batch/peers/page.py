@@ -13,10 +13,13 @@ from benchmarks.yardstick.systems import OURS
 
 Found = Mapping[str, Any]
 
+# Of which a median says something.
+ROUNDS = 3
 TITLES = {
     "bilstm_tagger": "BiLSTM tagger",
     "bilstm_char_tagger": "BiLSTM tagger, characters",
     "lstm_nmt": "LSTM NMT",
+    "tree_gru": "TreeGRU",
 }
 
 
@@ -34,7 +37,15 @@ def speeds(found: Found) -> str:
         for row in found["rows"]
     ]
     where = f"{origin.in_words(found)} {found['units']} units, sentences/s"
-    return f"{where}\n\n{tables.table(header, lines)}"
+    parts = [where, *_caution(found), tables.table(header, lines)]
+    return "\n\n".join(parts)
+
+
+def _caution(found: Found) -> list[str]:
+    """Says that a median of too few runs is none."""
+    if found["rounds"] >= ROUNDS:
+        return []
+    return ["A trial of the command, in too few rounds to say who is faster."]
 
 
 def _cell(row: Mapping[str, Any], name: str) -> str:

@@ -1,8 +1,11 @@
-"""The systems that are compared on workloads along sequences."""
+"""The systems that are compared on ED-Batch's workloads."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from benchmarks.peers import environments
+from benchmarks.works.texts import Texts
 from benchmarks.yardstick.systems import OURS, System
 
 _HERE = "benchmarks.ed_batch.peers"
@@ -28,3 +31,12 @@ SYSTEMS: dict[str, System] = {
         ),
     )
 }
+
+
+def systems_of(inputs: type, names: Collection[str]) -> list[System]:
+    """Returns those of the named systems that have a program for these inputs.
+
+    By hand, sequences are written here; the yardstick has trees.
+    """
+    chosen = [system for system in SYSTEMS.values() if system.name in names]
+    return [system for system in chosen if inputs is Texts or not system.by_hand]

@@ -129,7 +129,7 @@ class Steps:
     """
 
     def __init__(self, work: Work) -> None:
-        self._texts = work.trees
+        self._inputs = work.trees
         self._model = MODELS[work.name](work.weights["embedding"].shape[1])
         of_parts = [p for part in self._model.parts() for p in _parameters(part)]
         self._parameters = dict(zip(work.weights, of_parts, strict=True))
@@ -157,7 +157,7 @@ class Steps:
         return loss, {name: _norm(p.grad) for name, p in self._parameters.items()}
 
     def _loss(self, sentences: np.ndarray) -> Tensor:
-        return (self._model(self._texts.batch(sentences)) ** 2).sum()
+        return (self._model(self._inputs.batch(sentences)) ** 2).sum()
 
 
 def _parameters(part: nn.Module) -> list[nn.Parameter]:
