@@ -191,6 +191,7 @@ class TreeGRU:
         gates = _affine(self._gate, h)
         reset = dy.logistic(dy.pick_range(gates, 0, 2 * units))
         candidate = dy.tanh(_affine(self._candidate, dy.cmult(reset, h)))
+        # Scores are small, so that exp needs no largest one taken off.
         scores = dy.exp(dy.pick_range(gates, 2 * units, 5 * units))
         parts = [dy.pick_range(scores, k * units, (k + 1) * units) for k in range(3)]
         choices = zip(parts, (left, right, candidate), strict=True)
