@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.cores import use_two_cores
-from benchmarks.origin import origin
+from benchmarks.origin import origin, portable
 from benchmarks.peers import environments
 from benchmarks.peers.command import OPTIMIZERS
 from benchmarks.workers import ended_in_order
@@ -52,7 +52,9 @@ def measure(asked: argparse.Namespace, where: Mapping[str, Any]) -> dict[str, An
     systems = [SYSTEMS[name] for name in asked.systems]
     limits = _limits()
     parts = parts_of_ours(limits["gemm_peak"])
-    found = {**where, "plan": dataclasses.asdict(plan), "limits": limits}
+    planned = dataclasses.asdict(plan)
+    planned["data"] = plan.data and portable(plan.data)
+    found = {**where, "plan": planned, "limits": limits}
     return found | vars(session.run(plan, systems, parts, not_made))
 
 

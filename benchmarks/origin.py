@@ -23,7 +23,7 @@ def origin(module: str, arguments: Sequence[str]) -> dict[str, Any]:
     # Where the figures went is of no use to who measures them again.
     kept = itertools.takewhile(lambda each: not each.startswith("--json"), arguments)
     return {
-        "command": " ".join(["python -m", module, *kept]),
+        "command": " ".join(["python -m", module, *map(portable, kept)]),
         "revision": revision(),
         "time": time.strftime("%Y-%m-%d"),
         "processor": processor(),
@@ -31,6 +31,17 @@ def origin(module: str, arguments: Sequence[str]) -> dict[str, Any]:
         "tensorflow": importlib.metadata.version("tensorflow"),
         "python": platform.python_version(),
     }
+
+
+def portable(argument: str) -> str:
+    """Returns an argument without folders that another machine has not.
+
+    >>> portable("/data/sst"), portable("--data=/data/sst/"), portable("sst/train.txt")
+    ('sst', '--data=sst', 'sst/train.txt')
+    """
+    option, equals, value = argument.rpartition("=")
+    path = pathlib.PurePath(value)
+    return f"{option}{equals}{path.name}" if path.is_absolute() else argument
 
 
 def in_words(found: Mapping[str, Any]) -> str:

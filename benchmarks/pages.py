@@ -23,8 +23,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks import calls_page, td_tree_lstm_page
-from benchmarks.ed_batch import layout, row_order
+from benchmarks.ed_batch import latency, layout, row_order
 from benchmarks.ed_batch import page as ed_batch_page
+from benchmarks.ed_batch.peers import page as ed_batch_peers_page
 from benchmarks.scaling import scaling_page
 from benchmarks.yardstick import yardstick_page
 
@@ -45,6 +46,8 @@ BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "calls": calls_page.BLOCKS,
     "scaling": scaling_page.BLOCKS,
     "ed_batch": ed_batch_page.BLOCKS,
+    "ed_batch_peers": ed_batch_peers_page.BLOCKS,
+    "ed_batch_latency": latency.BLOCKS,
     "layout": layout.BLOCKS,
     "row_order": row_order.BLOCKS,
     "td_tree_lstm": td_tree_lstm_page.BLOCKS,

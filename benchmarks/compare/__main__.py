@@ -33,7 +33,7 @@ from benchmarks.compare.verdict import (
     judge,
 )
 from benchmarks.cores import use_two_cores
-from benchmarks.origin import origin
+from benchmarks.origin import origin, portable
 from benchmarks.workers import WorkerError, ended_in_order
 
 NOTHING_SLOWER, SOMETHING_SLOWER, CANNOT_SAY = 0, 1, 2
@@ -99,7 +99,7 @@ def settings_of(
     return {
         "revisions": {"A": asked.before, "B": asked.after},
         "commits": commits,
-        "data": str(asked.data) if asked.data else None,
+        "data": portable(str(asked.data)) if asked.data else None,
         "minutes": asked.minutes,
         "least_change": asked.least,
         "quick": asked.quick,

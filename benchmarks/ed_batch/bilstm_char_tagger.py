@@ -10,6 +10,8 @@ import tensorflow as tf
 import recursive_tf as rtf
 from benchmarks.ed_batch import sentences
 from benchmarks.ed_batch.workload import Workload
+from benchmarks.works.bilstm_tagger import TAGS
+from benchmarks.works.texts import CHARACTERS
 
 
 class BiLSTMCharTagger(keras.layers.Layer):
@@ -17,7 +19,7 @@ class BiLSTMCharTagger(keras.layers.Layer):
 
     def __init__(self, units: int, **choices: Any) -> None:
         super().__init__()
-        self.characters = keras.layers.Embedding(sentences.CHARACTERS, units)
+        self.characters = keras.layers.Embedding(CHARACTERS, units)
         of_words, of_sentences = (
             [keras.layers.LSTMCell(units) for _ in range(2)] for _ in range(2)
         )
@@ -25,7 +27,7 @@ class BiLSTMCharTagger(keras.layers.Layer):
             *of_words, return_sequences=False, **choices
         )
         self.encoder = rtf.layers.SequenceEncoder(*of_sentences, **choices)
-        self.tags = keras.layers.Dense(sentences.TAGS)
+        self.tags = keras.layers.Dense(TAGS)
 
     def call(self, characters: tf.RaggedTensor) -> tf.Tensor:
         """Returns [words, tags], of all sentences."""
@@ -35,4 +37,6 @@ class BiLSTMCharTagger(keras.layers.Layer):
         return self.tags(self.encoder(words).values)
 
 
-WORKLOAD = Workload("BiLSTM tagger, characters", BiLSTMCharTagger, sentences.batches)
+WORKLOAD = Workload(
+    "BiLSTM tagger, characters", BiLSTMCharTagger, sentences.batches_of_characters
+)

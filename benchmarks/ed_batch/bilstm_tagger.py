@@ -10,6 +10,8 @@ import tensorflow as tf
 import recursive_tf as rtf
 from benchmarks.ed_batch import sentences
 from benchmarks.ed_batch.workload import Workload
+from benchmarks.works.bilstm_tagger import TAGS
+from benchmarks.works.texts import VOCABULARY
 
 
 class BiLSTMTagger(keras.layers.Layer):
@@ -17,16 +19,15 @@ class BiLSTMTagger(keras.layers.Layer):
 
     def __init__(self, units: int, **choices: Any) -> None:
         super().__init__()
-        self.words = keras.layers.Embedding(sentences.VOCABULARY, units)
+        self.words = keras.layers.Embedding(VOCABULARY, units)
         cells = [keras.layers.LSTMCell(units) for _ in range(2)]
         self.encoder = rtf.layers.SequenceEncoder(*cells, **choices)
-        self.tags = keras.layers.Dense(sentences.TAGS)
+        self.tags = keras.layers.Dense(TAGS)
 
-    def call(self, characters: tf.RaggedTensor) -> tf.Tensor:
+    def call(self, words: tf.RaggedTensor) -> tf.Tensor:
         """Returns [words, tags], of all sentences."""
-        words = sentences.words_of(characters)
         vectors = words.with_values(self.words(words.values))
         return self.tags(self.encoder(vectors).values)
 
 
-WORKLOAD = Workload("BiLSTM tagger", BiLSTMTagger, sentences.batches)
+WORKLOAD = Workload("BiLSTM tagger", BiLSTMTagger, sentences.batches_of_words)

@@ -14,9 +14,8 @@ import tensorflow as tf
 import recursive_tf as rtf
 from benchmarks.ed_batch import sentences
 from benchmarks.ed_batch.workload import Workload
-
-# A few words, so that the end comes also if nothing was learned.
-TARGET_WORDS, END, LONGEST = 24, 0, 40
+from benchmarks.works.lstm_nmt import END, LONGEST, TARGET_WORDS
+from benchmarks.works.texts import VOCABULARY
 
 
 class Translator(keras.layers.Layer):
@@ -26,7 +25,7 @@ class Translator(keras.layers.Layer):
         super().__init__()
         self.units = units
         self.choices = choices
-        self.words = keras.layers.Embedding(sentences.VOCABULARY, units)
+        self.words = keras.layers.Embedding(VOCABULARY, units)
         self.encoder = keras.layers.LSTMCell(units)
         self.target_words = keras.layers.Embedding(TARGET_WORDS, units)
         self.decoder = keras.layers.LSTMCell(units)
@@ -39,9 +38,8 @@ class Translator(keras.layers.Layer):
         for layer in (self.encoder, self.decoder, self.scores):
             layer.build((None, self.units))
 
-    def call(self, characters: tf.RaggedTensor) -> tf.Tensor:
+    def call(self, words: tf.RaggedTensor) -> tf.Tensor:
         """Returns [sentences, units]."""
-        words = sentences.words_of(characters)
         splits = tf.cast(words.row_splits, tf.int32)
         vectors = self.words(words.values)
         translate = self._define(vectors)
@@ -80,4 +78,4 @@ def _step(cell: Any, x: tf.Tensor, state: Any) -> list[tf.Tensor]:
     return [h[0], c[0]]
 
 
-WORKLOAD = Workload("LSTM NMT", Translator, sentences.batches)
+WORKLOAD = Workload("LSTM NMT", Translator, sentences.batches_of_words)

@@ -27,6 +27,8 @@ from benchmarks.works.work import Work
 
 MODES = ("training", "inference")
 OPTIMIZERS = ("sgd", "adagrad")
+# A step of training computes gradients alone.
+NO_OPTIMIZER = "none"
 # Of both optimizers. AdaGrad begins with sums of squares of START, and divides by
 # sqrt(sum) + EPSILON.
 RATE = 0.005
@@ -133,7 +135,8 @@ def _measurement(asked: argparse.Namespace) -> dict[str, Any]:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True, help="file of a work")
-    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="sgd")
+    optimizers = (*OPTIMIZERS, NO_OPTIMIZER)
+    parser.add_argument("--optimizer", choices=optimizers, default="sgd")
     parser.add_argument("--batch", type=int, default=25, help="trees of a batch")
     parser.add_argument("--mode", choices=MODES, default="training")
     parser.add_argument("--seconds", type=float, default=2.0)

@@ -35,26 +35,28 @@ def make(name: str, data: str | None = None) -> Work:
         data: A folder with train.txt, bracketed trees with labels. Without it, and for
             complete trees, they are generated.
     """
-    return work_of(name, _forest(name, data))
+    if name == treefc.RECURSION.name:
+        whole = rtf.data.generate("balanced", COMPLETE_TREES, words=treefc.LEAVES)
+        return work_of(name, whole)
+    return work_of(name, treebank(data))
 
 
 def work_of(name: str, forest: rtf.data.Forest) -> Work:
     """Returns a work on trees with children before parents, and words as integers."""
     module = WORKS[name]
     vocabulary = 1 + int(np.max(forest.tokens))
-    return Work(module.RECURSION, _trees_of(forest), module.weights(vocabulary))
+    return Work(module.RECURSION, trees_of(forest), module.weights(vocabulary))
 
 
-def _forest(name: str, data: str | None) -> rtf.data.Forest:
-    if name == treefc.RECURSION.name:
-        return rtf.data.generate("balanced", COMPLETE_TREES, words=treefc.LEAVES)
+def treebank(data: str | None) -> rtf.data.Forest:
+    """Returns the trees of a folder with train.txt, or trees that are generated."""
     if data is None:
         return rtf.data.generate("random", TREES, words=LENGTHS, vocabulary=VOCABULARY)
     read = rtf.data.read_sst(pathlib.Path(data) / "train.txt").load()
     return rtf.data.encode(read, tokens=rtf.data.vocabulary(read))
 
 
-def _trees_of(forest: rtf.data.Forest) -> Trees:
+def trees_of(forest: rtf.data.Forest) -> Trees:
     """Returns the arrays of a forest whose children stand before their parents."""
     left, right, word, label, sizes = (
         np.asarray(array, np.int32)

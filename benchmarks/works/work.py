@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import pathlib
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from benchmarks.works.outputs import Outputs
+from benchmarks.works.texts import Texts
 from benchmarks.works.trees import Trees
 
 CLASSES = 5
-# Nodes of a pass, if its batches are not larger; about 500 sentences.
+# Nodes of trees or words of texts in a pass, if its batches are not larger; about 500
+# sentences.
 PASS_NODES = 20_000
 LEAST_BATCHES = 2
 MOST_BATCHES = 40
@@ -38,6 +41,7 @@ class Recursion:
     """What is computed, for trees of any treebank. The equations are in its file.
 
     Attributes:
+        inputs: What a batch is made of.
         name: Of its file.
         embedding: The length of a word's vector.
         hidden: The length of a node's h.
@@ -46,6 +50,8 @@ class Recursion:
         loss_at: Which nodes have a loss.
         batch_sizes: To measure.
     """
+
+    inputs: ClassVar[type] = Trees
 
     name: str
     embedding: int
@@ -60,18 +66,19 @@ class Recursion:
 class Work:
     """What a system is given.
 
-    The loss of a batch is the sum of the cross-entropies of its labeled nodes, or of
-    its roots, divided by the number of its trees.
+    The loss of a batch of trees is the sum of the cross-entropies of its labeled nodes,
+    or of its roots, divided by the number of its trees; others have that
+    of `Outputs`.
 
     Attributes:
         recursion: What is computed.
-        trees: Of which treebank.
+        trees: Of which treebank; or texts, of which each sentence stands for a tree.
         weights: What training begins with, float32, by name. "embedding" is
             [words, embedding]; of it only the rows that a batch looks up are updated.
     """
 
-    recursion: Recursion
-    trees: Trees
+    recursion: Recursion | Outputs
+    trees: Trees | Texts
     weights: dict[str, np.ndarray]
 
     @property
@@ -107,7 +114,8 @@ def load(path: str | pathlib.Path) -> Work:
             if field:
                 parts[part][field] = file[name]
         module = importlib.import_module(f"benchmarks.works.{file['name']}")
-    return Work(module.RECURSION, Trees(**parts["trees"]), parts["weights"])
+    trees = module.RECURSION.inputs(**parts["trees"])
+    return Work(module.RECURSION, trees, parts["weights"])
 
 
 def random_weights(

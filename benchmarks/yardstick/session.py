@@ -10,7 +10,7 @@ import random
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tqdm import tqdm
@@ -18,7 +18,7 @@ from tqdm import tqdm
 from benchmarks.peers.command import MODES
 from benchmarks.workers import Worker, WorkerError
 from benchmarks.works import making
-from benchmarks.works.work import Work
+from benchmarks.works.work import Recursion, Work
 from benchmarks.yardstick.agreement import disagreement
 from benchmarks.yardstick.bounds import needs_of
 from benchmarks.yardstick.systems import OURS, PARTS, NotMadeError, System
@@ -83,8 +83,9 @@ def sizes_of(work: Work, plan: Plan) -> list[int]:
 def run(
     plan: Plan,
     systems: Sequence[System],
-    parts: System,
+    parts: System | None = None,
     left_out: Mapping[str, str] | None = None,
+    make: Callable[[str, str | None], Work] = making.make,
 ) -> Session:
     """Measures systems, which have to agree with ours before they are timed.
 
@@ -97,19 +98,21 @@ def run(
         parts: Says where our steps spend their time, with the plan's first optimizer;
             asked in the same rounds, as the machine's speed changes within minutes.
         left_out: Why others cannot be measured, for the session to say.
+        make: Makes a work of its name and the plan's data.
     """
     session = Session(left_out=dict(left_out or {}))
     with tempfile.TemporaryDirectory() as folder:
         for name in plan.works:
-            work = making.make(name, plan.data)
+            work = make(name, plan.data)
             path = pathlib.Path(folder) / f"{name}.npz"
             work.save(path)
             for optimizer in plan.optimizers:
                 is_first = optimizer == plan.optimizers[0]
                 compared = _compared(systems, is_first)
+                told = [parts] if parts and is_first else []
                 with (
                     _started(compared, path, optimizer, session) as served,
-                    _started([parts] * is_first, path, optimizer, session) as asked,
+                    _started(told, path, optimizer, session) as asked,
                 ):
                     session.systems |= {n: each.hello for n, each in served.items()}
                     kept = _that_agree(served, f"{name}, {optimizer}", session)
@@ -189,8 +192,9 @@ def _measure(
                     name: [a["steps"] * a["batch"] / a["seconds"] for a in given]
                     for name, given in answers.items()
                 }
-                needs = needs_of(work, size, mode)._asdict()
-                row |= {"optimizer": optimizer, **needs}
+                row["optimizer"] = optimizer
+                if isinstance(work.recursion, Recursion):
+                    row |= needs_of(work, size, mode)._asdict()
                 session.rows.append({**row, "trees_per_s": rates})
 
 

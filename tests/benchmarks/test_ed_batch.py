@@ -8,7 +8,14 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.ed_batch import __main__ as command
-from benchmarks.ed_batch import bilstm_tagger, layout, page, row_order, tree_lstm
+from benchmarks.ed_batch import (
+    bilstm_char_tagger,
+    latency,
+    layout,
+    page,
+    row_order,
+    tree_lstm,
+)
 from benchmarks.ed_batch.launches import launches_of, models_of, policies_of
 from benchmarks.ed_batch.workloads import WORKLOADS
 
@@ -87,7 +94,7 @@ def test_real_data_is_read_where_it_is(tmp_path):
     assert len(forest) == 2
     (tmp_path / "wikiner").mkdir()
     (tmp_path / "wikiner" / "train.txt").write_text("A|O film|I-MISC\n\n. |O\n")
-    [[text]] = bilstm_tagger.WORKLOAD.batches(tmp_path, 1, 1)
+    [[text]] = bilstm_char_tagger.WORKLOAD.batches(tmp_path, 1, 1)
     assert text.to_list() == [[[65], [102, 105, 108, 109]]]
 
 
@@ -98,6 +105,21 @@ def test_the_order_of_rows_is_measured_for_both_kinds_of_block(monkeypatch, tmp_
     page = row_order.row_order(json.loads(file.read_text()))
     assert "| 4 | 6 | compiled |" in page
     assert "| 4 | 6 | tensorflow |" in page
+
+
+def test_latency_stands_beside_the_figures_of_the_paper(monkeypatch, tmp_path):
+    paper = {("TreeGRU", 2, 4): (1.5, 2.5), ("TreeLSTM", 3, 4): (3.5, 4.5)}
+    monkeypatch.setattr(latency, "PAPER", paper)
+    monkeypatch.setattr(latency, "use_two_cores", lambda: None)
+    file = tmp_path / "found.json"
+    latency.main(["--batches=2", "--units=4", "--repeats=1", "--json", str(file)])
+    found = json.loads(file.read_text())
+    assert all(row["ms"][0] > 0 for row in found["rows"])
+    lines = latency.latency(found).splitlines()[-2:]
+    assert [line.split(" | ")[::2] for line in lines] == [
+        ["| TreeGRU", "4", "1.5"],
+        ["| TreeLSTM", "4", "3.5"],
+    ]
 
 
 @pytest.mark.parametrize("blocks", row_order.KINDS)

@@ -1,0 +1,68 @@
+"""recursive_tf: the models of `benchmarks.ed_batch`, as they are.
+
+    python -m benchmarks.ed_batch.peers.ours --model tagger.npz --batch 32
+
+The recursive programs know nothing of batching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+import recursive_tf as rtf
+from benchmarks.ed_batch import sentences, tree_gru
+from benchmarks.ed_batch.bilstm_char_tagger import BiLSTMCharTagger
+from benchmarks.ed_batch.bilstm_tagger import BiLSTMTagger
+from benchmarks.ed_batch.lstm_nmt import Translator
+from benchmarks.ed_batch.peers.keras_steps import Steps
+from benchmarks.peers import command
+from benchmarks.works import trees
+from benchmarks.works.work import Work
+
+
+class Model(NamedTuple):
+    """A model of a number of units, and what its one argument is."""
+
+    make: Callable[..., Any]
+    input_of: Callable[[Any], Any]
+
+
+def forest_of(batch: trees.Batch) -> rtf.data.Forest:
+    """Returns trees as the layers take them."""
+    return rtf.data.Forest(
+        tokens=batch.word,
+        left=batch.left,
+        right=batch.right,
+        roots=batch.roots,
+        sizes=np.diff(batch.roots, prepend=-1).astype(np.int32),
+    )
+
+
+MODELS = {
+    "bilstm_tagger": Model(BiLSTMTagger, sentences.words_of),
+    "bilstm_char_tagger": Model(BiLSTMCharTagger, sentences.characters_of),
+    "lstm_nmt": Model(Translator, sentences.words_of),
+    "tree_gru": Model(tree_gru.model, forest_of),
+}
+
+
+def make(work: Work, optimizer: str) -> Steps:
+    """Returns the system."""
+    del optimizer  # Nothing is updated.
+    model = MODELS[work.name]
+    units = work.weights["embedding"].shape[1]
+    return Steps(work, model.make(units), lambda batch: [model.input_of(batch)])
+
+
+def versions() -> dict[str, str]:
+    """Says what the system is made with."""
+    return {"tensorflow": tf.__version__, "keras": keras.__version__}
+
+
+if __name__ == "__main__":
+    command.main(make, versions)
