@@ -16,16 +16,18 @@
 #include "recursive_tf/cc/batching/plan_decoder.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/compiled_block.h"
+#include "recursive_tf/cc/tf/function_on_demand.h"
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/procedure_graph.h"
 #include "recursive_tf/cc/tf/read_lists.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/common_runtime/executor.h"
-#include "tensorflow/core/common_runtime/graph_constructor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/graph.h"
 #include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
@@ -135,26 +137,23 @@ absl::Status Block::Create(const BlockSpec& spec,
   }
   const auto num_invariants = static_cast<int32_t>(spec.invariants.size());
   const int32_t first = function->signature().input_arg_size() - num_invariants;
-  std::vector<int32_t> transposed;
-  TF_RETURN_IF_ERROR(InlineFunction::Create(
-      spec.function, runtime, library,
-      [&](const tf::Graph* graph) {
-        transposed = TransposedArguments(first, *graph);
-        if (!spec.is_compiled) return;
-        auto body = std::make_unique<tf::Graph>(library);
-        tf::CopyGraph(*graph, body.get());
-        made.compiled_ = std::make_unique<CompiledBlock>(
-            std::move(body), spec.invariants, spec.label);
-      },
-      &made.function_));
-  if (transposed.empty()) return absl::OkStatus();
-  TF_RETURN_IF_ERROR(InlineFunction::Create(
-      spec.function, runtime, library,
-      [&](tf::Graph* graph) { TakeTransposed(transposed, graph); },
-      &made.wide_function_));
-  made.is_transposed_.assign(num_invariants, false);
-  for (const int32_t index : transposed) {
-    made.is_transposed_[index - first] = true;
+  made.function_ =
+      std::make_unique<FunctionOnDemand>(spec.function, runtime, library);
+  std::unique_ptr<tf::Graph> body;
+  TF_RETURN_IF_ERROR(CopyBody(spec.function, library, &body));
+  const std::vector<int32_t> transposed = TransposedArguments(first, *body);
+  if (!transposed.empty()) {
+    made.wide_function_ = std::make_unique<FunctionOnDemand>(
+        spec.function, runtime, library,
+        [transposed](tf::Graph* graph) { TakeTransposed(transposed, graph); });
+    made.is_transposed_.assign(num_invariants, false);
+    for (const int32_t index : transposed) {
+      made.is_transposed_[index - first] = true;
+    }
+  }
+  if (spec.is_compiled) {
+    made.compiled_ = std::make_unique<CompiledBlock>(
+        std::move(body), spec.invariants, spec.label);
   }
   return absl::OkStatus();
 }
@@ -194,8 +193,9 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
                             ? invariants->GetTransposed(index)
                             : invariants->Get(index));
   }
-  const InlineFunction& function = is_wide ? *wide_function_ : *function_;
-  return function.Run(step.args(), std::move(arguments), outputs);
+  const InlineFunction* function = nullptr;
+  TF_RETURN_IF_ERROR((is_wide ? *wide_function_ : *function_).Get(&function));
+  return function->Run(step.args(), std::move(arguments), outputs);
 }
 
 std::string Block::WhyNotCompiled() const {

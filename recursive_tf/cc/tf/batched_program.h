@@ -14,7 +14,7 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/compiled_block.h"
-#include "recursive_tf/cc/tf/inline_function.h"
+#include "recursive_tf/cc/tf/function_on_demand.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/common_runtime/executor.h"
@@ -112,12 +112,12 @@ class Block {
   bool IsWide(const std::vector<RowBatch>& rows) const;
 
   BlockSpec spec_;
-  std::unique_ptr<InlineFunction> function_;
+  std::unique_ptr<FunctionOnDemand> function_;
   // If it can be.
   std::unique_ptr<CompiledBlock> compiled_;
   // For many rows: takes some invariants transposed. Null if none of them are
   // multiplied like that.
-  std::unique_ptr<InlineFunction> wide_function_;
+  std::unique_ptr<FunctionOnDemand> wide_function_;
   // By invariant.
   std::vector<bool> is_transposed_;
 };

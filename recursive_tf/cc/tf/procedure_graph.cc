@@ -26,22 +26,6 @@ namespace {
 
 namespace tf = tensorflow;
 
-absl::Status CopyBody(const std::string& name,
-                      tf::FunctionLibraryDefinition* library,
-                      std::unique_ptr<tf::Graph>* graph) {
-  const tf::FunctionDef* function = library->Find(name);
-  if (function == nullptr) {
-    return absl::InternalError(
-        absl::StrCat("Procedure '", name, "' is not in the function library."));
-  }
-  std::unique_ptr<tf::FunctionBody> body;
-  TF_RETURN_IF_ERROR(
-      tf::FunctionDefToBodyHelper(*function, tf::AttrSlice(), library, &body));
-  *graph = std::make_unique<tf::Graph>(library);
-  tf::CopyGraph(*body->graph, graph->get());
-  return absl::OkStatus();
-}
-
 absl::Status Lower(tf::GraphOptimizationPassOptions options,
                    std::unique_ptr<tf::Graph>* graph) {
   for (tf::Node* node : (*graph)->op_nodes()) {
@@ -72,6 +56,22 @@ absl::Status RunPostPartitioning(const std::string& device,
 }
 
 }  // namespace
+
+absl::Status CopyBody(const std::string& name,
+                      tf::FunctionLibraryDefinition* library,
+                      std::unique_ptr<tf::Graph>* graph) {
+  const tf::FunctionDef* function = library->Find(name);
+  if (function == nullptr) {
+    return absl::InternalError(
+        absl::StrCat("Procedure '", name, "' is not in the function library."));
+  }
+  std::unique_ptr<tf::FunctionBody> body;
+  TF_RETURN_IF_ERROR(
+      tf::FunctionDefToBodyHelper(*function, tf::AttrSlice(), library, &body));
+  *graph = std::make_unique<tf::Graph>(library);
+  tf::CopyGraph(*body->graph, graph->get());
+  return absl::OkStatus();
+}
 
 absl::Status BuildProcedureGraph(const std::string& name,
                                  tf::FunctionLibraryRuntime* runtime,

@@ -13,6 +13,12 @@ namespace recursive_tf {
 
 using GraphEdit = std::function<void(tensorflow::Graph*)>;
 
+// Sets `*graph` to the body of the function `name` of `library`, as it was
+// traced.
+absl::Status CopyBody(const std::string& name,
+                      tensorflow::FunctionLibraryDefinition* library,
+                      std::unique_ptr<tensorflow::Graph>* graph);
+
 // Sets `*graph` to the body of the function `name` of `library`, as it should
 // run on the device of `runtime`.
 //
