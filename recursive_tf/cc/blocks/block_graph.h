@@ -142,10 +142,6 @@ class BlockGraph {
   std::map<Node, int32_t> known_;
 };
 
-// Returns the same graph without what no output needs, with instructions that
-// do the work of two: the sum before an activation, a product that is added.
-BlockGraph Fused(const BlockGraph& graph);
-
 }  // namespace recursive_tf
 
 #endif  // RECURSIVE_TF_CC_BLOCKS_BLOCK_GRAPH_H_

@@ -6,13 +6,16 @@
 #include <limits>
 #include <vector>
 
-#include "recursive_tf/cc/blocks/aligned.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/divide.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/packed_matrix.h"
 #include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/placed_rows.h"
+#include "recursive_tf/cc/blocks/row_sums.h"
+#include "recursive_tf/cc/blocks/scratch.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
@@ -34,13 +37,6 @@ constexpr int64_t kNumbersToShare = 200'000;
 constexpr int64_t kNumbersAnInstruction = 16;
 // Numbers of a tail without products that are worth a part of their own.
 constexpr int64_t kLeastTailNumbers = 2048;
-// Of sums over rows: how many rows are in the cache at a time.
-constexpr int64_t kDepth = 128;
-// From how many on copying them costs more than results that leave the cache.
-constexpr int64_t kManyRows = 1024;
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t RoundUp(int64_t a, int64_t b) { return DivideUp(a, b) * b; }
 
 // Returns what takes one more number, and what there is before the first.
 Opcode OpcodeOf(Reduction reduction) {
@@ -53,21 +49,6 @@ T OfNone(Reduction reduction) {
   if (reduction == Reduction::kMax) return std::numeric_limits<T>::lowest();
   return reduction == Reduction::kMin ? std::numeric_limits<T>::max() : T(0);
 }
-
-// Memory of a thread that no two uses share at a time.
-template <typename T>
-struct Scratch {
-  static Scratch& Mine() {
-    static thread_local Scratch scratch;
-    return scratch;
-  }
-
-  AlignedBuffer<T> products;
-  AlignedBuffer<T> registers;
-  std::vector<const T*> pieces;
-  std::vector<int64_t> lengths;
-  std::vector<RowSet<T>> sets;
-};
 
 }  // namespace
 
@@ -90,30 +71,18 @@ struct BlockRunner<T>::Strip {
 
 template <typename T>
 void BlockRunner<T>::Run(const BlockRows<T>& rows) {
-  rows_ = &rows;
-  Gather();
+  const PlacedRows<T> placed(&program_, &invariants_, &rows);
+  placed_ = &placed;
   for (const Phase& phase : program_.phases) {
     if (rows.num_rows[phase.axis] > 0) RunPhase(phase);
   }
-  for (const SumStep& step : program_.sums) RunSum(step);
-}
-
-template <typename T>
-void BlockRunner<T>::Gather() {
-  gathered_.clear();
-  for (const GatherUse& use : program_.gathers) {
-    const RowSet<T> rows = RowsAt(use.rows);
-    const int64_t* const owners = rows_->owners[use.owners];
-    std::vector<T*>& found = gathered_.emplace_back();
-    found.resize(rows_->num_rows[use.axis]);
-    std::transform(owners, owners + found.size(), found.begin(),
-                   [&](int64_t owner) { return rows.row(owner); });
-  }
+  RowSums<T> sums(&kernels_, &placed, &team_);
+  for (const SumStep& step : program_.sums) sums.Add(step);
 }
 
 template <typename T>
 void BlockRunner<T>::RunPhase(const Phase& phase) {
-  const int64_t num_rows = rows_->num_rows[phase.axis];
+  const int64_t num_rows = placed_->rows().num_rows[phase.axis];
   if (phase.row_product.has_value()) {
     return RunRowProduct(*phase.row_product, num_rows);
   }
@@ -155,8 +124,9 @@ void BlockRunner<T>::RunRowProduct(const RowProductStep& step,
   const RowProductShape& shape = step.shape;
   const int64_t numbers = shape.num_rows * shape.depth * shape.num_columns;
   const auto run = [&](int64_t begin, int64_t end) {
-    kernels_.row_product({shape, RowsAt(step.left), RowsAt(step.right),
-                          RowsAt(step.out), begin, end});
+    kernels_.row_product({shape, placed_->At(step.left),
+                          placed_->At(step.right), placed_->At(step.out), begin,
+                          end});
   };
   ShareRows(num_rows, numbers * num_rows, run);
 }
@@ -164,7 +134,7 @@ void BlockRunner<T>::RunRowProduct(const RowProductStep& step,
 template <typename T>
 void BlockRunner<T>::RunItems(const ItemsStep& step, int64_t width,
                               int64_t num_rows) {
-  const int64_t numbers = width * rows_->num_rows[step.items_axis];
+  const int64_t numbers = width * placed_->rows().num_rows[step.items_axis];
   ShareRows(num_rows, kNumbersAnInstruction * numbers,
             [&](int64_t begin, int64_t end) {
               ReduceItems(step, width, begin, end);
@@ -186,10 +156,10 @@ void BlockRunner<T>::ShareRows(int64_t num_rows, int64_t numbers,
 template <typename T>
 void BlockRunner<T>::ReduceItems(const ItemsStep& step, int64_t width,
                                  int64_t begin, int64_t end) {
-  const RowSet<T> items = RowsAt(step.items);
-  const RowSet<T> out = RowsAt(step.out);
-  const int64_t* const owners = rows_->owners[step.owners];
-  const int64_t num_items = rows_->num_rows[step.items_axis];
+  const RowSet<T> items = placed_->At(step.items);
+  const RowSet<T> out = placed_->At(step.out);
+  const int64_t* const owners = placed_->rows().owners[step.owners];
+  const int64_t num_items = placed_->rows().num_rows[step.items_axis];
   const T of_none = OfNone<T>(step.reduction);
   Instruction take;
   take.opcode = OpcodeOf(step.reduction);
@@ -212,7 +182,7 @@ bool BlockRunner<T>::IsWorthSharing(const Phase& phase) const {
     const MatrixUse& use = program_.matrices[product.matrix];
     numbers += use.depth * use.num_segments * use.segment_width;
   }
-  return numbers * rows_->num_rows[phase.axis] >= kNumbersToShare;
+  return numbers * placed_->rows().num_rows[phase.axis] >= kNumbersToShare;
 }
 
 template <typename T>
@@ -256,7 +226,7 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
   work.num_rows = strip.end - strip.begin;
   T* out = nullptr;
   if (step.out.has_value()) {
-    const RowSet<T> rows = RowsAt(*step.out);
+    const RowSet<T> rows = placed_->At(*step.out);
     out = rows.row(strip.begin) + strip.first_column;
     work.out_stride = rows.stride;
   } else {
@@ -319,7 +289,7 @@ void BlockRunner<T>::RunCode(const Phase& phase, const Strip& strip) {
         break;
       }
       default:
-        sets.push_back(RowsAt(place));
+        sets.push_back(placed_->At(place));
         if (!place.is_one_column) {
           sets.back() = sets.back().From(strip.first_column);
         }
@@ -343,25 +313,6 @@ void BlockRunner<T>::RunCode(const Phase& phase, const Strip& strip) {
 }
 
 template <typename T>
-RowSet<T> BlockRunner<T>::RowsAt(const Place& place) const {
-  switch (place.kind) {
-    case Place::Kind::kInput:
-      return rows_->inputs[place.index].From(place.column);
-    case Place::Kind::kShared:
-      // Nothing writes to these.
-      return {const_cast<T*>(invariants_.shared(place.index)) + place.column,
-              0};
-    case Place::Kind::kConstant:
-      return {const_cast<T*>(invariants_.constant(place.index)), 0};
-    case Place::Kind::kGathered:
-      return {nullptr, 0, gathered_[place.index].data(), place.column};
-    default:
-      return {rows_->buffers[place.index] + place.column,
-              program_.buffers[place.index].width};
-  }
-}
-
-template <typename T>
 const T* const* BlockRunner<T>::FindPieces(const std::vector<Piece>& pieces,
                                            int64_t begin, int64_t end) const {
   Scratch<T>& scratch = Scratch<T>::Mine();
@@ -370,127 +321,12 @@ const T* const* BlockRunner<T>::FindPieces(const std::vector<Piece>& pieces,
   scratch.pieces.resize((end - begin) * num_pieces);
   for (size_t i = 0; i < num_pieces; ++i) {
     scratch.lengths.push_back(pieces[i].width);
-    const RowSet<T> rows = RowsAt(pieces[i].place);
+    const RowSet<T> rows = placed_->At(pieces[i].place);
     for (int64_t row = begin; row < end; ++row) {
       scratch.pieces[(row - begin) * num_pieces + i] = rows.row(row);
     }
   }
   return scratch.pieces.data();
-}
-
-template <typename T>
-void BlockRunner<T>::RunSum(const SumStep& step) {
-  const int64_t num_columns = WidthOf(step.right);
-  const int64_t num_left = WidthOf(step.left);
-  const int64_t num_threads = team_.num_threads();
-  const std::vector<ColumnPart> parts = SplitColumns(
-      num_columns, num_threads, kernels_.lanes, kernels_.max_vectors);
-  const auto num_parts = static_cast<int64_t>(parts.size());
-  if (step.left.empty()) {
-    team_.Run(num_parts,
-              [&](int64_t index) { AddRowsPart(step, parts[index]); });
-    return;
-  }
-  // Tasks copy their rows and share nothing: many rows are copied rarely.
-  const int64_t num_splits =
-      rows_->num_rows[step.axis] < kManyRows ? num_threads : 1;
-  const int64_t block =
-      RoundUp(DivideUp(num_left, num_splits), kernels_.max_rows);
-  const int64_t num_blocks = DivideUp(num_left, block);
-  team_.Run(num_blocks * num_parts, [&](int64_t index) {
-    const int64_t first = index / num_parts * block;
-    AddOuterPart(step, first, std::min(block, num_left - first), num_columns,
-                 parts[index % num_parts]);
-  });
-}
-
-template <typename T>
-void BlockRunner<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
-  T* const sums = rows_->sums[step.output];
-  const int64_t num_rows = rows_->num_rows[step.axis];
-  int64_t begin = 0;
-  for (const Piece& piece : step.right) {
-    const int64_t from = std::max(begin, part.first_column);
-    const int64_t to =
-        std::min(begin + piece.width, part.first_column + part.num_columns);
-    if (from < to) {
-      const RowSet<T> rows = RowsAt(piece.place).From(from - begin);
-      const RowSet<T> sum = {sums + from, 0};
-      const RowSet<T> sets[] = {sum, rows};
-      Instruction add;
-      add.opcode = Opcode::kAdd;
-      add.in[1] = 1;
-      kernels_.tail({&add, 1, sets, 0, num_rows, to - from});
-    }
-    begin += piece.width;
-  }
-}
-
-// Block of rows after block, so that these stay in cache: copied, because rows
-// may stand anywhere, and each is read by many tiles.
-template <typename T>
-void BlockRunner<T>::AddOuterPart(const SumStep& step, int64_t first_left,
-                                  int64_t num_left, int64_t num_columns,
-                                  const ColumnPart& part) {
-  Scratch<T>& scratch = Scratch<T>::Mine();
-  T* const left = scratch.products.Get(kDepth * num_left);
-  T* const right =
-      scratch.registers.Get(kDepth * RoundUp(part.num_columns, kernels_.lanes));
-  scratch.pieces.resize(2 * kDepth);
-  const T** const left_rows = scratch.pieces.data();
-  const T** const right_rows = left_rows + kDepth;
-  for (int64_t k = 0; k < kDepth; ++k) left_rows[k] = left + k * num_left;
-  OuterWork<T> work;
-  work.left = left_rows;
-  work.right = right_rows;
-  work.first_right = 0;
-  work.out_stride = num_columns;
-  const int64_t num_rows = rows_->num_rows[step.axis];
-  for (int64_t begin = 0; begin < num_rows; begin += kDepth) {
-    const int64_t end = std::min(begin + kDepth, num_rows);
-    work.depth = end - begin;
-    CopyColumns(step.left, first_left, num_left, begin, end, left, num_left);
-    T* columns = right;
-    for (const Panel& panel : part.panels) {
-      const int64_t width = panel.num_vectors * kernels_.lanes;
-      CopyColumns(step.right, panel.first_column, panel.num_columns, begin, end,
-                  columns, width);
-      for (int64_t k = 0; k < work.depth; ++k) {
-        right_rows[k] = columns + k * width;
-      }
-      work.num_vectors = panel.num_vectors;
-      work.num_columns = panel.num_columns;
-      for (int64_t i = 0; i < num_left; i += kernels_.max_rows) {
-        work.first_left = i;
-        work.num_left = std::min(kernels_.max_rows, num_left - i);
-        work.out = rows_->sums[step.output] + (first_left + i) * num_columns +
-                   panel.first_column;
-        kernels_.outer(work);
-      }
-      columns += kDepth * width;
-    }
-  }
-}
-
-// Copies columns of rows [begin, end) of joined pieces to rows that stand one
-// `stride` behind the other.
-template <typename T>
-void BlockRunner<T>::CopyColumns(const std::vector<Piece>& pieces,
-                                 int64_t first, int64_t count, int64_t begin,
-                                 int64_t end, T* to, int64_t stride) const {
-  Instruction copy;
-  copy.in[0] = 1;
-  int64_t offset = 0;
-  for (const Piece& piece : pieces) {
-    const int64_t from = std::max(offset, first);
-    const int64_t last = std::min(offset + piece.width, first + count);
-    if (from < last) {
-      const RowSet<T> sets[] = {{to + (from - first) - begin * stride, stride},
-                                RowsAt(piece.place).From(from - offset)};
-      kernels_.tail({&copy, 1, sets, begin, end, last - from});
-    }
-    offset += piece.width;
-  }
 }
 
 template class BlockRunner<float>;

@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/product_peak.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"

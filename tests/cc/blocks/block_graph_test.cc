@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 
 namespace recursive_tf {

@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/team.h"

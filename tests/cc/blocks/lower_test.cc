@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "tests/cc/blocks/cells.h"
