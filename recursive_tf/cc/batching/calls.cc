@@ -47,20 +47,20 @@ void Calls::Share(const CallSite& call, Source number, int32_t id) {
   const Branch& body = call.branches.front();
   const MemoKey key{body.procedure,
                     host_->ReadKey(activations_.Find(id, number))};
-  const SharedRow* shared = nullptr;
+  int32_t shared = 0;
   const SharedRows::Verdict verdict = shared_.Ask(key, id, &shared);
   if (verdict == SharedRows::Verdict::kIsNew) return GoTo(body, id);
   activations_.EndReads(id, activations_[id].stage);
   if (verdict == SharedRows::Verdict::kWillEnd) return;
-  TakeShared(*shared, call.first_result, id);
+  TakeShared(shared_[shared], call.first_result, id);
   EndStage(id);
 }
 
 void Calls::TakeShared(const SharedRow& shared, int32_t first_result,
                        int32_t id) {
-  for (size_t i = 0; i < shared.results.size(); ++i) {
+  for (size_t i = 0; i < shared.num_results; ++i) {
     activations_.Put(id, first_result + static_cast<int32_t>(i),
-                     shared.results[i]);
+                     shared_.Result(shared, i));
   }
   Progress& progress = activations_[id].progress;
   progress = std::max(progress, shared.progress);
@@ -69,21 +69,22 @@ void Calls::TakeShared(const SharedRow& shared, int32_t first_result,
 
 void Calls::EndShared(int32_t id, const InPlace::Home& home,
                       size_t num_results) {
-  std::vector<ValueRow> results;
+  results_to_share_.clear();
   for (size_t i = 0; i < num_results; ++i) {
     const auto slot = home.first_result + static_cast<int32_t>(i);
-    results.push_back(activations_.Find(id, Source::Slot(slot)));
+    results_to_share_.push_back(activations_.Find(id, Source::Slot(slot)));
     // For those that will ask, as long as the run lasts.
-    if (activations_.IsRead(id, slot)) activations_.Keep(results.back());
+    if (activations_.IsRead(id, slot)) {
+      activations_.Keep(results_to_share_.back());
+    }
   }
-  std::vector<int32_t> waiters;
-  const SharedRow& shared = shared_.End(
-      id, std::move(results), activations_[id].progress,
-      recorder_ == nullptr ? LaunchNodes() : recorder_->last(id), &waiters);
-  for (const int32_t waiter : waiters) {
-    TakeShared(shared, home.first_result, waiter);
-  }
-  resumed_.insert(resumed_.end(), waiters.begin(), waiters.end());
+  const int32_t shared =
+      shared_.End(id, results_to_share_, activations_[id].progress,
+                  recorder_ == nullptr ? LaunchNodes() : recorder_->last(id));
+  shared_.TakeWaiters(shared, [&](int32_t waiter) {
+    TakeShared(shared_[shared], home.first_result, waiter);
+    resumed_.push_back(waiter);
+  });
 }
 
 int32_t Calls::MakeForItems(const CallSite& call, const Branch& branch,

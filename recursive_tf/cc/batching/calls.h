@@ -382,6 +382,8 @@ class Calls {
   const InPlace& in_place_;
   Activations& activations_;
   SharedRows shared_;
+  // Of what ends: no memory is taken for them each time.
+  std::vector<ValueRow> results_to_share_;
   // Activations that have yet to be taken to their next block, and those of
   // them whose turn it is.
   std::vector<int32_t> entered_;
