@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.cores import use_two_cores
-from benchmarks.origin import origin, portable
+from benchmarks.origin import origin, portable, write
 from benchmarks.peers import environments
 from benchmarks.peers.command import OPTIMIZERS
 from benchmarks.workers import ended_in_order
@@ -40,8 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     use_two_cores()
     with ended_in_order():
         found = measure(asked, origin("benchmarks", arguments))
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write(found, asked.json)
     print("\n\n".join(tables.all_of(found)))
 
 

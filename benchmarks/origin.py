@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import itertools
+import json
 import os
 import pathlib
 import platform
@@ -42,6 +43,12 @@ def portable(argument: str) -> str:
     option, equals, value = argument.rpartition("=")
     path = pathlib.PurePath(value)
     return f"{option}{equals}{path.name}" if path.is_absolute() else argument
+
+
+def write(found: Mapping[str, Any], file: pathlib.Path | None) -> None:
+    """Writes what was found, its origin included, if there is a file for it."""
+    if file:
+        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 def in_words(found: Mapping[str, Any]) -> str:

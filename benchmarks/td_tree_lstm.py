@@ -13,7 +13,6 @@ import argparse
 import dataclasses
 import functools
 import itertools
-import json
 import pathlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 import recursive_tf as rtf
-from benchmarks.origin import origin
+from benchmarks.origin import origin, write
 from benchmarks.td_tree_lstm_page import EXECUTORS, table_of
 from benchmarks.timing import run_in_turn, seconds_of
 from benchmarks.training_step import make_training_step
@@ -162,7 +161,7 @@ def main(arguments: Sequence[str]) -> None:
     print(table_of(rows))
     if chosen.json:
         found = {**origin("benchmarks.td_tree_lstm", arguments), "rows": rows}
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        write(found, chosen.json)
 
 
 if __name__ == "__main__":

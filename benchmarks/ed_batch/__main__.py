@@ -9,8 +9,6 @@ The policy "fsm" is learned from two batches; all figures are of other ones.
 from __future__ import annotations
 
 import argparse
-import json
-import pathlib
 import sys
 import time
 from collections.abc import Sequence
@@ -20,9 +18,9 @@ from tqdm import tqdm
 
 from benchmarks.cores import use_two_cores
 from benchmarks.ed_batch import launches, page, times
+from benchmarks.ed_batch.arguments import chosen, parser_of
 from benchmarks.ed_batch.workload import Workload
-from benchmarks.ed_batch.workloads import WORKLOADS
-from benchmarks.origin import origin
+from benchmarks.origin import origin, write
 
 # From which the policy is learned.
 LEARNED_FROM = 2
@@ -51,18 +49,11 @@ def row_of(workload: Workload, asked: argparse.Namespace) -> dict[str, Any]:
 
 def main(arguments: Sequence[str]) -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ed_batch")
-    parser.add_argument("--data", type=pathlib.Path, help="folder of real data")
-    parser.add_argument("--batch", type=int, default=32, help="sentences in a batch")
+    parser = parser_of("benchmarks.ed_batch", repeats=5)
     parser.add_argument("--batches", type=int, default=4, help="that are measured")
-    parser.add_argument("--units", type=int, default=64, help="of every cell")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of each figure")
-    parser.add_argument("--only", nargs="*", help="names of workloads")
-    parser.add_argument("--json", type=pathlib.Path, help="file to write")
     asked = parser.parse_args(arguments)
     use_two_cores()
-    chosen = [w for w in WORKLOADS if not asked.only or w.name in asked.only]
-    rows = [row_of(workload, asked) for workload in tqdm(chosen, desc="workloads")]
+    rows = [row_of(each, asked) for each in tqdm(chosen(asked), desc="workloads")]
     found = {
         **origin("benchmarks.ed_batch", arguments),
         "batch": asked.batch,
@@ -72,8 +63,7 @@ def main(arguments: Sequence[str]) -> None:
     }
     for block in page.BLOCKS.values():
         print(block(found), end="\n\n")
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write(found, asked.json)
 
 
 if __name__ == "__main__":

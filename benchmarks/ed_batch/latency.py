@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import pathlib
 import statistics
 import sys
@@ -100,8 +99,7 @@ def main(arguments: Sequence[str]) -> None:
     rows = measure(asked.units, asked.data, asked.batches, asked.repeats)
     found = {**origin.origin("benchmarks.ed_batch.latency", arguments), "rows": rows}
     print(latency(found))
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    origin.write(found, asked.json)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
-import pathlib
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,8 +22,8 @@ from tqdm import tqdm
 import recursive_tf as rtf
 from benchmarks import origin
 from benchmarks.cores import use_two_cores
+from benchmarks.ed_batch.arguments import chosen, parser_of
 from benchmarks.ed_batch.workload import Batch, Workload, inference
-from benchmarks.ed_batch.workloads import WORKLOADS
 from benchmarks.yardstick.tables import table
 from recursive_tf.python.learning.layouts import plan_layout
 
@@ -107,23 +105,14 @@ BLOCKS = {"compiled": compiled, "functions": functions}
 
 def main(arguments: Sequence[str]) -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ed_batch.layout")
-    parser.add_argument("--data", type=pathlib.Path, help="folder of real data")
-    parser.add_argument("--batch", type=int, default=32, help="sentences in a batch")
-    parser.add_argument("--units", type=int, default=64, help="of every cell")
-    parser.add_argument("--repeats", type=int, default=15, help="runs of each figure")
-    parser.add_argument("--only", nargs="*", help="names of workloads")
-    parser.add_argument("--json", type=pathlib.Path, help="file to write")
-    asked = parser.parse_args(arguments)
+    asked = parser_of("benchmarks.ed_batch.layout", repeats=15).parse_args(arguments)
     use_two_cores()
-    chosen = [w for w in WORKLOADS if not asked.only or w.name in asked.only]
-    rows = [row_of(workload, asked) for workload in tqdm(chosen, desc="workloads")]
+    rows = [row_of(each, asked) for each in tqdm(chosen(asked), desc="workloads")]
     where = origin.origin("benchmarks.ed_batch.layout", arguments)
     found = {**where, "batch": asked.batch, "units": asked.units, "rows": rows}
     for block in BLOCKS.values():
         print(block(found), end="\n\n")
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    origin.write(found, asked.json)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import pathlib
 import statistics
 import sys
@@ -110,8 +109,7 @@ def main(arguments: Sequence[str]) -> None:
     where = origin.origin("benchmarks.ed_batch.row_order", arguments)
     found = {**where, "rows": measure(asked.repeats)}
     print(row_order(found))
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    origin.write(found, asked.json)
 
 
 if __name__ == "__main__":

@@ -10,14 +10,13 @@ one thread. It needs a machine with two cores that does nothing else, for some m
 """
 
 import argparse
-import json
 import pathlib
 import re
 import sys
 from collections.abc import Sequence
 
 from benchmarks import table
-from benchmarks.origin import origin
+from benchmarks.origin import origin, write
 from benchmarks.scaling import processes, report
 from benchmarks.scaling.jobs import Jobs
 from benchmarks.scaling.link import why_not
@@ -85,7 +84,7 @@ def main(arguments: Sequence[str]) -> None:
     if chosen.json:
         found = origin("benchmarks.scaling", arguments)
         found |= {"link": chosen.link, "measured": as_json(measured)}
-        chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        write(found, chosen.json)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-import json
 import pathlib
 import sys
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from collections.abc import Sequence
 from benchmarks.cores import use_two_cores
 from benchmarks.ed_batch.peers import making, page
 from benchmarks.ed_batch.peers.systems import SYSTEMS, systems_of
-from benchmarks.origin import origin
+from benchmarks.origin import origin, write
 from benchmarks.peers.command import NO_OPTIMIZER
 from benchmarks.workers import ended_in_order
 from benchmarks.yardstick import session
@@ -55,8 +54,7 @@ def main(arguments: Sequence[str]) -> None:
     with ended_in_order():
         measured = dataclasses.asdict(measure(asked))
     found = {**where, "units": asked.units, "rounds": asked.rounds, **measured}
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write(found, asked.json)
     for block in page.BLOCKS.values():
         print(block(found), end="\n\n")
 

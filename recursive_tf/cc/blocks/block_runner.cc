@@ -22,7 +22,7 @@ namespace recursive_tf {
 namespace {
 
 // Rows of which a product is computed before instructions take it: a multiple
-// of the rows that a product holds in registers. It stays in the second cache.
+// of the heights of tiles. It stays in the second cache.
 constexpr int64_t kStripRows = 48;
 // What operands of a tail take at a time; some of them fit the first cache.
 constexpr int64_t kTailBytes = 2048;
@@ -71,12 +71,11 @@ struct BlockRunner<T>::Strip {
 
 template <typename T>
 void BlockRunner<T>::Run(const BlockRows<T>& rows) {
-  const PlacedRows<T> placed(&program_, &invariants_, &rows);
-  placed_ = &placed;
+  placed_.emplace(&program_, &invariants_, &rows);
   for (const Phase& phase : program_.phases) {
     if (rows.num_rows[phase.axis] > 0) RunPhase(phase);
   }
-  RowSums<T> sums(&kernels_, &placed, &team_);
+  RowSums<T> sums(&kernels_, &*placed_, &team_);
   for (const SumStep& step : program_.sums) sums.Add(step);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/block_invariants.h"
@@ -60,7 +61,7 @@ class BlockRunner {
   const BlockInvariants<T>& invariants_;
   Team& team_;
   // Of the run.
-  const PlacedRows<T>* placed_ = nullptr;
+  std::optional<PlacedRows<T>> placed_;
 };
 
 }  // namespace recursive_tf

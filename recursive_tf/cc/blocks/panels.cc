@@ -4,12 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "recursive_tf/cc/blocks/divide.h"
+
 namespace recursive_tf {
-namespace {
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
 
 std::vector<ColumnPart> SplitColumns(int64_t width, int64_t num_parts,
                                      int64_t lanes, int64_t max_vectors) {

@@ -55,11 +55,21 @@ class Team {
         &work);
   }
 
-  // In the next job that members share, the leader first does something else,
-  // once, while they begin. An exception of it is one of the job.
-  void set_meanwhile(std::function<void()> meanwhile) {
-    meanwhile_ = std::move(meanwhile);
-  }
+  // While it lives, the leader does something else in the first job that
+  // members share, once, before its own parts. What that throws is thrown as
+  // what a part throws.
+  class Meanwhile {
+   public:
+    Meanwhile(Team* team, std::function<void()> work) : team_(*team) {
+      team_.meanwhile_ = std::move(work);
+    }
+    ~Meanwhile() { team_.meanwhile_ = nullptr; }
+    Meanwhile(const Meanwhile&) = delete;
+    Meanwhile& operator=(const Meanwhile&) = delete;
+
+   private:
+    Team& team_;
+  };
 
   // Asks members to give their threads back now, because something else will
   // want them.

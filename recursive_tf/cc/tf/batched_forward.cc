@@ -138,7 +138,7 @@ absl::Status BatchedForward::RunAll() {
       return has_gone_on_ ? errors_.FailedBlock(launch.block, status)
                           : errors_.FailedLaunch(launch, status);
     }
-    if (!has_gone_on_) GoOn(launch);
+    if (!has_gone_on_) steps_.Complete(launch);
     TF_RETURN_IF_ERROR(CatchUp());
   }
   if (steps_.is_cancelled()) return step_.CheckCancelled();
@@ -220,16 +220,13 @@ absl::Status BatchedForward::RunBlock(const Launch& launch,
   // references.
   computed->inputs = spec_.keep ? inputs : std::vector<RowBatch>();
   computed->program = CompiledRun();
-  // While others compute: on many threads, this would be most of the time.
+  // On many threads this would be most of the time.
   if (!spec_.looked_at[launch.block]) {
-    step_.team().set_meanwhile([&] { GoOn(launch); });
+    computed->program.meanwhile = [this, &launch] { GoOn(launch); };
   }
-  const absl::Status status =
-      blocks_[launch.block].Run(step_, std::move(inputs), &invariants_,
-                                &computed->outputs, &computed->program);
-  // Nobody may have shared anything.
-  step_.team().set_meanwhile(nullptr);
-  TF_RETURN_IF_ERROR(status);
+  TF_RETURN_IF_ERROR(blocks_[launch.block].Run(step_, std::move(inputs),
+                                               &invariants_, &computed->outputs,
+                                               &computed->program));
   report_.compiled[launch.block] += computed->program.has_run ? 1 : 0;
   return absl::OkStatus();
 }

@@ -85,7 +85,7 @@ class BatchedForward {
   absl::Status RunLate(const std::vector<int32_t>& parts);
   absl::Status RunAll();
   absl::Status RunLaunch(Launch* launch);
-  // Follows the calls of what a launch computes, or is about to.
+  // Follows the calls of a launch while it is computed.
   void GoOn(const Launch& launch);
   // What a launch gave, and what it took if that may be kept.
   struct Computed {
@@ -128,8 +128,8 @@ class BatchedForward {
   Invariants invariants_;
   // By late part: whether it ran.
   std::vector<bool> has_run_;
-  // Whether the calls of the launch that runs were followed, and how long its
-  // block ran before.
+  // Whether the calls of the launch that runs were followed meanwhile, and how
+  // long its block ran before.
   bool has_gone_on_ = false;
   double seconds_before_going_on_ = 0;
   // By block: what a row of its last launch took more.

@@ -71,7 +71,8 @@ struct BatchedSpec {
 
 // A function of rows and of outputs of the prologue, ready to run.
 //
-// Thread safety: immutable after Create; Run may be called from any thread.
+// Thread safety: Run may be called from any thread. What it makes at first use,
+// it locks.
 class Block {
  public:
   static absl::Status Create(const BlockSpec& spec,
@@ -124,7 +125,7 @@ class Block {
 
 // The functions of a list of blocks, made once for a root kernel.
 //
-// Thread safety: immutable after Create.
+// Thread safety: that of its blocks.
 class Blocks {
  public:
   static absl::Status Create(const std::vector<BlockSpec>& specs,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/block_runner.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
@@ -158,6 +160,7 @@ std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
 
 template <typename T>
 absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
+                                  const std::function<void()>& meanwhile,
                                   std::vector<tf::Tensor>* outputs) const {
   BlockRows<T> rows = given_;
   std::vector<tf::Tensor> buffers;
@@ -178,6 +181,8 @@ absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
     }
   }
   BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
+  // After all that takes much memory: until then a failure has a path.
+  const Team::Meanwhile scope(&step_.team(), meanwhile);
   runner.Run(rows);
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];

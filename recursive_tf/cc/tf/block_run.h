@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_TF_BLOCK_RUN_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,8 +42,10 @@ class BlockRun {
   // Returns what is packed for all runs.
   std::shared_ptr<const BlockInvariants<T>> Pack() const;
 
-  // Sets `*outputs`. REQUIRES: the inputs are found.
+  // Sets `*outputs`. The leading thread does something else meanwhile, if work
+  // is shared and `meanwhile` is anything. REQUIRES: the inputs are found.
   absl::Status Compute(const BlockInvariants<T>& packed,
+                       const std::function<void()>& meanwhile,
                        std::vector<tensorflow::Tensor>* outputs) const;
 
  private:

@@ -259,7 +259,8 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
                                       found.num_flops.begin(), int64_t{0});
   run->dtype = found.block.dtype;
   return block_run.Compute(
-      *static_cast<const BlockInvariants<T>*>(pack.numbers.get()), outputs);
+      *static_cast<const BlockInvariants<T>*>(pack.numbers.get()),
+      run->meanwhile, outputs);
 }
 
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,11 +25,14 @@
 
 namespace recursive_tf {
 
-// What came of running a function as a block program.
+// A run of a function as a block program, and what came of it.
 struct CompiledRun {
   // Adds what products did in so many seconds to a report.
   void AddTo(double seconds, int32_t block, RunReport* report) const;
 
+  // From who runs the block, if it is anything: what the leading thread does
+  // once, while others compute.
+  std::function<void()> meanwhile;
   // Whether it was run as one.
   bool has_run = false;
   // Operations of its products (product_peak.h), of that type.

@@ -292,7 +292,7 @@ TEST(TeamTest, TheLeaderDoesSomethingElseOnceBeforeItsParts) {
   Functions kept;
   Team team(2, KeptIn(&kept));
   std::vector<int64_t> order;
-  team.set_meanwhile([&] { order.push_back(-1); });
+  const Team::Meanwhile meanwhile(&team, [&] { order.push_back(-1); });
   for (int job = 0; job < 2; ++job) {
     team.Run(2, [&](int64_t part) { order.push_back(part); });
   }
@@ -303,7 +303,7 @@ TEST(TeamTest, MembersWorkWhileTheLeaderDoesSomethingElse) {
   Threads threads;
   Team team(2, threads.schedule());
   std::atomic<bool> has_begun{false};
-  team.set_meanwhile([&] {
+  const Team::Meanwhile meanwhile(&team, [&] {
     while (!has_begun) std::this_thread::yield();
   });
   team.Run(2, [&](int64_t) { has_begun = true; });
@@ -314,10 +314,11 @@ TEST(TeamTest, WhoSharesNothingDoesNothingElse) {
   Functions kept;
   Team team(2, KeptIn(&kept));
   bool is_done = false;
-  team.set_meanwhile([&] { is_done = true; });
-  team.Run(1, [](int64_t) {});
-  EXPECT_FALSE(is_done);
-  team.set_meanwhile(nullptr);
+  {
+    const Team::Meanwhile meanwhile(&team, [&] { is_done = true; });
+    team.Run(1, [](int64_t) {});
+    EXPECT_FALSE(is_done);
+  }
   team.Run(2, [](int64_t) {});
   EXPECT_FALSE(is_done);
 }
@@ -326,7 +327,8 @@ TEST(TeamTest, WhatIsThrownMeanwhileIsThrownWhenAllPartsHaveEnded) {
   Threads threads;
   Team team(2, threads.schedule());
   std::atomic<int> num_ended{0};
-  team.set_meanwhile([] { throw std::runtime_error("meanwhile"); });
+  const Team::Meanwhile meanwhile(
+      &team, [] { throw std::runtime_error("meanwhile"); });
   EXPECT_THROW(team.Run(8, [&](int64_t) { ++num_ended; }), std::runtime_error);
   EXPECT_EQ(num_ended, 8);
 }
