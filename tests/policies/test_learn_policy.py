@@ -165,7 +165,7 @@ def test_a_step_that_fails_fails_and_the_next_one_is_recorded():
 def test_progress_is_shown(capsys):
     rtf.learn_policy(define_kinds(2).run, [AABB])
     shown = capsys.readouterr().out
-    assert "/3000" in shown
+    assert "/300" in shown
     assert "critical_path" in shown
 
 

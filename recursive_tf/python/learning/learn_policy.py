@@ -21,7 +21,7 @@ def learn_policy(
     *,
     seed: int = 0,
     encoding: str = "auto",
-    trials: int = 1000,
+    trials: int = 100,
     verbose: bool = True,
 ) -> LearnedPolicy:
     """Learns in which order the batched executor best launches blocks.
