@@ -20,7 +20,7 @@
 namespace recursive_tf {
 
 void Calls::Start(int32_t num_rows, int32_t first_argument) {
-  results_.resize(num_rows);
+  results_.resize(num_rows * plan_.procedures.front().outputs.size());
   for (int32_t row = 0; row < num_rows; ++row) {
     const int32_t id = Enter(0, kNoActivation, 0, row);
     if (id == kNoActivation) return;
@@ -32,8 +32,8 @@ void Calls::Start(int32_t num_rows, int32_t first_argument) {
 
 std::vector<Rows> Calls::Results() const {
   std::vector<Rows> columns(plan_.procedures.front().outputs.size());
-  for (const std::vector<ValueRow>& row : results_) {
-    for (size_t i = 0; i < columns.size(); ++i) columns[i].Add(row[i]);
+  for (size_t i = 0; i < results_.size(); ++i) {
+    columns[i % columns.size()].Add(results_[i]);
   }
   return columns;
 }
@@ -45,26 +45,54 @@ std::optional<SharedRows::Wait> Calls::FindCycle() const {
 
 void Calls::Share(const CallSite& call, Source number, int32_t id) {
   const Branch& body = call.branches.front();
+  // Who made the front may have asked for it.
+  if (shared_.Runs(id)) return GoTo(body, id);
   const MemoKey key{body.procedure,
                     host_->ReadKey(activations_.Find(id, number))};
-  int32_t shared = 0;
-  const SharedRows::Verdict verdict = shared_.Ask(key, id, &shared);
-  if (verdict == SharedRows::Verdict::kIsNew) return GoTo(body, id);
+  const int32_t shared = shared_.Find(key);
+  if (shared < 0) {
+    shared_.Begin(key, id);
+    return GoTo(body, id);
+  }
   activations_.EndReads(id, activations_[id].stage);
-  if (verdict == SharedRows::Verdict::kWillEnd) return;
-  TakeShared(shared_[shared], call.first_result, id);
+  activations_[id].num_pending = 1;
+  if (AskFor(shared, {id, call.first_result, /*row=*/0})) return;
   EndStage(id);
 }
 
-void Calls::TakeShared(const SharedRow& shared, int32_t first_result,
-                       int32_t id) {
-  for (size_t i = 0; i < shared.num_results; ++i) {
-    activations_.Put(id, first_result + static_cast<int32_t>(i),
-                     shared_.Result(shared, i));
+bool Calls::MakeShared(const ResultSlots& to, const CallSite& call,
+                       const Branch& branch) {
+  const PlainFronts::Front& front = plain_fronts_[branch.procedure];
+  const MemoKey key{front.body, host_->ReadKey(ArgumentFor(
+                                    to, call, branch, front.key_argument))};
+  const int32_t shared = shared_.Find(key);
+  if (shared >= 0) return AskFor(shared, to);
+  const int32_t id = EnterFor(to, call, branch);
+  if (id == kNoActivation) return false;
+  shared_.Begin(key, id);
+  return true;
+}
+
+bool Calls::AskFor(int32_t shared, const ResultSlots& to) {
+  if (shared_[shared].has_ended) {
+    TakeShared(shared, to);
+    return false;
   }
-  Progress& progress = activations_[id].progress;
-  progress = std::max(progress, shared.progress);
-  if (recorder_ != nullptr) recorder_->Join(id, shared.last_nodes);
+  shared_.WaitFor(shared, to);
+  return true;
+}
+
+void Calls::TakeShared(int32_t shared, const ResultSlots& to) {
+  const SharedRow& row = shared_[shared];
+  for (size_t i = 0; i < row.num_results; ++i) {
+    activations_.PutResult(to.caller, to.first_result + static_cast<int32_t>(i),
+                           to.row, shared_.Result(row, i));
+  }
+  Progress& progress = activations_[to.caller].progress;
+  progress = std::max(progress, row.progress);
+  if (recorder_ != nullptr) {
+    recorder_->Join(to.caller, shared_.last_nodes(shared));
+  }
 }
 
 void Calls::EndShared(int32_t id, const InPlace::Home& home,
@@ -81,9 +109,11 @@ void Calls::EndShared(int32_t id, const InPlace::Home& home,
   const int32_t shared =
       shared_.End(id, results_to_share_, activations_[id].progress,
                   recorder_ == nullptr ? LaunchNodes() : recorder_->last(id));
-  shared_.TakeWaiters(shared, [&](int32_t waiter) {
-    TakeShared(shared_[shared], home.first_result, waiter);
-    resumed_.push_back(waiter);
+  shared_.TakeWaiters(shared, [&](const ResultSlots& to) {
+    TakeShared(shared, to);
+    if (--activations_[to.caller].num_pending == 0) {
+      resumed_.push_back(to.caller);
+    }
   });
 }
 
@@ -96,19 +126,11 @@ int32_t Calls::MakeForItems(const CallSite& call, const Branch& branch,
     activations_.PutEmptyList(
         caller, call.first_result + static_cast<int32_t>(i), count);
   }
-  for (int32_t row = 0; row < count; ++row) {
-    const int32_t id = Enter(branch.procedure, caller, call.site, row);
-    if (id == kNoActivation) return row;
-    activations_[id].first_result = call.first_result;
-    for (size_t i = 0; i < branch.arguments.size(); ++i) {
-      const ValueRow argument = activations_.Find(caller, branch.arguments[i]);
-      const bool is_mapped = static_cast<int32_t>(i) < call.num_mapped;
-      activations_.Put(
-          id, static_cast<int32_t>(i),
-          is_mapped ? activations_.Items(argument)[row] : argument);
-    }
+  int32_t num_made = 0;
+  for (int32_t row = 0; row < count && !is_refused(); ++row) {
+    num_made += MakeOne({caller, call.first_result, row}, call, branch) ? 1 : 0;
   }
-  return count;
+  return num_made;
 }
 
 }  // namespace recursive_tf

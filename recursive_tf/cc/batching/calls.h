@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/in_place.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
+#include "recursive_tf/cc/batching/plain_fronts.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
@@ -53,6 +54,7 @@ class Calls {
         host_(host),
         limits_(limits),
         in_place_(activations->in_place()),
+        plain_fronts_(*plan),
         activations_(*activations) {}
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
@@ -120,7 +122,7 @@ class Calls {
   // Returns whose push the host refused, if it did.
   const std::optional<int32_t>& refused_push() const { return refused_push_; }
 
-  // Returns a front that waits for itself, and for which key, if activations
+  // Returns a call that waits for itself, and for which key, if activations
   // are left. REQUIRES: none of them waits for a block, and none was refused.
   std::optional<SharedRows::Wait> FindCycle() const;
 
@@ -240,7 +242,15 @@ class Calls {
   // it what came of that, now or when it has ended.
   void Share(const CallSite& call, Source number, int32_t id);
 
-  void TakeShared(const SharedRow& shared, int32_t first_result, int32_t id);
+  // Makes a call of a plain front. Returns whether it is to return.
+  bool MakeShared(const ResultSlots& to, const CallSite& call,
+                  const Branch& branch);
+
+  // Gives a call what another activation shares, if that has ended; or else
+  // lets it wait. Returns whether it is to return.
+  bool AskFor(int32_t shared, const ResultSlots& to);
+
+  void TakeShared(int32_t shared, const ResultSlots& to);
 
   // Gives what a front shares, which ran in place, to all that wait for it.
   void EndShared(int32_t id, const InPlace::Home& home, size_t num_results);
@@ -286,15 +296,42 @@ class Calls {
     if (is_refused()) return 0;
     const Branch& branch = call.branches[BranchOf(call, caller)];
     if (call.num_mapped > 0) return MakeForItems(call, branch, caller);
-    const int32_t id = Enter(branch.procedure, caller, call.site, /*row=*/0);
-    if (id == kNoActivation) return 0;
-    Decide(call, caller, id);
-    activations_[id].first_result = call.first_result;
+    return MakeOne({caller, call.first_result, /*row=*/0}, call, branch) ? 1
+                                                                         : 0;
+  }
+
+  // Makes a call, or that for an item of a map. Returns whether it is to
+  // return.
+  bool MakeOne(const ResultSlots& to, const CallSite& call,
+               const Branch& branch) {
+    if (plain_fronts_.Has(branch.procedure)) {
+      return MakeShared(to, call, branch);
+    }
+    return EnterFor(to, call, branch) != kNoActivation;
+  }
+
+  // Makes an activation for a call. Returns its id, or none if a limit is
+  // reached.
+  int32_t EnterFor(const ResultSlots& to, const CallSite& call,
+                   const Branch& branch) {
+    const int32_t id = Enter(branch.procedure, to.caller, call.site, to.row);
+    if (id == kNoActivation) return id;
+    Decide(call, to.caller, id);
+    activations_[id].first_result = to.first_result;
     for (size_t i = 0; i < branch.arguments.size(); ++i) {
       activations_.Put(id, static_cast<int32_t>(i),
-                       activations_.Find(caller, branch.arguments[i]));
+                       ArgumentFor(to, call, branch, i));
     }
-    return 1;
+    return id;
+  }
+
+  // Returns an argument of a call; of a mapped one, the item.
+  ValueRow ArgumentFor(const ResultSlots& to, const CallSite& call,
+                       const Branch& branch, size_t index) {
+    const ValueRow argument =
+        activations_.Find(to.caller, branch.arguments[index]);
+    const bool is_mapped = static_cast<int32_t>(index) < call.num_mapped;
+    return is_mapped ? activations_.Items(argument)[to.row] : argument;
   }
 
   int32_t MakeForItems(const CallSite& call, const Branch& branch,
@@ -353,10 +390,11 @@ class Calls {
     const int32_t caller = activation.parent;
     const PlannedProcedure& procedure = plan_.procedures[activation.procedure];
     if (activation.parent == kNoActivation) {
-      for (const Source& output : procedure.outputs) {
-        const ValueRow row = activations_.Find(id, output);
+      const size_t num_results = procedure.outputs.size();
+      for (size_t i = 0; i < num_results; ++i) {
+        const ValueRow row = activations_.Find(id, procedure.outputs[i]);
         activations_.Keep(row);
-        results_[activation.row].push_back(row);
+        results_[activation.row * num_results + i] = row;
       }
     } else {
       for (size_t i = 0; i < procedure.outputs.size(); ++i) {
@@ -380,6 +418,7 @@ class Calls {
   const ActivationLimits limits_;
 
   const InPlace& in_place_;
+  const PlainFronts plain_fronts_;
   Activations& activations_;
   SharedRows shared_;
   // Of what ends: no memory is taken for them each time.
@@ -388,10 +427,10 @@ class Calls {
   // them whose turn it is.
   std::vector<int32_t> entered_;
   std::vector<int32_t> taken_;
-  // Fronts that have got what they waited for.
+  // Activations whose calls all got what they waited for.
   std::vector<int32_t> resumed_;
-  // Of the root call, by row.
-  std::vector<std::vector<ValueRow>> results_;
+  // Of the root call, row by row.
+  std::vector<ValueRow> results_;
   std::optional<Refusal> refused_call_;
   std::optional<int32_t> refused_push_;
   bool is_cancelled_ = false;

@@ -111,6 +111,11 @@ std::string LockStep::PathOf(const Calls::Refusal& refused, bool mapped,
   return FormatPath(steps, mapped, names);
 }
 
+std::string LockStep::PathOf(const SharedRows::Wait& wait, bool mapped,
+                             const std::vector<std::string>& names) const {
+  return FormatPath(StepsOfPath(plan_, activations_, wait.to), mapped, names);
+}
+
 int32_t LockStep::SubGraphOf(int32_t id) const {
   return recursive_tf::SubGraphOf(plan_, activations_, id);
 }

@@ -88,7 +88,7 @@ class LockStep {
   // cancelled.
   bool is_cancelled() const { return calls_.is_cancelled(); }
 
-  // Returns a front that waits for itself, and for which key, if nothing can go
+  // Returns a call that waits for itself, and for which key, if nothing can go
   // on. REQUIRES: there is no next launch, and nothing was refused.
   std::optional<SharedRows::Wait> FindCycle() const;
 
@@ -98,6 +98,10 @@ class LockStep {
 
   // Returns the path that a refused call would have had.
   std::string PathOf(const Calls::Refusal& refused, bool mapped,
+                     const std::vector<std::string>& names) const;
+
+  // Returns the path of what a call in flight waits for.
+  std::string PathOf(const SharedRows::Wait& wait, bool mapped,
                      const std::vector<std::string>& names) const;
 
   // Returns the SubGraph whose body an activation in flight is in.

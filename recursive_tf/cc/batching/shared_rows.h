@@ -18,53 +18,81 @@ namespace recursive_tf {
 struct SharedRow {
   bool has_ended = false;
   MemoKey key;
-  // Of the activation that ran it, and if the run is recorded.
+  // Of the activation that ran it.
   Progress progress;
-  LaunchNodes last_nodes;
   // Where its results are: of the results of all.
   size_t first_result = 0;
   size_t num_results = 0;
-  // The activations that wait for it, as a list.
-  int32_t first_waiter = kNoActivation;
-  int32_t last_waiter = kNoActivation;
+  // The calls that wait for it, as a list.
+  int32_t first_waiter = -1;
+  int32_t last_waiter = -1;
+};
+
+// Where the results of a call go.
+struct ResultSlots {
+  int32_t caller = kNoActivation;
+  // The slot of the caller that gets the first one.
+  int32_t first_result = 0;
+  // Which item of these, if the call is of a map.
+  int32_t row = 0;
 };
 
 // The invocations of memoized SubGraphs within one root call, in lock step: the
-// counterpart of SharedInvocations (cc/runtime/shared_invocations.h). An
-// activation is of a front, in which what it shares runs in place.
+// counterpart of SharedInvocations (cc/runtime/shared_invocations.h). What is
+// shared runs in place in the activation of a front.
 //
 // Thread safety: none.
 //
-// Cost: constant for each activation. All stands in flat arrays, since a
-// program may share as many invocations as it makes: a memory block for each
-// took a third of a step of sequences.
+// Cost: constant for each call. All stands in flat arrays, since a program may
+// share as many invocations as it makes: a memory block for each took a third
+// of a step of sequences.
 class SharedRows {
  public:
-  enum class Verdict : uint8_t { kIsNew, kWillEnd, kHasEnded };
-
-  // An activation that waits for what another one runs.
+  // A call that waits for what another activation runs: of a front, or of who
+  // calls one and asks in its place (plain_fronts.h).
   struct Wait {
-    int32_t waiter;
+    ResultSlots to;
     int32_t runner;
     int64_t key;
   };
 
-  // Asks for what has the key, for an activation: that must run it if it is
-  // new, and is one of its waiters if it will end. Sets its number.
-  Verdict Ask(const MemoKey& key, int32_t id, int32_t* shared) {
+  // Returns the number of what has the key; none if nobody asked for it.
+  int32_t Find(const MemoKey& key) const {
+    return slots_.empty() ? kNone : slots_[SlotOf(key)];
+  }
+
+  // Says that an activation runs what has the key. REQUIRES: nobody does.
+  void Begin(const MemoKey& key, int32_t id) {
     if (2 * (rows_.size() + 1) > slots_.size()) Grow();
-    int32_t& slot = slots_[SlotOf(key)];
-    if (slot < 0) {
-      slot = static_cast<int32_t>(rows_.size());
-      rows_.emplace_back().key = key;
-      At(&runs_, id) = slot;
-      *shared = slot;
-      return Verdict::kIsNew;
+    slots_[SlotOf(key)] = static_cast<int32_t>(rows_.size());
+    if (static_cast<size_t>(id) >= runs_.size()) {
+      runs_.resize(static_cast<size_t>(id) + 1, kNone);
     }
-    *shared = slot;
-    if (rows_[slot].has_ended) return Verdict::kHasEnded;
-    AddWaiter(&rows_[slot], id);
-    return Verdict::kWillEnd;
+    runs_[id] = static_cast<int32_t>(rows_.size());
+    rows_.emplace_back().key = key;
+  }
+
+  bool Runs(int32_t id) const {
+    return static_cast<size_t>(id) < runs_.size() && runs_[id] != kNone;
+  }
+
+  // Says that a call waits. REQUIRES: what it asked for has not ended.
+  void WaitFor(int32_t shared, const ResultSlots& to) {
+    int32_t added = std::exchange(free_waiter_, kNone);
+    if (added == kNone) {
+      added = static_cast<int32_t>(waiters_.size());
+      waiters_.emplace_back();
+    } else {
+      free_waiter_ = waiters_[added].next;
+    }
+    waiters_[added] = {to, kNone};
+    SharedRow& row = rows_[shared];
+    if (row.first_waiter == kNone) {
+      row.first_waiter = added;
+    } else {
+      waiters_[row.last_waiter].next = added;
+    }
+    row.last_waiter = added;
   }
 
   // Ends what activation `id` runs, and returns its number.
@@ -74,7 +102,10 @@ class SharedRows {
     SharedRow& shared = rows_[number];
     shared.has_ended = true;
     shared.progress = progress;
-    shared.last_nodes = std::move(last_nodes);
+    if (!last_nodes.empty()) {
+      last_nodes_.resize(rows_.size());
+      last_nodes_[number] = std::move(last_nodes);
+    }
     // They stay there for all that may still ask.
     shared.first_result = results_.size();
     shared.num_results = results.size();
@@ -84,35 +115,42 @@ class SharedRows {
 
   const SharedRow& operator[](int32_t shared) const { return rows_[shared]; }
 
+  // Returns what the activation that ran it waited for, if the run is recorded.
+  // REQUIRES: it has ended.
+  LaunchNodes last_nodes(int32_t shared) const {
+    const auto index = static_cast<size_t>(shared);
+    return index < last_nodes_.size() ? last_nodes_[index] : LaunchNodes();
+  }
+
   // REQUIRES: it has ended.
   ValueRow Result(const SharedRow& shared, size_t index) const {
     return results_[shared.first_result + index];
   }
 
-  // Calls take(id) for each that waited, in the order in which they asked.
-  // After that nobody waits.
+  // Calls take(slots) for each that waited, in the order in which they asked.
+  // After that nobody waits. REQUIRES: `take` makes nobody wait.
   template <typename Take>
   void TakeWaiters(int32_t shared, const Take& take) {
-    int32_t waiter = std::exchange(rows_[shared].first_waiter, kNoActivation);
-    rows_[shared].last_waiter = kNoActivation;
-    while (waiter != kNoActivation) {
-      // It may wait for something else then.
-      const int32_t next = std::exchange(next_[waiter], kNoActivation);
-      take(waiter);
-      waiter = next;
+    SharedRow& row = rows_[shared];
+    const int32_t first = std::exchange(row.first_waiter, kNone);
+    if (first == kNone) return;
+    for (int32_t at = first; at != kNone; at = waiters_[at].next) {
+      take(waiters_[at].to);
     }
+    waiters_[std::exchange(row.last_waiter, kNone)].next = free_waiter_;
+    free_waiter_ = first;
   }
 
   // Returns who waits, if anybody does.
   std::vector<Wait> Waits() const {
     std::vector<Wait> waits;
     for (size_t runner = 0; runner < runs_.size(); ++runner) {
-      if (runs_[runner] < 0) continue;
+      if (runs_[runner] == kNone) continue;
       const SharedRow& shared = rows_[runs_[runner]];
-      for (int32_t waiter = shared.first_waiter; waiter != kNoActivation;
-           waiter = next_[waiter]) {
+      for (int32_t at = shared.first_waiter; at != kNone;
+           at = waiters_[at].next) {
         waits.push_back(
-            {waiter, static_cast<int32_t>(runner), shared.key.number});
+            {waiters_[at].to, static_cast<int32_t>(runner), shared.key.number});
       }
     }
     return waits;
@@ -121,29 +159,21 @@ class SharedRows {
  private:
   static constexpr int32_t kNone = -1;
 
-  // Returns what is of an activation.
-  static int32_t& At(std::vector<int32_t>* by_activation, int32_t id) {
-    if (static_cast<size_t>(id) >= by_activation->size()) {
-      by_activation->resize(static_cast<size_t>(id) + 1, kNone);
-    }
-    return (*by_activation)[id];
-  }
-
-  void AddWaiter(SharedRow* shared, int32_t id) {
-    At(&next_, id) = kNoActivation;
-    if (shared->first_waiter == kNoActivation) {
-      shared->first_waiter = id;
-    } else {
-      next_[shared->last_waiter] = id;
-    }
-    shared->last_waiter = id;
-  }
+  struct Waiter {
+    ResultSlots to;
+    // Behind it, for the same; or which place is free, too.
+    int32_t next = kNone;
+  };
 
   // Returns the slot of a key, or the free one where it is to stand.
   size_t SlotOf(const MemoKey& key) const {
+    // Keys are mostly numbers in a row: those of one cache line stay together.
+    constexpr int kBits = 4;
+    const MemoKey line{key.procedure, key.number >> kBits};
+    const size_t in_line = key.number & ((1 << kBits) - 1);
     const size_t mask = slots_.size() - 1;
-    size_t slot = MemoKeyHash()(key) & mask;
-    while (slots_[slot] >= 0 && !(rows_[slots_[slot]].key == key)) {
+    size_t slot = ((MemoKeyHash()(line) << kBits) | in_line) & mask;
+    while (slots_[slot] != kNone && !(rows_[slots_[slot]].key == key)) {
       slot = (slot + 1) & mask;
     }
     return slot;
@@ -159,12 +189,15 @@ class SharedRows {
 
   std::vector<SharedRow> rows_;
   std::vector<ValueRow> results_;
+  // By number, if the run is recorded.
+  std::vector<LaunchNodes> last_nodes_;
   // Of the keys of rows, each at the place that its hash names, or one behind
   // it; more than half are free. Its size is a power of two.
   std::vector<int32_t> slots_;
-  // By activation: what it runs, and who waits for the same behind it.
+  // By activation: what it runs.
   std::vector<int32_t> runs_;
-  std::vector<int32_t> next_;
+  std::vector<Waiter> waiters_;
+  int32_t free_waiter_ = kNone;
 };
 
 // Returns one of `waits` that is in a cycle.
@@ -174,7 +207,7 @@ inline SharedRows::Wait FindCycle(const std::vector<SharedRows::Wait>& waits,
   // By activation: a wait that it, or one that it called, waits in.
   std::unordered_map<int32_t, const SharedRows::Wait*> below;
   for (const SharedRows::Wait& wait : waits) {
-    for (int32_t id = wait.waiter; id != kNoActivation;
+    for (int32_t id = wait.to.caller; id != kNoActivation;
          id = activations[id].parent) {
       if (!below.emplace(id, &wait).second) break;
     }

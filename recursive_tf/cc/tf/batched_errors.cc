@@ -64,7 +64,9 @@ absl::Status BatchedErrors::Refusal(const ActivationLimits& limits,
                     LimitError(refused->verdict, limits));
   }
   if (const auto wait = steps_.FindCycle(); wait.has_value()) {
-    return FailedIn(wait->waiter, CycleError(wait->key));
+    return FailedAt(steps_.SubGraphOf(wait->runner),
+                    steps_.PathOf(*wait, mapped_, program_.names),
+                    CycleError(wait->key));
   }
   return absl::OkStatus();
 }

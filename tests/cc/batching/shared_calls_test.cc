@@ -210,15 +210,18 @@ TEST_P(SharedCallsTest, WhatWaitsGoesOnInTheFrontWhereItStood) {
 }
 
 TEST_P(SharedCallsTest, ACycleIsFoundWithAPathThatIsInIt) {
-  // 5 needs 4 and 3; these need each other. 2 is a leaf that has ended.
-  Run({{-1, -1, -1, 4, 2, 4}, {-1, -1, -1, 2, 3, 2}}, {0, 5});
-  const auto wait = run_->steps().FindCycle();
-  ASSERT_TRUE(wait.has_value());
-  EXPECT_EQ(wait->key, 4);
-  EXPECT_EQ(
-      run_->steps().PathOf(wait->waiter, /*mapped=*/true, {"f", "f", "f", "f"}),
-      "f[row 1] → call#0 → call#1 → call#0");
-  EXPECT_EQ(run_->steps().SubGraphOf(wait->waiter), kFront);
+  for (const bool fronts_push : {false, true}) {
+    every_call_pushes_ = fronts_push;
+    // 5 needs 4 and 3; these need each other. 2 is a leaf that has ended.
+    Run({{-1, -1, -1, 4, 2, 4}, {-1, -1, -1, 2, 3, 2}}, {0, 5});
+    const auto wait = run_->steps().FindCycle();
+    ASSERT_TRUE(wait.has_value());
+    EXPECT_EQ(wait->key, 4);
+    EXPECT_EQ(
+        run_->steps().PathOf(*wait, /*mapped=*/true, {"f", "f", "f", "f"}),
+        "f[row 1] → call#0 → call#1 → call#0");
+    EXPECT_EQ(run_->steps().SubGraphOf(wait->runner), kFront);
+  }
 }
 
 TEST_P(SharedCallsTest, ANodeThatIsItsOwnChildIsACycle) {
@@ -230,9 +233,12 @@ TEST_P(SharedCallsTest, ANodeThatIsItsOwnChildIsACycle) {
 
 TEST_P(SharedCallsTest, AFrontAndWhatItSharesAreOneInvocation) {
   const Graph graph{{-1, 0, 1}, {-1, 0, 1}};
-  EXPECT_EQ(Run(graph, {2}, ActivationLimits{3, 5}).size(), 1);
-  EXPECT_TRUE(Run(graph, {2}, ActivationLimits{0, 4}).empty());
+  // Who asks for what runs already makes none.
+  EXPECT_EQ(Run(graph, {2}, ActivationLimits{3, 3}).size(), 1);
+  EXPECT_TRUE(Run(graph, {2}, ActivationLimits{0, 2}).empty());
   EXPECT_TRUE(Run(graph, {2}, ActivationLimits{2, 0}).empty());
+  // The rows of the root call are there before any of them asks.
+  EXPECT_EQ(Run(graph, {2, 1, 0, 1}, ActivationLimits{1, 4}).size(), 4);
 }
 
 }  // namespace
