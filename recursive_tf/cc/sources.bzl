@@ -66,6 +66,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/narrow_graph.cc",
     "recursive_tf/cc/tf/new_tensor.cc",
     "recursive_tf/cc/tf/out_of_memory.cc",
+    "recursive_tf/cc/tf/pair_pools.cc",
     "recursive_tf/cc/tf/procedure_graph.cc",
     "recursive_tf/cc/tf/procedures.cc",
     "recursive_tf/cc/tf/program_run.cc",

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/tf/pair_pools.h"
 #include "recursive_tf/cc/tf/simplify_graph.h"
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/common_runtime/function_def_utils.h"
@@ -88,6 +89,7 @@ absl::Status BuildProcedureGraph(const std::string& name,
   TF_RETURN_IF_ERROR(Lower(options, graph));
   tf::OptimizeGraph(runtime, graph);
   SimplifyGraph(graph->get());
+  PairPools(graph->get());
   return RunPostPartitioning(runtime->device()->name(), options, graph);
 }
 
