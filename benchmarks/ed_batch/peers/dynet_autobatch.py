@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ed_batch.peers import dynet_sentences, dynet_trees
+from benchmarks.ed_batch.peers import dynet_lattices, dynet_sentences, dynet_trees
 from benchmarks.ed_batch.peers.dynet_layers import Layers
 from benchmarks.peers import command
 from benchmarks.peers.autobatching import dy
@@ -23,6 +23,10 @@ MODELS: dict[str, Any] = {
     "bilstm_char_tagger": dynet_sentences.CharTagger,
     "lstm_nmt": dynet_sentences.Translator,
     "tree_gru": dynet_trees.TreeGRU,
+    "mv_rnn": dynet_trees.MVRNN,
+    "tree_lstm_two_kinds": dynet_trees.TwoKinds,
+    "lattice_lstm": dynet_lattices.LatticeLSTM,
+    "lattice_gru": dynet_lattices.LatticeGRU,
 }
 
 
