@@ -12,19 +12,24 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.ed_batch.workload import Batch
-
-# Of both characters and words.
-VOCABULARY = 60_000
+from benchmarks.works.lattices import VOCABULARY
 
 
 def batches(folder: pathlib.Path | None, size: int, count: int) -> Sequence[Batch]:
     """Returns batches of lattices."""
+    forest = read(folder, size * count)
+    return [(forest[i * size : (i + 1) * size],) for i in range(count)]
+
+
+def read(folder: pathlib.Path | None, count: int) -> rtf.data.Forest:
+    """Returns the first lattices of a folder of data, or random ones.
+
+    Children stand before their parents.
+    """
     if folder is None:
         rng = np.random.default_rng(0)
-        forest = rtf.data.concat([_random(rng) for _ in range(size * count)])
-    else:
-        forest = rtf.data.read_lattices(folder / "lattice" / "train.txt").load()
-    return [(forest[i * size : (i + 1) * size],) for i in range(count)]
+        return rtf.data.concat([_random(rng) for _ in range(count)])
+    return rtf.data.read_lattices(folder / "lattice" / "train.txt").load()[:count]
 
 
 def _random(rng: np.random.Generator) -> rtf.data.Forest:
@@ -32,18 +37,22 @@ def _random(rng: np.random.Generator) -> rtf.data.Forest:
     count = int(rng.integers(5, 40))
     begins = rng.integers(count - 1, size=count // 2)
     ends = np.minimum(begins + rng.integers(2, 5, size=len(begins)), count)
-    words = sorted(set(zip(begins.tolist(), ends.tolist(), strict=True)))
-    children = [[position - 1] if position else [] for position in range(count + 1)]
-    for number, (begin, end) in enumerate(words):
-        children[end].append(count + 1 + number)
-        children.append([begin])
-    num_nodes = len(children)
+    words = sorted(set(zip(ends.tolist(), begins.tolist(), strict=True)))
+    children: list[list[int]] = [[]]
+    is_word, positions = [0], [0]
+    for position in range(1, count + 1):
+        first = len(children)
+        children += [[positions[begin]] for end, begin in words if end == position]
+        is_word += [1] * (len(children) - first)
+        children.append([positions[-1], *range(first, len(children))])
+        is_word.append(0)
+        positions.append(len(children) - 1)
     return rtf.data.Forest(
-        tokens=rng.integers(1000, size=num_nodes),
+        tokens=rng.integers(1000, size=len(children)),
         children=children,
-        roots=[count],
-        sizes=[num_nodes],
-        features={"is_word": [0] * (count + 1) + [1] * len(words)},
+        roots=positions[-1:],
+        sizes=[len(children)],
+        features={"is_word": is_word},
     )
 
 

@@ -7,15 +7,12 @@ from typing import Any
 import recursive_tf as rtf
 from benchmarks.ed_batch import trees
 from benchmarks.ed_batch.workload import Workload
-
-# A word has the square of it in numbers, and a step that trains all words' matrices
-# more than that: the paper's sizes are those of a GPU.
-UNITS = 30
+from benchmarks.works.mv_rnn import MOST_UNITS
 
 
 def model(units: int, **choices: Any) -> rtf.layers.TreeEncoder:
     """Returns the model, of less units than the others."""
-    units = min(units, UNITS)
+    units = min(units, MOST_UNITS)
     x_size = units + units * units
     return trees.encoder(rtf.layers.MVRNNCell(units), x_size, **choices)
 

@@ -11,16 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dynet_config
 import numpy as np
 
-# Megabytes, which grow where they have to.
-dynet_config.set(mem=2048, autobatch=1, random_seed=1)
-import dynet as dy  # noqa: E402 (reads its configuration at import)
-
-from benchmarks.peers import command  # noqa: E402
-from benchmarks.works.trees import NO_CHILD, Batch  # noqa: E402
-from benchmarks.works.work import Work  # noqa: E402
+from benchmarks.peers import command
+from benchmarks.peers.autobatching import dy
+from benchmarks.works.trees import NO_CHILD, Batch
+from benchmarks.works.work import Work
 
 Parameters = dict[str, Any]
 State = tuple[dy.Expression, ...]

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks.works.rows import rows_of, starts
+
 # Of words, and of characters: others have the last number.
 VOCABULARY, CHARACTERS = 20_000, 256
 # The number of a word is a sum of its characters, each with one of these weights.
@@ -44,10 +46,10 @@ class Texts:
     @functools.cached_property
     def words(self) -> np.ndarray:
         """A number for each word, int32[num_words], which its characters decide."""
-        starts = _starts(self.lengths)
-        places = np.arange(len(self.characters)) - np.repeat(starts, self.lengths)
+        first = starts(self.lengths)
+        places = np.arange(len(self.characters)) - np.repeat(first, self.lengths)
         weighted = self.characters * _WEIGHTS[places % len(_WEIGHTS)]
-        return np.add.reduceat(weighted, starts, dtype=np.int32) % VOCABULARY
+        return np.add.reduceat(weighted, first, dtype=np.int32) % VOCABULARY
 
     def batch(self, sentences: np.ndarray) -> Batch:
         """Returns some sentences, in their order.
@@ -55,8 +57,8 @@ class Texts:
         Args:
             sentences: int[batch size]: the numbers of the sentences.
         """
-        words = _rows(self._first_words, self.sizes, sentences)
-        characters = _rows(self._first_characters, self.lengths, words)
+        words = rows_of(self._first_words, self.sizes, sentences)
+        characters = rows_of(self._first_characters, self.lengths, words)
         return Batch(
             words=self.words[words],
             sizes=self.sizes[sentences],
@@ -66,11 +68,11 @@ class Texts:
 
     @functools.cached_property
     def _first_words(self) -> np.ndarray:
-        return _starts(self.sizes)
+        return starts(self.sizes)
 
     @functools.cached_property
     def _first_characters(self) -> np.ndarray:
-        return _starts(self.lengths)
+        return starts(self.lengths)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,14 +102,3 @@ def padded(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     rows = np.zeros((len(sizes), sizes.max()), values.dtype)
     rows[np.arange(rows.shape[1]) < sizes[:, None]] = values
     return rows
-
-
-def _starts(sizes: np.ndarray) -> np.ndarray:
-    return np.cumsum(sizes, dtype=np.int64) - sizes
-
-
-def _rows(starts: np.ndarray, sizes: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Returns the rows of some parts, which have a start and a size each."""
-    chosen = sizes[parts].astype(np.int64)
-    ends = np.cumsum(chosen)
-    return np.repeat(starts[parts] - (ends - chosen), chosen) + np.arange(ends[-1])

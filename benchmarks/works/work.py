@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from benchmarks.works.lattices import Lattices
 from benchmarks.works.outputs import Outputs
 from benchmarks.works.texts import Texts
 from benchmarks.works.trees import Trees
@@ -19,6 +20,8 @@ CLASSES = 5
 PASS_NODES = 20_000
 LEAST_BATCHES = 2
 MOST_BATCHES = 40
+# Weights with a row for each word or character.
+TABLES = ("embedding", "word_embedding")
 
 
 class Kind(NamedTuple):
@@ -72,13 +75,13 @@ class Work:
 
     Attributes:
         recursion: What is computed.
-        trees: Of which treebank; or texts, of which each sentence stands for a tree.
+        trees: Of which treebank; or texts or lattices, each of which stands for a tree.
         weights: What training begins with, float32, by name. "embedding" is
             [words, embedding]; of it only the rows that a batch looks up are updated.
     """
 
     recursion: Recursion | Outputs
-    trees: Trees | Texts
+    trees: Trees | Texts | Lattices
     weights: dict[str, np.ndarray]
 
     @property
@@ -131,7 +134,7 @@ def random_weights(
     def draw(name: str, shape: tuple[int, ...]) -> np.ndarray:
         if len(shape) == 1:
             return np.zeros(shape, np.float32)
-        spread = 0.3 if name == "embedding" else np.sqrt(1 / shape[0])
+        spread = 0.3 if name in TABLES else np.sqrt(1 / shape[0])
         return (spread * rng.standard_normal(shape)).astype(np.float32)
 
     return {name: draw(name, shape) for name, shape in shapes.items()}

@@ -138,33 +138,139 @@ def translated(work, numbers):
     return loss
 
 
-def along_trees(work, numbers):
-    w = doubles(work)
-    batch = work.trees.batch(numbers)
-    states = []
-    for left, right, word in zip(batch.left, batch.right, batch.word, strict=True):
-        if left < 0:
-            x = w["embedding"][word]
-            states.append(np.tanh(x @ w["leaf_kernel"] + w["leaf_bias"]))
-        else:
-            states.append(gated(w, states[left], states[right]))
-    return sum(np.sum(states[root] ** 2) for root in batch.roots)
+def along_trees(leaf, inside):
+    """Returns the loss of a work over trees; a state begins with its output."""
+
+    def loss(work, numbers):
+        w = doubles(work)
+        batch = work.trees.batch(numbers)
+        states = []
+        nodes = (batch.left, batch.right, batch.word, batch.label)
+        for left, right, word, label in zip(*nodes, strict=True):
+            if left < 0:
+                states.append(leaf(w, w["embedding"][word]))
+            else:
+                states.append(inside(w, states[left], states[right], label))
+        return sum(np.sum(states[root][0] ** 2) for root in batch.roots)
+
+    return loss
 
 
-def gated(w, left, right):
-    q = np.concatenate([left, right])
+def gru_leaf(w, x):
+    return (np.tanh(x @ w["leaf_kernel"] + w["leaf_bias"]),)
+
+
+def gru_inside(w, left, right, label):
+    q = np.concatenate([*left, *right])
     gates = q @ w["gate_kernel"] + w["gate_bias"]
     reset, scores = gates[: len(q)], np.exp(gates[len(q) :].reshape(3, -1))
     candidate = (sigmoid(reset) * q) @ w["candidate_kernel"] + w["candidate_bias"]
-    choices = np.stack([left, right, np.tanh(candidate)])
-    return np.sum(scores / scores.sum(0) * choices, 0)
+    choices = np.stack([*left, *right, np.tanh(candidate)])
+    return (np.sum(scores / scores.sum(0) * choices, 0),)
+
+
+def lstm_leaf(w, x):
+    i, o, u = np.split(x @ w["first_leaf_kernel"] + w["first_leaf_bias"], 3)
+    c = sigmoid(i) * np.tanh(u)
+    return sigmoid(o) * np.tanh(c), c
+
+
+def lstm_inside(w, left, right, label):
+    kind = ("first", "second")[label % 2]
+    gates = np.concatenate([left[0], right[0]]) @ w[f"{kind}_kernel"]
+    i, f_left, f_right, o, u = np.split(gates + w[f"{kind}_bias"], 5)
+    c = sigmoid(i) * np.tanh(u)
+    c += sigmoid(f_left) * left[1] + sigmoid(f_right) * right[1]
+    return sigmoid(o) * np.tanh(c), c
+
+
+def mv_leaf(w, x):
+    units = len(w["vector_bias"])
+    return x[:units], np.eye(units) + x[units:].reshape(units, units).T
+
+
+def mv_inside(w, left, right, label):
+    (a, a_matrix), (b, b_matrix) = left, right
+    both = np.concatenate([b_matrix @ a, a_matrix @ b])
+    matrix = w["matrix_kernel"].T @ np.concatenate([a_matrix, b_matrix])
+    return np.tanh(both @ w["vector_kernel"] + w["vector_bias"]), matrix
+
+
+def along_lattices(word, position):
+    """Returns the loss of a work over lattices; a state ends with its memory."""
+
+    def loss(work, numbers):
+        w = doubles(work)
+        batch = work.trees.batch(numbers)
+        states = []
+        links = np.split(batch.children, np.cumsum(batch.counts)[:-1])
+        for token, is_word, children in zip(
+            batch.tokens, batch.is_word, links, strict=True
+        ):
+            x = w["word_embedding" if is_word else "embedding"][token]
+            if not len(children):
+                states.append((np.zeros_like(x),) * 2)
+            elif is_word:
+                states.append(word(w, x, states[children[0]]))
+            else:
+                memories = [states[child][-1] for child in children[1:]]
+                states.append(position(w, x, states[children[0]], memories))
+        return sum(np.sum(states[root][0] ** 2) for root in batch.roots)
+
+    return loss
+
+
+def lattice_lstm_word(w, x, begin):
+    h, c = begin
+    i, f, g = np.split(of_both(w, "word", x, h), 3)
+    return None, sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+
+
+def lattice_lstm_position(w, x, before, memories):
+    h, c = before
+    i, o, g = np.split(of_both(w, "position", x, h), 3)
+    new = mixed(w, x, sigmoid(i), np.tanh(g), c, memories)
+    return sigmoid(o) * np.tanh(new), new
+
+
+def lattice_gru_word(w, x, begin):
+    z, g = gate_and_candidate(w, "word", x, begin[0])
+    return ((1 - z) * begin[0] + z * g,)
+
+
+def lattice_gru_position(w, x, before, memories):
+    z, g = gate_and_candidate(w, "position", x, before[0])
+    return (mixed(w, x, z, g, before[0], memories),)
+
+
+def gate_and_candidate(w, node, x, h):
+    r, z = np.split(sigmoid(of_both(w, node, x, h)), 2)
+    return z, np.tanh(of_both(w, f"{node}_candidate", x, r * h))
+
+
+def of_both(w, name, x, h):
+    return np.concatenate([x, h]) @ w[f"{name}_kernel"] + w[f"{name}_bias"]
+
+
+def mixed(w, x, i, g, before, memories):
+    """Returns the memory of a position, as benchmarks/works/links.py says."""
+    if not memories:
+        return (1 - i) * before + i * g
+    m = np.stack(memories)
+    of_x = x @ w["link_x_kernel"] + w["link_bias"]
+    shares = np.exp(sigmoid(of_x + m @ w["link_c_kernel"]))
+    return (np.exp(i) * g + np.sum(shares * m, 0)) / (np.exp(i) + shares.sum(0))
 
 
 LOSSES = {
     "bilstm_tagger": tagged,
     "bilstm_char_tagger": tagged_by_characters,
     "lstm_nmt": translated,
-    "tree_gru": along_trees,
+    "tree_gru": along_trees(gru_leaf, gru_inside),
+    "mv_rnn": along_trees(mv_leaf, mv_inside),
+    "tree_lstm_two_kinds": along_trees(lstm_leaf, lstm_inside),
+    "lattice_lstm": along_lattices(lattice_lstm_word, lattice_lstm_position),
+    "lattice_gru": along_lattices(lattice_gru_word, lattice_gru_position),
 }
 
 

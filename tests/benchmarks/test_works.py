@@ -5,7 +5,7 @@ import pytest
 
 import recursive_tf as rtf
 from benchmarks.peers.ours import RecursiveTF
-from benchmarks.works import making
+from benchmarks.works import making, mv_rnn
 from benchmarks.works import work as works
 from benchmarks.yardstick.bounds import Needs, bounds, needs_of
 
@@ -76,6 +76,12 @@ def test_the_norms_of_gradients_are_those_of_differences():
     for name in ("bias", "logits_kernel"):
         found = np.linalg.norm(differences(work, name, trees))
         assert norms[name] == pytest.approx(found, rel=1e-3)
+
+
+def test_the_mv_rnn_has_no_more_units_than_it_may():
+    weights = mv_rnn.weights(64)
+    assert len(weights["vector_bias"]) == 30
+    assert weights["embedding"].shape[1] == 30 + 30 * 30
 
 
 def test_what_a_step_needs_is_counted():

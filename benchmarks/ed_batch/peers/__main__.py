@@ -1,7 +1,7 @@
 """ED-Batch's workloads beside programs by hand, and beside DyNet.
 
     python -m benchmarks.ed_batch.peers                # on generated data
-    python -m benchmarks.ed_batch.peers --data=DATA    # with wikiner/ and sst/
+    python -m benchmarks.ed_batch.peers --data=DATA    # wikiner/, sst/, lattice/
 
 Every system has a process of its own, and is measured in turn with the others, as the
 yardstick's are. Before that, loss and gradients have to agree with ours to five digits.

@@ -20,6 +20,10 @@ TITLES = {
     "bilstm_char_tagger": "BiLSTM tagger, characters",
     "lstm_nmt": "LSTM NMT",
     "tree_gru": "TreeGRU",
+    "mv_rnn": "MV-RNN",
+    "tree_lstm_two_kinds": "TreeLSTM, 2 kinds",
+    "lattice_lstm": "LatticeLSTM",
+    "lattice_gru": "LatticeGRU",
 }
 
 
