@@ -30,6 +30,7 @@ class BatchedStep {
                     ->workers->Schedule(std::move(run));
               }) {
     args_.cancellation_manager = cancellation_.get();
+    if (root->runner() != nullptr) args_.runner = *root->runner();
   }
   BatchedStep(const BatchedStep&) = delete;
   BatchedStep& operator=(const BatchedStep&) = delete;

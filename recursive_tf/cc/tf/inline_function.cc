@@ -1,5 +1,7 @@
 #include "recursive_tf/cc/tf/inline_function.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -10,6 +12,7 @@
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/runtime/helped_work.h"
 #include "recursive_tf/cc/tf/make_executor.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "tensorflow/core/common_runtime/executor.h"
@@ -52,6 +55,32 @@ class Frame : public tf::CallFrameInterface {
   std::vector<tf::Tensor>& outputs_;
 };
 
+// Help costs some microseconds for each op, and a run that is helped takes
+// less.
+constexpr std::chrono::microseconds kLong{500};
+constexpr std::chrono::microseconds kLongIfHelped{200};
+
+absl::Status RunAlone(tf::Executor* executor, tf::Executor::Args step) {
+  step.run_all_kernels_inline = true;
+  step.runner = [](const std::function<void()>& work) { work(); };
+  return executor->Run(step);
+}
+
+absl::Status RunHelped(tf::Executor* executor, tf::Executor::Args step) {
+  const std::shared_ptr<HelpedWork> work =
+      HelpedWork::With(std::move(step.runner));
+  step.runner = [work](std::function<void()> piece) {
+    work->Add(std::move(piece));
+  };
+  absl::Status found;
+  executor->RunAsync(step, [&found, work](const absl::Status& status) {
+    found = status;
+    work->End();
+  });
+  work->WorkUntilEnd();
+  return found;
+}
+
 }  // namespace
 
 absl::Status InlineFunction::Create(const std::string& name,
@@ -81,9 +110,15 @@ absl::Status InlineFunction::Run(tf::Executor::Args step,
   outputs->assign(num_outputs_, tf::Tensor());
   Frame frame(std::move(inputs), outputs);
   step.call_frame = &frame;
-  step.run_all_kernels_inline = true;
-  step.runner = [](const std::function<void()>& work) { work(); };
-  return executor_->Run(step);
+  const bool is_helped =
+      is_long_.load(std::memory_order_relaxed) && step.runner != nullptr;
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status =
+      (is_helped ? RunHelped : RunAlone)(executor_.get(), std::move(step));
+  is_long_.store(std::chrono::steady_clock::now() - start >
+                     (is_helped ? kLongIfHelped : kLong),
+                 std::memory_order_relaxed);
+  return status;
 }
 
 }  // namespace recursive_tf

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_TF_INLINE_FUNCTION_H_
 #define RECURSIVE_TF_CC_TF_INLINE_FUNCTION_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,7 +16,9 @@
 namespace recursive_tf {
 
 // A function that runs on the thread that calls it, op by op. Kernels still
-// use the threads of the device for large work.
+// use the threads of the device for large work. Where its last run took long,
+// threads of the step's runner help, so that ops of independent branches run
+// side by side: a block may be a whole network for one activation.
 //
 // Thread safety: Run may be called from any thread.
 class InlineFunction {
@@ -28,7 +31,8 @@ class InlineFunction {
                              std::unique_ptr<InlineFunction>* function);
 
   // Sets `*outputs`. Kernels may write to the memory of `inputs` that nobody
-  // else holds. `step` is as from StepOf, with a cancellation manager.
+  // else holds. `step` is as from StepOf, with a cancellation manager; and with
+  // a runner, if there are threads to help.
   absl::Status Run(tensorflow::Executor::Args step,
                    std::vector<tensorflow::Tensor> inputs,
                    std::vector<tensorflow::Tensor>* outputs) const;
@@ -43,6 +47,8 @@ class InlineFunction {
   const std::unique_ptr<tensorflow::Executor> executor_;
   const int num_inputs_;
   const int num_outputs_;
+  // Whether the last run was long enough for help.
+  mutable std::atomic<bool> is_long_{false};
 };
 
 }  // namespace recursive_tf
