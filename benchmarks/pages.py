@@ -26,6 +26,7 @@ from benchmarks import calls_page, td_tree_lstm_page
 from benchmarks.ed_batch import latency, layout, row_order
 from benchmarks.ed_batch import page as ed_batch_page
 from benchmarks.ed_batch.peers import page as ed_batch_peers_page
+from benchmarks.graphi import page as graphi_page
 from benchmarks.scaling import scaling_page
 from benchmarks.yardstick import yardstick_page
 
@@ -51,6 +52,7 @@ BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "layout": layout.BLOCKS,
     "row_order": row_order.BLOCKS,
     "td_tree_lstm": td_tree_lstm_page.BLOCKS,
+    "graphi": graphi_page.BLOCKS,
 }
 _BLOCK = re.compile(
     r"(<!-- figures: (?P<file>\w+)\.(?P<block>\w+) -->\n).*?(<!-- end of figures -->)",

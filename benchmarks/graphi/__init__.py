@@ -1,1 +1,1 @@
-"""The four networks of Graphi (Tang et al. 2018): independent branches, no recursion."""
+"""The four networks of Graphi (Tang et al. 2018): many branches, no recursion."""

@@ -12,7 +12,7 @@ CLASSES, COLORS = 1000, 3
 
 
 class Inception(NamedTuple):
-    """How many filters the branches of a module have; "reduce" is before a larger one."""
+    """How many filters a module's branches have; "reduce" is before a larger one."""
 
     ones: int
     reduce_3: int
@@ -77,7 +77,7 @@ class Module:
         ends = []
         for y, branch in zip(starts, branches, strict=True):
             for convolution in branch:
-                y = convolution(y)  # noqa: PLW2901 (goes through the branch)
+                y = convolution(y)
             ends.append(y)
         return tf.concat(ends, -1)
 

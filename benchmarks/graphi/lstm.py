@@ -45,7 +45,7 @@ def make(
         for step, x in enumerate(tf.unstack(inputs, axis=1)):
             for layer, each in enumerate(cells):
                 states[layer] = each(x, states[layer], step)
-                x = states[layer][0]  # noqa: PLW2901 (of the next layer)
+                x = states[layer][0]
             total += tf.reduce_sum(x**2)
         return total
 

@@ -34,11 +34,7 @@ class Cell(lstm.Cell):
         phase = tf.math.floormod(time - self._shift, period) / period
         rising = 2 * phase / OPEN
         is_rising, is_open = phase < OPEN / 2, phase < OPEN
-        return tf.where(
-            is_rising, rising, tf.where(is_open, 2 - rising, LEAK * phase)
-        )
+        return tf.where(is_rising, rising, tf.where(is_open, 2 - rising, LEAK * phase))
 
 
-KIND = Kind(
-    "PhasedLSTM", 64, lstm.KIND.sizes, functools.partial(lstm.make, cell=Cell)
-)
+KIND = Kind("PhasedLSTM", 64, lstm.KIND.sizes, functools.partial(lstm.make, cell=Cell))

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation
+from recursive_tf.python.batching.differentiate.wanted import Wanted
 from recursive_tf.python.batching.flatten.flattening import flatten
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import NO_BLOCK, make_plan
@@ -21,6 +22,7 @@ from recursive_tf.python.batching.vectorize.any_number import (
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.batching.vectorize.rules import rule_of
 from recursive_tf.python.program.graph_copy import GraphCopy
+from recursive_tf.python.program.unneeded import NOTHING
 from tests.batching.describe import describe
 
 
@@ -67,6 +69,10 @@ class Compiled:
             vectorize(self.program, prologue, block, self.stages.speculated, rule_for)
             for block in self.blocks
         ]
+
+    def wanted(self, prologue):
+        """Returns which gradients training blocks give: all."""
+        return Wanted(self.program, prologue, NOTHING)
 
     def inference_forms(self, rule_for=rule_of):
         """Returns a prologue, and each block's graph with what it takes of that."""

@@ -132,17 +132,18 @@ def test_what_depends_on_the_number_of_rows_is_refused():
         return [inputs[0].tensor * float(block.num_rows)]
 
     compiled = Compiled(define_body(tf.sin, VECTOR))
-    _, (block,) = compiled.vectorize(lambda _: count_rows)
+    prologue, (block,) = compiled.vectorize(lambda _: count_rows)
     with pytest.raises(CannotBatchError, match="how many rows there are"):
-        make_training_block(block)
+        make_training_block(block, compiled.wanted(prologue))
 
 
 def test_what_a_block_is_compiled_through_needs_no_garbage_collection():
-    _, (block,) = Compiled(define_body(tf.sin, VECTOR)).vectorize()
+    compiled = Compiled(define_body(tf.sin, VECTOR))
+    prologue, (block,) = compiled.vectorize()
     graphs = [weakref.ref(each.simplifier.graph) for each in block.by_number]
     gc.disable()
     try:
-        made = make_training_block(block)
+        made = make_training_block(block, compiled.wanted(prologue))
         del block
         assert [graph() for graph in graphs] == [None, None]
     finally:

@@ -24,7 +24,8 @@ class Training:
         compiled = Compiled(subgraph)
         self.compiled = compiled
         self.prologue, vectorized = compiled.vectorize()
-        self.blocks = list(map(make_training_block, vectorized))
+        wanted = compiled.wanted(self.prologue)
+        self.blocks = [make_training_block(each, wanted) for each in vectorized]
         self._captures = [compiled.captures[i] for i in self.prologue.captures]
 
     def run_prologue(self, tensors):

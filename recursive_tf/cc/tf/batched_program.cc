@@ -50,12 +50,7 @@ absl::Status BatchedSpec::Read(tf::OpKernelConstruction* ctx,
   TF_RETURN_IF_ERROR(ctx->GetAttr("gradient_plan", &gradients));
   TF_RETURN_IF_ERROR(ctx->GetAttr("names", &spec->names));
   TF_RETURN_IF_ERROR(ctx->GetAttr("block_names", &spec->block_names));
-  for (const std::vector<int64_t>* numbers : {&plan, &gradients}) {
-    for (const int64_t number : *numbers) {
-      spec->fingerprint =
-          HashCombine(spec->fingerprint, static_cast<uint64_t>(number));
-    }
-  }
+  spec->AddToFingerprint(plan);
   PlanDecoder decoder(&plan);
   if (!decoder.Decode(&spec->plan)) {
     return absl::InvalidArgumentError(decoder.error());
@@ -66,7 +61,19 @@ absl::Status BatchedSpec::Read(tf::OpKernelConstruction* ctx,
   if (!gradient_decoder.Decode(&spec->gradients)) {
     return absl::InvalidArgumentError(gradient_decoder.error());
   }
+  // What a gradient takes of the forward pass. What it gives may be less than
+  // that of another gradient of the same pass.
+  for (const BlockGradient& gradient : spec->gradients) {
+    spec->AddToFingerprint({gradient.num_extras});
+    spec->AddToFingerprint({gradient.kept.begin(), gradient.kept.end()});
+  }
   return absl::OkStatus();
+}
+
+void BatchedSpec::AddToFingerprint(const std::vector<int64_t>& numbers) {
+  for (const int64_t number : numbers) {
+    fingerprint = HashCombine(fingerprint, static_cast<uint64_t>(number));
+  }
 }
 
 absl::Status BatchedSpec::ReadBlocks(tf::OpKernelConstruction* ctx,

@@ -58,8 +58,11 @@ struct BatchedSpec {
   static absl::Status ReadBlockKind(tensorflow::OpKernelConstruction* ctx,
                                     std::vector<BlockSpec>* blocks);
 
-  // Of the plan and that of its gradient: the same for a forward op in training
-  // form and its gradient, whatever has been saved and loaded in between.
+  void AddToFingerprint(const std::vector<int64_t>& numbers);
+
+  // Of the plan and of what is kept for gradients: the same for a forward op in
+  // training form and its gradients, whatever has been saved and loaded in
+  // between.
   uint64_t fingerprint = 0;
   Plan plan;
   bool has_gradients = false;

@@ -13,6 +13,7 @@ from recursive_tf.python.batching.differentiate.training_block import (
     check_gradient,
     make_training_block,
 )
+from recursive_tf.python.batching.differentiate.wanted import Wanted
 from recursive_tf.python.batching.encode.block_functions import BlockFunctions
 from recursive_tf.python.batching.encode.encoding import encode, encode_gradients
 from recursive_tf.python.batching.encode.gradient_plan import gradient_of
@@ -32,6 +33,7 @@ from recursive_tf.python.batching.vectorize.any_number import (
     vectorize,
 )
 from recursive_tf.python.batching.vectorize.prologue import Prologue
+from recursive_tf.python.program.unneeded import NOTHING, Unneeded
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -138,7 +140,7 @@ class Compilation:
         names: Sequence[str],
     ) -> None:
         self._lock = threading.RLock()  # What is added to the prologue stays in it.
-        self._training: Training | None = None
+        self._training: dict[Unneeded, Training] = {}
         waiting_loops: set[tf.Operation] = set()
         while True:
             dense = DenseLists(graphs, waiting_loops)
@@ -173,23 +175,28 @@ class Compilation:
             for block in self.blocks
         ]
 
-    @property
-    def training(self) -> Training:
-        """What runs instead when the program is differentiated.
+    def training(self, unneeded: Unneeded = NOTHING) -> Training:
+        """Returns what runs instead when the program is differentiated.
+
+        All have the same forward parts, and take the same of them.
+
+        Args:
+            unneeded: What is not differentiated by.
 
         Raises:
             CannotBatchError: If it cannot be.
         """
         with self._lock:
-            if self._training is None:
+            if unneeded not in self._training:
                 with faults_of_compiler():
-                    self._training = self._differentiate()
-            return self._training
+                    self._training[unneeded] = self._differentiate(unneeded)
+            return self._training[unneeded]
 
-    def _differentiate(self) -> Training:
+    def _differentiate(self, unneeded: Unneeded) -> Training:
         # Gradients are added to them. So who tries again, after a fault, has others.
         vectorized, self._vectorized = self._vectorized or self._vectorize(), []
-        made = list(map(make_training_block, vectorized))
+        wanted = Wanted(self.program, self.prologue, unneeded)
+        made = [make_training_block(each, wanted) for each in vectorized]
         training = Training(
             made,
             self._functions([(b.forward, b.forward_invariants) for b in made]),
@@ -235,12 +242,14 @@ class Compilation:
         """Returns attributes that the root op has in all forms, its gradient too."""
         return dict(self._names)
 
-    def training_attributes(self, graph: tf.Graph) -> dict[str, Any]:
+    def training_attributes(
+        self, graph: tf.Graph, training: Training
+    ) -> dict[str, Any]:
         """Returns those of the root op's that are others in training form."""
         with self._lock:
             return {
                 **self.names(),
-                **self.training.forward.attributes(graph, "blocks"),
+                **training.forward.attributes(graph, "blocks"),
                 **self.outputs.attributes(graph),
-                "gradient_plan": self.training.gradient_plan(),
+                "gradient_plan": training.gradient_plan(),
             }

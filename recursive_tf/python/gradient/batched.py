@@ -19,6 +19,7 @@ from recursive_tf.python.gradient.prologue_gradients import PrologueGradients
 from recursive_tf.python.gradient.recomputed import gradient_by_recomputing
 from recursive_tf.python.program.dense import dense_or_zeros
 from recursive_tf.python.program.trainable import is_trainable
+from recursive_tf.python.program.unneeded import Unneeded, unneeded_of
 from recursive_tf.python.root_calls.root_op import (
     Carried,
     capture_indices,
@@ -37,30 +38,40 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     Returns:
         A gradient or None for each input of the op.
     """
+    unneeded = unneeded_of(op)
     activation = op.outputs[-1]
     op = activation.op  # Under a tape, `op` was a stand-in.
     name = op.get_attr("names")[0].decode()
     refuse_tangents(name, [*op.inputs, *gradients])
     try:
         compilation = compilation_of(op)
-        _to_training_form(op, compilation)
+        training = compilation.training(unneeded)
+        _to_training_form(op, compilation, training)
     except CannotBatchError as error:
         if not insists(op):
             return gradient_by_recomputing(op, gradients, error)
         raise refused(f"The gradient of SubGraph '{name}'", error) from error
-    return _gradient_by_replaying(op, compilation, gradients)
+    return _gradient_by_replaying(op, compilation, training, unneeded, gradients)
 
 
 def _gradient_by_replaying(
-    op: tf.Operation, compilation: Compilation, gradients: Sequence[Any]
+    op: tf.Operation,
+    compilation: Compilation,
+    training: Training,
+    unneeded: Unneeded,
+    gradients: Sequence[Any],
 ) -> list[Any]:
     num_args, num_captures = (len(op.get_attr(name)) for name in ("Targs", "Tcaptures"))
     args = op.inputs[:num_args]
     captures = op.inputs[num_args : num_args + num_captures]
-    arguments = [i for i, a in enumerate(args) if is_trainable(a.dtype)]
+    arguments = [
+        i
+        for i, a in enumerate(args)
+        if is_trainable(a.dtype) and i not in unneeded.arguments
+    ]
     rows = _rows_of_prologue(compilation)
     given = _given(op, gradients)
-    results = _add_backward_op(op, compilation, given, arguments, rows)
+    results = _add_backward_op(op, compilation, training, given, arguments, rows)
     by_args: list[Any] = [None] * num_args
     for index, gradient in zip(arguments, results.input_gradients, strict=True):
         gradient.set_shape(args[index].shape)
@@ -71,7 +82,7 @@ def _gradient_by_replaying(
         taker = outputs.taker_of_value(index)
         of_prologue.add(outputs.tensors[index], [gradient], taker)
     parts = iter(results.deferred_gradients)
-    for block, tensor, specs in compilation.training.invariant_gradients():
+    for block, tensor, specs in training.invariant_gradients():
         own = [next(parts) for _ in specs]
         for part, spec in zip(own, specs, strict=True):
             part.set_shape(spec.shape)
@@ -87,9 +98,11 @@ def compilation_of(op: tf.Operation) -> Compilation:
     return compiled_once(graphs_of(op), capture_indices(op), names)
 
 
-def _to_training_form(op: tf.Operation, compilation: Compilation) -> None:
+def _to_training_form(
+    op: tf.Operation, compilation: Compilation, training: Training
+) -> None:
     if not op.get_attr("keep"):
-        attributes = compilation.training_attributes(op.graph)
+        attributes = compilation.training_attributes(op.graph, training)
         tf_compat.set_attrs(op, {**attributes, "keep": True})
 
 
@@ -113,11 +126,11 @@ def _given(op: tf.Operation, gradients: Sequence[Any]) -> dict[int, tf.Tensor]:
 def _add_backward_op(
     op: tf.Operation,
     compilation: Compilation,
+    training: Training,
     given: dict[int, tf.Tensor],
     arguments: list[int],
     rows: list[int],
 ) -> Any:
-    training: Training = compilation.training
     num_outputs = len(op.get_attr("Toutputs"))
     results = [i for i in given if i < num_outputs]
     tables = [i - num_outputs for i in given if i >= num_outputs]

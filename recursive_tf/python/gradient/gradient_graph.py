@@ -1,5 +1,6 @@
 """The backward side: a graph that computes the gradient of one region."""
 
+from collections.abc import Container, Sequence
 from typing import Any, NoReturn
 
 import tensorflow as tf
@@ -141,13 +142,18 @@ class GradientGraph(FuncGraph):
             _refuse_list(tensor)
         return True
 
-    def finish(self) -> FuncGraph:
+    def finish(self, left_out: Sequence[tf.Tensor] = ()) -> FuncGraph:
         """Returns the graph with its forward values read from the backprop cache.
 
-        Also makes the region keep them.
+        Also makes the region keep them. It keeps as much whatever is left out, since
+        another tape may need more.
+
+        Args:
+            left_out: Gradients that are not returned, because nobody needs them.
         """
-        needed = _needed_ops(self)
-        kept = [(v, p) for v, p in self._kept if p.op in needed]
+        everything = _needed_ops(self, left_out)
+        kept = [(v, p) for v, p in self._kept if p.op in everything]
+        needed = _needed_ops(self, without=self.sinks.unneeded)
         # A branch may capture the handle only now, for this: before inputs are bound.
         handle = self.handle if kept else None
         outer = self.parent
@@ -237,10 +243,24 @@ def enclosing_gradient(graph: tf.Graph) -> GradientGraph | None:
     return None
 
 
-def _needed_ops(graph: FuncGraph) -> set[tf.Operation]:
-    """Returns the ops that the outputs or an effect depend on."""
-    effects = [op for op in graph.get_operations() if tf_compat.is_stateful(op)]
+def _needed_ops(
+    graph: FuncGraph,
+    others: Sequence[tf.Tensor] = (),
+    without: Container[tf.Operation] = (),
+) -> set[tf.Operation]:
+    """Returns the ops that the outputs, others or an effect depend on.
+
+    Args:
+        graph: The graph.
+        others: Tensors beside its outputs.
+        without: Effects that nobody needs.
+    """
+    effects = [
+        op
+        for op in graph.get_operations()
+        if tf_compat.is_stateful(op) and op not in without
+    ]
     return reachable(
-        [*(output.op for output in graph.outputs), *effects],
+        [*(tensor.op for tensor in (*graph.outputs, *others)), *effects],
         lambda op: [*(tensor.op for tensor in op.inputs), *op.control_inputs],
     )

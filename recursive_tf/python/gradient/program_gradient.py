@@ -1,5 +1,7 @@
 """The gradient of a whole program: a gradient procedure for each procedure."""
 
+from collections.abc import Collection
+
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
@@ -9,6 +11,7 @@ from recursive_tf.python.gradient.sinks import Sinks
 from recursive_tf.python.program.closed_graph import PUSHES
 from recursive_tf.python.program.effects import contains
 from recursive_tf.python.program.trainable import is_trainable
+from recursive_tf.python.program.unneeded import NOTHING, Unneeded
 from recursive_tf.python.tf_compat import AtomicFunction, FuncGraph
 
 
@@ -27,9 +30,12 @@ class ProgramGradient:
     """
 
     def __init__(
-        self, procedures: list[AtomicFunction], capture_indices: list[list[int]]
+        self,
+        procedures: list[AtomicFunction],
+        capture_indices: list[list[int]],
+        unneeded: Unneeded = NOTHING,
     ) -> None:
-        self.sinks = Sinks()
+        self.sinks = Sinks(unneeded.captures)
         self.inference = procedures
         self.training: list[AtomicFunction] = []
         self.gradients: list[AtomicFunction] = []
@@ -37,17 +43,30 @@ class ProgramGradient:
         self.argument_specs: list[tf.TensorSpec] = []
         graphs = [tf_compat.to_func_graph(p) for p in procedures]
         pushing = _pushing(graphs)
+        is_called = any(0 in _callees(graph) for graph in graphs)
         form = TrainingForm(lambda index: index in pushing)
         for graph, indices in zip(graphs, capture_indices, strict=True):
             region = form.region_of(graph, indices)
             arguments = _arguments(region, len(indices))
+            left_out: Collection[int] = ()
             if not self.training:
+                if not is_called:
+                    left_out = _places(region, arguments, unneeded)
                 self.argument_specs = [
                     tf.TensorSpec(a.shape, a.dtype) for a in arguments
                 ]
-            self._add(region, arguments)
+            self._add(region, arguments, left_out)
 
-    def _add(self, region: Region, arguments: list[tf.Tensor]) -> None:
+    def _add(
+        self, region: Region, arguments: list[tf.Tensor], left_out: Collection[int]
+    ) -> None:
+        """Adds the gradient of a procedure.
+
+        Args:
+            region: The procedure.
+            arguments: By what it is differentiated.
+            left_out: Which of these gradients nobody needs.
+        """
         graph = GradientGraph(region, self.sinks)
         outputs = [
             (output, graph.add_input(output))
@@ -60,7 +79,10 @@ class ProgramGradient:
                 found[id(a)] if id(a) in found else graph.capture(tf.zeros_like(a))
                 for a in arguments
             ]
-        final = graph.finish()
+            unneeded = [graph.outputs[i] for i in left_out]
+            for i in left_out:
+                graph.outputs[i] = tf.zeros(arguments[i].shape, arguments[i].dtype)
+        final = graph.finish(unneeded)
         assert not final.captures, "a gradient procedure used an outer tensor"
         self.captures.append(sorted(graph.capture_arguments))
         self.gradients.append(tf_compat.make_function(final))
@@ -73,14 +95,28 @@ def _arguments(region: Region, num_captures: int) -> list[tf.Tensor]:
     return [t for t in region.graph.inputs[1:end] if is_trainable(t.dtype)]
 
 
+def _places(
+    region: Region, arguments: list[tf.Tensor], unneeded: Unneeded
+) -> list[int]:
+    """Returns which of `arguments` are unneeded, of those whose shape is known."""
+    places = {id(tensor): i for i, tensor in enumerate(arguments)}
+    # The first input is the handle.
+    skipped = [region.graph.inputs[1 + i] for i in unneeded.arguments]
+    return [places[id(t)] for t in skipped if t.shape.is_fully_defined()]
+
+
+def _callees(graph: FuncGraph) -> set[int]:
+    """Returns the procedures that a procedure calls."""
+    return {c for op in graph.get_operations() for c in callees_within(op)}
+
+
 def _pushing(procedures: list[FuncGraph]) -> set[int]:
     """Returns the procedures that push, or call one that does."""
     callees = {}
     pushing = set()
     for index, graph in enumerate(procedures):
-        ops = graph.get_operations()
-        callees[index] = {c for op in ops for c in callees_within(op)}
-        if any(contains(op, PUSHES) for op in ops):
+        callees[index] = _callees(graph)
+        if any(contains(op, PUSHES) for op in graph.get_operations()):
             pushing.add(index)
     changed = True
     while changed:

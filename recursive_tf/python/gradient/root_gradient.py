@@ -17,6 +17,7 @@ from recursive_tf.python.gradient.sinks import (
 )
 from recursive_tf.python.program.dense import dense_or_zeros
 from recursive_tf.python.program.trainable import is_trainable
+from recursive_tf.python.program.unneeded import Unneeded, unneeded_of
 from recursive_tf.python.root_calls.root_op import (
     Carried,
     capture_indices,
@@ -36,10 +37,11 @@ def gradient_of_invoke(op: tf.Operation, *gradients: Any) -> list[Any]:
     """
     # Under a tape, `op` is a stand-in. The real one is found, and the gradient made
     # to depend on it, by reading the handle.
+    unneeded = unneeded_of(op)
     activation = op.outputs[-1]
     op = activation.op
     refuse_tangents(op.get_attr("names")[0].decode(), [*op.inputs, *gradients])
-    program = _gradient_of_program(op)
+    program = _gradient_of_program(op, unneeded)
     carried = dataclasses.replace(Carried.by(op), procedures=program.inference)
     _to_training_form(op, program)
     num_args = len(op.get_attr("Targs"))
@@ -53,6 +55,8 @@ def gradient_of_invoke(op: tf.Operation, *gradients: Any) -> list[Any]:
     results = _add_backward_op(op, program, captures, given_all)
     by_input = iter(results.input_gradients)
     by_args = [next(by_input) if is_trainable(a.dtype) else None for a in args]
+    for index in unneeded.arguments:
+        by_args[index] = None
     by_captures = _capture_gradients(program, captures, list(results.sinks))
     for tensor, gradient in zip(args, by_args, strict=True):
         if gradient is not None:
@@ -71,15 +75,20 @@ def refuse_gradient_inside(op: tf.Operation, *_gradients: Any) -> list[Any]:
     )
 
 
-def _gradient_of_program(op: tf.Operation) -> ProgramGradient:
+def _gradient_of_program(op: tf.Operation, unneeded: Unneeded) -> ProgramGradient:
     procedures = procedures_of(op)
     entry = tf_compat.to_func_graph(procedures[0])
-    known = getattr(entry, _CACHE, None)
+    known: dict[Unneeded, ProgramGradient] | None = getattr(entry, _CACHE, None)
     if known is None:
-        known = ProgramGradient(procedures, capture_indices(op))
-        for graph in (entry, tf_compat.to_func_graph(known.training[0])):
-            setattr(graph, _CACHE, known)
-    return known
+        known = {}
+        setattr(entry, _CACHE, known)
+    if unneeded not in known:
+        # Those of a root op that has been differentiated are in training form.
+        inference = next(iter(known.values())).inference if known else procedures
+        made = ProgramGradient(inference, capture_indices(op), unneeded)
+        setattr(tf_compat.to_func_graph(made.training[0]), _CACHE, known)
+        known[unneeded] = made
+    return known[unneeded]
 
 
 def _to_training_form(op: tf.Operation, program: ProgramGradient) -> None:

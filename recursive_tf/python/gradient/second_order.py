@@ -196,7 +196,7 @@ class _SecondGradient:
         graphs = [tf_compat.to_func_graph(p) for p in carried.procedures]
         try:
             compilation = compiled_once(graphs, carried.captures, carried.names)
-            _ = compilation.training
+            compilation.training()
         except CannotBatchError as error:
             fell_back(f"The second gradient of SubGraph '{carried.names[0]}'", error)
             return Chosen(None, {}, [str(error)])

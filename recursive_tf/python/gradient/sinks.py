@@ -5,7 +5,7 @@ hands its contribution to a slot of the root, and the root puts the slots togeth
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 
@@ -36,10 +36,21 @@ class Slot:
 
 
 class Sinks:
-    """The slots of a program."""
+    """The slots of a program.
 
-    def __init__(self) -> None:
+    Attributes:
+        slots: Where gradients are gathered.
+        unneeded: The ops that would gather what is not needed. They are left out, in
+            the end, with what only they need.
+
+    Args:
+        captures: Those whose gradients are not needed.
+    """
+
+    def __init__(self, captures: Collection[int] = ()) -> None:
         self.slots: list[Slot] = []
+        self.unneeded: set[tf.Operation] = set()
+        self._unneeded_captures = frozenset(captures)
 
     def add_product(
         self, handle: tf.Tensor, capture: int, left: tf.Tensor, right: tf.Tensor
@@ -72,6 +83,11 @@ class Sinks:
         *,
         is_product: bool,
     ) -> None:
+        if capture in self._unneeded_captures:
+            self.unneeded.add(
+                library.recursive_sink(handle=handle, parts=parts, slot=0)
+            )
+            return
         library.recursive_sink(handle=handle, parts=parts, slot=len(self.slots))
         specs = []
         for part in parts:

@@ -51,7 +51,7 @@ def passes_in_words(
         [*prologue, _texts(zip(blocks, functions, strict=True))]
     )
     try:
-        training = compilation.training
+        training = compilation.training()
     except CannotBatchError as error:
         return {**found, "differentiated": f"Not differentiated: {error}"}
     parts = [

@@ -12,7 +12,9 @@ from recursive_tf.python.batching.differentiate.joint_graph import (
 )
 from recursive_tf.python.batching.differentiate.part import Part
 from recursive_tf.python.batching.differentiate.split import is_leaf, split
+from recursive_tf.python.batching.differentiate.wanted import Wanted
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
+from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.vectorize.any_number import ForNumber, Vectorized
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.effects import ops_of_functions
@@ -69,7 +71,7 @@ class TrainingBlock:
         input_gradients: The inputs of the block that have a gradient.
         num_backward_extras: How many extras `backward` gives.
         kept: What `deferred` takes first, of all launches of the block, one after the
-            other.
+            other. What is of the forward pass is kept even if there is no such part.
         deferred: Then takes `deferred_invariants`. Gives the gradients of
             `invariant_gradients`. None if there are none.
         deferred_invariants: Tensors of the prologue.
@@ -93,25 +95,31 @@ class TrainingBlock:
     invariant_gradients: tuple[tuple[tf.Tensor, bool], ...]
 
 
-def make_training_block(vectorized: Vectorized) -> TrainingBlock:
+def make_training_block(vectorized: Vectorized, wanted: Wanted) -> TrainingBlock:
     """Returns a block with its gradient, for any number of rows.
+
+    What is wanted changes `backward` and `deferred` alone, and not what they take of
+    the forward pass.
 
     Args:
         vectorized: The block. Gradients are added to its graphs, which then go.
+        wanted: Which gradients it gives.
 
     Raises:
         CannotBatchError: If an op has no gradient, or one of its own; or if what is
             computed depends on how many rows there are.
     """
-    made = vectorized.form(_make, _graphs_of, _rest_of)
+    made = vectorized.form(
+        lambda number: _make(number, vectorized.block, wanted), _graphs_of, _rest_of
+    )
     for each in vectorized.by_number:
         tf_compat.dismantle(each.rows.graph)
     return made
 
 
-def _make(vectorized: ForNumber) -> TrainingBlock:
+def _make(vectorized: ForNumber, block: Block, wanted: Wanted) -> TrainingBlock:
     joint = differentiate(vectorized)
-    made = _Assembler(vectorized.rows, joint).run()
+    made = _Assembler(vectorized.rows, joint, block, wanted).run()
     tf_compat.dismantle(joint.graph)
     return made
 
@@ -140,9 +148,21 @@ def check_gradient(program: FlatProgram, op: tf.Operation) -> None:
 class _Assembler:
     """Makes a training block for a prime number of rows."""
 
-    def __init__(self, block: VectorizedBlock, joint: JointGraph) -> None:
-        self._block = block
+    def __init__(
+        self, rows: VectorizedBlock, joint: JointGraph, block: Block, wanted: Wanted
+    ) -> None:
+        self._block = rows
         self._joint = joint
+        self._of_inputs = {
+            index: gradient
+            for index, gradient in joint.input_gradients.items()
+            if wanted.of_input(block, index)
+        }
+        self._of_invariants = [
+            (rows.invariants[index], parts)
+            for index, parts in joint.invariant_gradients
+            if wanted.of_invariant(rows.invariants[index])
+        ]
         self._split = split(joint)
         known = set(map(id, self._joint.outputs))
         self._extras = [t for t in self._split.of_block if id(t) not in known]
@@ -150,8 +170,9 @@ class _Assembler:
 
     def run(self) -> TrainingBlock:
         joint, cut = self._joint, self._split
-        at_once = [*joint.input_gradients.values(), *cut.extras]
-        late = [part for _, parts in joint.invariant_gradients for part in parts]
+        late = [part for _, parts in self._of_invariants for part in parts]
+        extras = cut.extras if late else []
+        at_once = [*self._of_inputs.values(), *extras]
         needed = _leaves(at_once, cut.tape) | set(map(id, cut.kept))
         cotangents = {i: t for i, t in joint.cotangents.items() if id(t) in needed}
 
@@ -169,14 +190,13 @@ class _Assembler:
             cotangents=tuple(cotangents),
             backward=backward.graph if at_once else None,
             backward_invariants=tuple(backward.invariants),
-            input_gradients=tuple(joint.input_gradients),
-            num_backward_extras=len(cut.extras),
+            input_gradients=tuple(self._of_inputs),
+            num_backward_extras=len(extras),
             kept=tuple(self._places[id(tensor)] for tensor in cut.kept),
             deferred=deferred.graph if late else None,
             deferred_invariants=tuple(deferred.invariants),
             invariant_gradients=tuple(
-                (self._block.invariants[index], len(parts) > 1)
-                for index, parts in joint.invariant_gradients
+                (tensor, len(parts) > 1) for tensor, parts in self._of_invariants
             ),
         )
 

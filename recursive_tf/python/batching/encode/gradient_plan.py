@@ -52,5 +52,5 @@ def gradient_of(block: TrainingBlock) -> BlockGradient:
         tape=tuple(kept.index(value) for value in block.tape),
         cotangents=block.cotangents,
         input_gradients=block.input_gradients,
-        deferred=tuple(map(place, block.kept)),
+        deferred=tuple(map(place, block.kept if block.deferred is not None else ())),
     )
