@@ -11,7 +11,6 @@ from tests.language.features import feature
 
 feature = partial(feature, "Control flow in bodies")
 
-
 ROWS = [0.2, 1.0, -0.5]
 
 

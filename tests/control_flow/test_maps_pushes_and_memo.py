@@ -13,7 +13,6 @@ from tests.language.features import feature
 
 feature = partial(feature, "Control flow in bodies")
 
-
 CHILDREN = tf.constant([[1, 2], [4, 3], [4, -1], [-1, -1], [-1, -1]])
 
 
