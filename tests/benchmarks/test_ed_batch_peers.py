@@ -19,6 +19,7 @@ from benchmarks.workers import Worker
 from benchmarks.works.lstm_nmt import END, LONGEST
 from benchmarks.works.texts import Texts
 from benchmarks.yardstick.agreement import disagreement
+from tests.helpers import equations
 
 pytestmark = pytest.mark.slow
 
@@ -141,23 +142,9 @@ def translated(work, numbers):
 def along_trees(work, numbers):
     w = doubles(work)
     batch = work.trees.batch(numbers)
-    states = []
-    for left, right, word in zip(batch.left, batch.right, batch.word, strict=True):
-        if left < 0:
-            x = w["embedding"][word]
-            states.append(np.tanh(x @ w["leaf_kernel"] + w["leaf_bias"]))
-        else:
-            states.append(gated(w, states[left], states[right]))
-    return sum(np.sum(states[root] ** 2) for root in batch.roots)
-
-
-def gated(w, left, right):
-    q = np.concatenate([left, right])
-    gates = q @ w["gate_kernel"] + w["gate_bias"]
-    reset, scores = gates[: len(q)], np.exp(gates[len(q) :].reshape(3, -1))
-    candidate = (sigmoid(reset) * q) @ w["candidate_kernel"] + w["candidate_bias"]
-    choices = np.stack([left, right, np.tanh(candidate)])
-    return np.sum(scores / scores.sum(0) * choices, 0)
+    vectors = w["embedding"][batch.word]
+    states = equations.states_of(equations.TreeGRU(w), batch.left, batch.right, vectors)
+    return sum(np.sum(states[root][0] ** 2) for root in batch.roots)
 
 
 LOSSES = {
@@ -186,17 +173,12 @@ def backward(w, name, steps):
 
 def run(w, name, steps, h=0.0, c=0.0):
     """Returns h of all steps and the last c, as benchmarks/works/sequences.py says."""
-    units = len(w[f"{name}_recurrent"])
-    h, c = np.zeros(units) + h, np.zeros(units) + c
+    recurrent = w[f"{name}_recurrent"]
+    kernel = np.concatenate([w[f"{name}_kernel"], recurrent])
+    step = equations.LSTM(kernel, w[f"{name}_bias"], "ifuo")
+    h, c = np.zeros(len(recurrent)) + h, np.zeros(len(recurrent)) + c
     states = []
     for x in steps:
-        gates = x @ w[f"{name}_kernel"] + h @ w[f"{name}_recurrent"]
-        i, f, u, o = np.split(gates + w[f"{name}_bias"], 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(u)
-        h = sigmoid(o) * np.tanh(c)
+        h, c = step([x, h], c)
         states.append(h)
     return np.stack(states), c
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))

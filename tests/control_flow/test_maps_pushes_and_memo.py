@@ -1,4 +1,4 @@
-"""What is mapped over children, pushed or shared in bodies: rows of docs/language.md."""
+"""What bodies map over children, push or share: rows of docs/language.md."""
 
 from functools import partial
 

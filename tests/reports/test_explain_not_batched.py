@@ -109,4 +109,6 @@ def test_an_input_whose_shape_varies_is_named():
     with rtf.SubGraph("f") as f:
         f.output(tf.reduce_sum(f.input(tf.float32, [None], name="words")))
     (reason,) = rtf.explain(f).reasons
-    assert re.search(r"Input 'words' at .*test_explain_not_batched.py:\d+: its shape", reason)
+    assert re.search(
+        r"Input 'words' at .*test_explain_not_batched.py:\d+: its shape", reason
+    )
