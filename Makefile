@@ -77,6 +77,8 @@ static: $(VENV)/.dev
 	$(STEP) "layers"
 	@$(IN_VENV)/lint-imports --no-logo
 	@$(IN_VENV)/python tools/check_layers.py
+	$(STEP) "lengths"
+	@$(IN_VENV)/python tools/check_lengths.py
 
 .PHONY: core-tests
 core-tests: $(VENV)/.build ## The C++ core's tests alone

@@ -2,7 +2,9 @@
 
 Read this file from top to bottom: it builds, in some 200 lines of code and 30 of
 example, the idea on which the library stands (Jeong et al., EuroSys 2018, sections 3 to
-5). A *SubGraph* is a dataflow graph that may contain calls of itself. Every call that
+5). With what explains them it is one file of over 400 lines, to be read in one go.
+
+A *SubGraph* is a dataflow graph that may contain calls of itself. Every call that
 runs is an *invocation*, and its *path*, the call sites that lead to it from the root,
 names it. Forward values stay in a *backprop cache* under that path. The gradient is the
 mirrored recursion: it visits the same paths and reads the cache.

@@ -20,12 +20,12 @@ def page(tests: pathlib.Path) -> str:
     """Returns the page for a folder of folders of tests."""
     folders = sorted({path.parent for path in tests.glob("**/test_*.py")})
     return HEAD + "".join(
-        f"\n## {folder.relative_to(tests)}\n\n" + "".join(_lines(folder))
+        f"\n## {folder.relative_to(tests)}\n\n" + "".join(_lines(folder, tests))
         for folder in folders
     )
 
 
-def _lines(folder: pathlib.Path) -> Iterator[str]:
+def _lines(folder: pathlib.Path, tests: pathlib.Path) -> Iterator[str]:
     """Yields a line for each file of a folder.
 
     Raises:
@@ -35,7 +35,7 @@ def _lines(folder: pathlib.Path) -> Iterator[str]:
         said = ast.get_docstring(ast.parse(path.read_text()))
         if not said:
             raise ValueError(f"{path} lacks a docstring that says what it tests.")
-        yield f"- [{path.stem}]({path.relative_to(folder.parent)}): {_first(said)}\n"
+        yield f"- [{path.stem}]({path.relative_to(tests)}): {_first(said)}\n"
 
 
 def _first(docstring: str) -> str:

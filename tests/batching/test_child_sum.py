@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers import equations
 from tests.helpers.derivatives import squares_of
 from tests.helpers.values import as_numpy
 
@@ -184,15 +185,13 @@ def test_a_chain_is_as_long_as_memory():
 def chain_by_hand(cell, length):
     """Returns the last state, and how its loss changes when all of `u_f` grows."""
     words_iou, words_f, u_iou, u_f = as_numpy([v.read_value() for v in cell.variables])
-    sigmoid = lambda x: 1.0 / (1.0 + np.exp(-x))  # noqa: E731
+    words = np.concatenate([words_iou, words_f], 1)
 
     def last(u_f):
+        kernel = np.concatenate([u_iou, u_f], 1)
         h = c = np.zeros([SIZE])
-        for node in range(length):
-            i, o, u = np.split(words_iou[node] + h @ u_iou, 3)
-            f = sigmoid(words_f[node] + h @ u_f)
-            c = sigmoid(i) * np.tanh(u) + f * c
-            h = sigmoid(o) * np.tanh(c)
+        for word in words:  # Of one child each: the LSTM of a sequence.
+            h, c = equations.LSTM(kernel, word, "iouf")([h], c)
         return h, c
 
     step = 1e-6

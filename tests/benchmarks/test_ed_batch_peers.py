@@ -19,6 +19,7 @@ from benchmarks.workers import Worker
 from benchmarks.works.lstm_nmt import END, LONGEST
 from benchmarks.works.texts import Texts
 from benchmarks.yardstick.agreement import disagreement
+from tests.helpers import equations
 
 pytestmark = pytest.mark.slow
 
@@ -138,62 +139,31 @@ def translated(work, numbers):
     return loss
 
 
-def along_trees(leaf, inside):
-    """Returns the loss of a work over trees; a state begins with its output."""
+def along_trees(cells_of):
+    """Returns the loss of a work over trees; its cells by the labels of nodes."""
 
     def loss(work, numbers):
-        w = doubles(work)
+        cells = cells_of(doubles(work))
         batch = work.trees.batch(numbers)
+        vectors = doubles(work)["embedding"][batch.word]
         states = []
-        nodes = (batch.left, batch.right, batch.word, batch.label)
-        for left, right, word, label in zip(*nodes, strict=True):
-            if left < 0:
-                states.append(leaf(w, w["embedding"][word]))
-            else:
-                states.append(inside(w, states[left], states[right], label))
+        nodes = (vectors, batch.left, batch.right, batch.label)
+        for x, left, right, label in zip(*nodes, strict=True):
+            children = [states[left], states[right]] if left >= 0 else []
+            states.append(cells[label % len(cells)](x, children))
         return sum(np.sum(states[root][0] ** 2) for root in batch.roots)
 
     return loss
 
 
-def gru_leaf(w, x):
-    return (np.tanh(x @ w["leaf_kernel"] + w["leaf_bias"]),)
-
-
-def gru_inside(w, left, right, label):
-    q = np.concatenate([*left, *right])
-    gates = q @ w["gate_kernel"] + w["gate_bias"]
-    reset, scores = gates[: len(q)], np.exp(gates[len(q) :].reshape(3, -1))
-    candidate = (sigmoid(reset) * q) @ w["candidate_kernel"] + w["candidate_bias"]
-    choices = np.stack([*left, *right, np.tanh(candidate)])
-    return (np.sum(scores / scores.sum(0) * choices, 0),)
-
-
-def lstm_leaf(w, x):
-    i, o, u = np.split(x @ w["first_leaf_kernel"] + w["first_leaf_bias"], 3)
-    c = sigmoid(i) * np.tanh(u)
-    return sigmoid(o) * np.tanh(c), c
-
-
-def lstm_inside(w, left, right, label):
-    kind = ("first", "second")[label % 2]
-    gates = np.concatenate([left[0], right[0]]) @ w[f"{kind}_kernel"]
-    i, f_left, f_right, o, u = np.split(gates + w[f"{kind}_bias"], 5)
-    c = sigmoid(i) * np.tanh(u)
-    c += sigmoid(f_left) * left[1] + sigmoid(f_right) * right[1]
-    return sigmoid(o) * np.tanh(c), c
-
-
-def mv_leaf(w, x):
-    units = len(w["vector_bias"])
-    return x[:units], np.eye(units) + x[units:].reshape(units, units).T
-
-
-def mv_inside(w, left, right, label):
-    (a, a_matrix), (b, b_matrix) = left, right
-    both = np.concatenate([b_matrix @ a, a_matrix @ b])
-    matrix = w["matrix_kernel"].T @ np.concatenate([a_matrix, b_matrix])
-    return np.tanh(both @ w["vector_kernel"] + w["vector_bias"]), matrix
+def two_kinds(w):
+    """Returns the cells of two kinds of node, of which the first has all leaves."""
+    names = ("recurrent_kernel", "kernel"), ("recurrent_bias", "bias")
+    leaf = {name: w[f"first_{name}"] for name in ("leaf_kernel", "leaf_bias")}
+    return [
+        equations.TreeLSTM(leaf | {name: w[f"{kind}_{own}"] for name, own in names})
+        for kind in ("first", "second")
+    ]
 
 
 def along_lattices(word, position):
@@ -223,14 +193,14 @@ def along_lattices(word, position):
 def lattice_lstm_word(w, x, begin):
     h, c = begin
     i, f, g = np.split(of_both(w, "word", x, h), 3)
-    return None, sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+    return None, equations.sigmoid(f) * c + equations.sigmoid(i) * np.tanh(g)
 
 
 def lattice_lstm_position(w, x, before, memories):
     h, c = before
     i, o, g = np.split(of_both(w, "position", x, h), 3)
-    new = mixed(w, x, sigmoid(i), np.tanh(g), c, memories)
-    return sigmoid(o) * np.tanh(new), new
+    new = mixed(w, x, equations.sigmoid(i), np.tanh(g), c, memories)
+    return equations.sigmoid(o) * np.tanh(new), new
 
 
 def lattice_gru_word(w, x, begin):
@@ -244,7 +214,7 @@ def lattice_gru_position(w, x, before, memories):
 
 
 def gate_and_candidate(w, node, x, h):
-    r, z = np.split(sigmoid(of_both(w, node, x, h)), 2)
+    r, z = np.split(equations.sigmoid(of_both(w, node, x, h)), 2)
     return z, np.tanh(of_both(w, f"{node}_candidate", x, r * h))
 
 
@@ -258,7 +228,7 @@ def mixed(w, x, i, g, before, memories):
         return (1 - i) * before + i * g
     m = np.stack(memories)
     of_x = x @ w["link_x_kernel"] + w["link_bias"]
-    shares = np.exp(sigmoid(of_x + m @ w["link_c_kernel"]))
+    shares = np.exp(equations.sigmoid(of_x + m @ w["link_c_kernel"]))
     return (np.exp(i) * g + np.sum(shares * m, 0)) / (np.exp(i) + shares.sum(0))
 
 
@@ -266,9 +236,9 @@ LOSSES = {
     "bilstm_tagger": tagged,
     "bilstm_char_tagger": tagged_by_characters,
     "lstm_nmt": translated,
-    "tree_gru": along_trees(gru_leaf, gru_inside),
-    "mv_rnn": along_trees(mv_leaf, mv_inside),
-    "tree_lstm_two_kinds": along_trees(lstm_leaf, lstm_inside),
+    "tree_gru": along_trees(lambda w: [equations.TreeGRU(w)]),
+    "mv_rnn": along_trees(lambda w: [equations.MVRNN(w)]),
+    "tree_lstm_two_kinds": along_trees(two_kinds),
     "lattice_lstm": along_lattices(lattice_lstm_word, lattice_lstm_position),
     "lattice_gru": along_lattices(lattice_gru_word, lattice_gru_position),
 }
@@ -292,17 +262,12 @@ def backward(w, name, steps):
 
 def run(w, name, steps, h=0.0, c=0.0):
     """Returns h of all steps and the last c, as benchmarks/works/sequences.py says."""
-    units = len(w[f"{name}_recurrent"])
-    h, c = np.zeros(units) + h, np.zeros(units) + c
+    recurrent = w[f"{name}_recurrent"]
+    kernel = np.concatenate([w[f"{name}_kernel"], recurrent])
+    step = equations.LSTM(kernel, w[f"{name}_bias"], "ifuo")
+    h, c = np.zeros(len(recurrent)) + h, np.zeros(len(recurrent)) + c
     states = []
     for x in steps:
-        gates = x @ w[f"{name}_kernel"] + h @ w[f"{name}_recurrent"]
-        i, f, u, o = np.split(gates + w[f"{name}_bias"], 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(u)
-        h = sigmoid(o) * np.tanh(c)
+        h, c = step([x, h], c)
         states.append(h)
     return np.stack(states), c
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))

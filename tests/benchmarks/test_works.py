@@ -1,5 +1,7 @@
 """Works are the same for every system: trees, weights, and what is computed."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,8 @@ from benchmarks.peers.ours import RecursiveTF
 from benchmarks.works import making, mv_rnn
 from benchmarks.works import work as works
 from benchmarks.yardstick.bounds import Needs, bounds, needs_of
+from tests.helpers import equations
+from tests.helpers.differences import central_differences
 
 each_work = pytest.mark.parametrize("name", making.WORKS)
 
@@ -104,13 +108,10 @@ def loss_of(work, trees, weights=None):
     """Node by node, in double precision, as the files of the works say it."""
     w = {k: v.astype(float) for k, v in (weights or work.weights).items()}
     batch = work.trees.batch(trees)
-    states = []
-    for node, word in enumerate(batch.word):
-        if batch.left[node] < 0:
-            states.append(LEAF[work.name](w, w["embedding"][word]))
-        else:
-            left, right = states[batch.left[node]], states[batch.right[node]]
-            states.append(INTERNAL[work.name](w, left, right))
+    own = {"recurrent_kernel": w["kernel"], "recurrent_bias": w["bias"]}
+    cell = CELLS[work.name]({**w, **own})
+    vectors = w["embedding"][batch.word]
+    states = equations.states_of(cell, batch.left, batch.right, vectors)
     chosen = batch.roots if work.recursion.loss_at == "roots" else range(len(states))
     total = 0.0
     for node in chosen:
@@ -119,55 +120,17 @@ def loss_of(work, trees, weights=None):
     return total / len(trees)
 
 
-def differences(work, name, trees, step=1e-4):
+def differences(work, name, trees):
     """Central differences of the loss by each element of a weight."""
-    gradient = np.zeros(work.weights[name].shape)
-    for at in np.ndindex(gradient.shape):
-        losses = []
-        for sign in (1, -1):
-            weights = {k: v.astype(float) for k, v in work.weights.items()}
-            weights[name][at] += sign * step
-            losses.append(loss_of(work, trees, weights))
-        gradient[at] = (losses[0] - losses[1]) / (2 * step)
-    return gradient
+    weights = {k: v.astype(float) for k, v in work.weights.items()}
+    loss = functools.partial(loss_of, work, trees, weights)
+    return central_differences(loss, weights[name], step=1e-4)
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def lstm_leaf(w, x):
-    i, o, u = np.split(x @ w["leaf_kernel"] + w["leaf_bias"], 3)
-    c = sigmoid(i) * np.tanh(u)
-    return sigmoid(o) * np.tanh(c), c
-
-
-def lstm_internal(w, left, right):
-    h = np.concatenate([left[0], right[0]])
-    i, f_left, f_right, o, u = np.split(h @ w["kernel"] + w["bias"], 5)
-    c = (
-        sigmoid(i) * np.tanh(u)
-        + sigmoid(f_left) * left[1]
-        + sigmoid(f_right) * right[1]
-    )
-    return sigmoid(o) * np.tanh(c), c
-
-
-def layer(activation):
-    def internal(w, left, right):
-        h = np.concatenate([left[0], right[0]])
-        return (activation(h @ w["kernel"] + w["bias"]),)
-
-    return internal
-
-
-LEAF = {
-    "treelstm": lstm_leaf,
-    "treernn": lambda w, x: (x,),
-    "treefc": lambda w, x: (x,),
-}
-INTERNAL = {
-    "treelstm": lstm_internal,
-    "treernn": layer(np.tanh),
-    "treefc": layer(lambda x: np.maximum(x, 0)),
+CELLS = {
+    "treelstm": equations.TreeLSTM,
+    "treernn": equations.TreeRNN,
+    "treefc": functools.partial(
+        equations.TreeRNN, activation=lambda x: np.maximum(x, 0)
+    ),
 }

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context  # noqa: TID251
 
 import recursive_tf as rtf
-from tests.decorator.programs import define_base_first
+from tests.decorator.branches import define_base_first
 
 pytestmark = pytest.mark.every_executor
 

@@ -4,15 +4,15 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from tests.decorator import programs
+from tests.decorator import branches, functions, loops
 from tests.decorator.programs import BRANCHES, FUNCTIONS, LOOPS, plain
 
 PROGRAMS = (*BRANCHES, *LOOPS, *FUNCTIONS)
 IN_FUNCTIONS = (
-    programs.define_early_returns,
-    programs.define_while,
-    programs.define_mutual,
-    programs.define_subgraph_in_the_body_that_calls_out,
+    branches.define_early_returns,
+    loops.define_while,
+    functions.define_mutual,
+    functions.define_subgraph_in_the_body_that_calls_out,
 )
 
 
@@ -26,7 +26,7 @@ def values(function, numbers):
 
 @pytest.mark.every_executor
 @pytest.mark.falls_back(
-    "its lists differ from call to call", at=programs.define_for_over_rows
+    "its lists differ from call to call", at=loops.define_for_over_rows
 )
 @pytest.mark.parametrize("define", PROGRAMS, ids=name_of)
 def test_a_decorated_function_computes_what_python_computes(define):

@@ -22,6 +22,17 @@ def curvatures(function, x, variables):
     return outer.gradient(total, sources, unconnected_gradients="zero")
 
 
+def slopes_of_slope(f, x, sources):
+    """Returns the gradients by sources of the gradient of f(x) by x."""
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = f(x)
+        slope = inner.gradient(y, x)
+    return outer.gradient(slope, sources)
+
+
 def squares_of(gradients):
     """Returns the sum of the squares of all elements."""
     return sum(tf.reduce_sum(tf.convert_to_tensor(g) ** 2) for g in gradients)

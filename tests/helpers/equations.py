@@ -1,8 +1,9 @@
 """The cells' equations in NumPy, as the papers have them: a matrix for each gate.
 
-They share no code with the library, nor with `docs/from_scratch.py`. Each function
-takes weights by name and returns a function of x and of the children's states, which
-returns a state whose first element is what the cell shows.
+They share no code with the library, with `docs/from_scratch.py`, nor with
+`benchmarks/works`. Each function takes weights by name and returns a function of x and
+of the children's states, which returns a state whose first element is what the cell
+shows; that of sequences, `LSTM`, says what it takes.
 """
 
 import numpy as np
@@ -22,13 +23,31 @@ def gates(kernel, bias, *names):
     }
 
 
-def TreeRNN(weights):  # noqa: N802
+def LSTM(kernel, bias, names="ifou"):  # noqa: N802
+    """Returns a step of a sequence: from vectors, e.g. x and h, and c, to h and c.
+
+    Args:
+        kernel: Of the vectors, one after the other.
+        bias: Of the gates.
+        names: Of the gates, in their order in both: input, forget, output, update.
+    """
+    gate = gates(kernel, bias, *names)
+
+    def step(vectors, c):
+        q = np.concatenate(vectors)
+        c = sigmoid(gate["i"](q)) * np.tanh(gate["u"](q)) + sigmoid(gate["f"](q)) * c
+        return sigmoid(gate["o"](q)) * np.tanh(c), c
+
+    return step
+
+
+def TreeRNN(weights, activation=np.tanh):  # noqa: N802
     w, b = weights["recurrent_kernel"].T, weights["recurrent_bias"]
 
     def cell(x, children):
         if not children:
             return (x,)
-        return (np.tanh(w @ np.concatenate([children[0][0], children[1][0]]) + b),)
+        return (activation(w @ np.concatenate([children[0][0], children[1][0]]) + b),)
 
     return cell
 
@@ -143,3 +162,18 @@ def ChildSum(weights):  # noqa: N802
         return o * np.tanh(c), c
 
     return cell
+
+
+def states_of(cell, left, right, x):
+    """Returns the states of the nodes of binary trees, whose leaves have no child: -1.
+
+    Args:
+        cell: One of the above.
+        left: The left child of each node, which comes before it.
+        right: The right one.
+        x: What each node takes.
+    """
+    states = []
+    for own, *links in zip(x, left, right, strict=True):
+        states.append(cell(own, [states[child] for child in links if child >= 0]))
+    return states

@@ -8,6 +8,9 @@ import recursive_tf as rtf
 W, X, N = 1.5, 0.8, 4
 BY_X = N * W**N * X ** (N - 1)
 BY_W = N * X**N * W ** (N - 1)
+BY_XX = N * (N - 1) * W**N * X ** (N - 2)
+BY_XW = N * N * W ** (N - 1) * X ** (N - 1)
+BY_WW = N * (N - 1) * X**N * W ** (N - 2)
 
 
 def power(w, dtype=tf.float32):

@@ -74,8 +74,10 @@ _features: dict[tuple[str, str], Feature] = {}
 
 
 def registered_features() -> list[Feature]:
-    """Returns the rows of the test modules that were imported, in order."""
-    return sorted(_features.values(), key=lambda f: SECTIONS.index(f.section))
+    """Returns the rows of the test modules, in whatever order these were imported."""
+    return sorted(
+        _features.values(), key=lambda f: (SECTIONS.index(f.section), f.module)
+    )
 
 
 def feature(

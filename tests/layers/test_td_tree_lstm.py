@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers import equations
 from tests.layers.cells import random_weights
 
 pytestmark = pytest.mark.slow
@@ -104,17 +105,13 @@ def test_the_likelihood_of_a_tree_is_as_word_by_word(executor):
 def test_a_step_is_the_equations():
     cell = cell_of()
     weights = {w.name: w.numpy() for w in cell.weights}
-    sigmoid = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
     h, c = np.linspace(-1, 1, UNITS), np.linspace(2, -1, UNITS)
     state = rtf.layers.LSTMState(tf.constant(h), tf.constant(c))
     for edge in EDGES:
-        both = np.concatenate([weights["embeddings"][2], h])
-        gates = weights[f"{edge}_kernel"].T @ both + weights[f"{edge}_bias"]
-        i, f, o, u = np.split(gates, 4)
-        new = sigmoid(i) * np.tanh(u) + sigmoid(f) * c
+        step = equations.LSTM(weights[f"{edge}_kernel"], weights[f"{edge}_bias"])
+        expected = step([weights["embeddings"][2], h], c)
         found = cell(state, tf.constant(2), edge=edge)
-        np.testing.assert_allclose(found.c, new, rtol=1e-12)
-        np.testing.assert_allclose(found.h, sigmoid(o) * np.tanh(new), rtol=1e-12)
+        np.testing.assert_allclose([found.h, found.c], expected, rtol=1e-12)
 
 
 # --- A tree that the cell decides over

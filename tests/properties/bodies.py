@@ -8,64 +8,32 @@ gradient.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.properties.expressions import Expressions
-from tests.properties.headers import HeaderDrawing, fixed_types, value_types
-from tests.properties.picking import pick, pick_some
+from tests.properties.calls import MAX_NESTING, CallDrawing, shapes_of
+from tests.properties.headers import fixed_types, value_types
 from tests.properties.scopes import Scope
 from tests.properties.syntax import (
-    COUNTS,
     INT32,
     Apply,
     Block,
-    Call,
     Conditional,
     Const,
     Count,
     Define,
-    Draw,
     Expression,
     Header,
-    Let,
     Loop,
-    Map,
-    Push,
     Statement,
     SubGraph,
     Type,
-    Var,
 )
 
-MAX_NESTING = 2
 
-
-class BodyDrawing:
-    """Draws SubGraphs of one program.
-
-    Attributes:
-        is_linear: The program pushes.
-        counts: The program has an effect.
-        drawn: The tables whose rows are drawn at random.
-    """
-
-    def __init__(
-        self,
-        headers: HeaderDrawing,
-        callable_anywhere: Mapping[str, Header],
-        captures: list[Var],
-        *,
-        drawn: tuple[str, ...] = (),
-        counts: bool,
-    ) -> None:
-        self.draw, self.sizes, self.headers = headers.draw, headers.sizes, headers
-        self.tables, self.drawn = dict(headers.tables), drawn
-        self.callable, self.captures = dict(callable_anywhere), captures
-        self.is_linear, self.counts = bool(self.tables), counts
-        self.num_names = 0
+class BodyDrawing(CallDrawing):
+    """Draws SubGraphs of one program."""
 
     def subgraph(self, header: Header, around: Scope | None = None) -> SubGraph:
         """Draws the SubGraph of a header; `around` is where it is defined."""
@@ -93,35 +61,6 @@ class BodyDrawing:
         body = getattr(self, f"_{header.kind}_body")(scope)
         return SubGraph(header, node, fuel, inputs, body)
 
-    def _may_call(self, caller: Header, callee: Header) -> bool:
-        if caller.kind == "tree":
-            return True
-        if caller.kind == "shared":
-            return self._may_share(callee)
-        if caller.kind == "fuel":
-            return callee.kind == "fuel" or self._may_help_anywhere(callee)
-        return False
-
-    def _may_share(self, callee: Header) -> bool:
-        """What pushes is called for one node once, which is not known of children."""
-        return callee.kind in ("shared", "fuel") or not self.is_linear
-
-    def _may_help_anywhere(self, callee: Header) -> bool:
-        return callee.kind == "plain" and not self.is_linear
-
-    def name(self, kind: Type, prefix: str = "v") -> Var:
-        """Returns a new variable."""
-        self.num_names += 1
-        return Var(f"{prefix}{self.num_names}", kind)
-
-    def expressions(self, scope: Scope) -> Expressions:
-        found = Expressions(self.draw, self.sizes, scope.variables)
-        found.growing = scope.growing
-        return found
-
-    def _pick(self, choices: Any) -> Any:
-        return pick(self.draw, choices)
-
     # --- Bodies
 
     def _tree_body(self, scope: Scope) -> Block:
@@ -129,7 +68,7 @@ class BodyDrawing:
         dispatches = [self._by_leaf, self._by_inner, self._by_count]
         if self._stackable(scope, "tree", "shared"):
             dispatches.append(self._by_map)
-        if not self.is_linear and None not in _shapes(scope.header.outputs):
+        if not self.is_linear and None not in shapes_of(scope.header.outputs):
             dispatches.append(self._by_loop)
         statements.append(self._pick(dispatches)(scope))
         return self._finish(scope, statements)
@@ -208,9 +147,6 @@ class BodyDrawing:
     def _by_map(self, scope: Scope) -> Statement:
         return self._map(scope, self._pick(self._stackable(scope, "tree", "shared")))
 
-    def _count_of(self, scope: Scope) -> Expression:
-        return Apply("row", (COUNTS, scope.node), INT32)
-
     def _with_children(self, scope: Scope, known: int) -> Scope:
         # A branch beside this one may have had them: none is handed out twice.
         first = scope.num_given if self.is_linear else scope.num_known
@@ -222,9 +158,6 @@ class BodyDrawing:
         )
 
     # --- Statements
-
-    arity = 2  # Of the program, which sets both.
-    num_sure = 1  # How many children a node has that is no leaf.
 
     def statements(self, scope: Scope, most: int) -> list[Statement]:
         """Draws some statements, and puts what they define in scope."""
@@ -247,54 +180,6 @@ class BodyDrawing:
             kinds.append(self._define)
         return self._pick(kinds)(scope)
 
-    def _kinds_of_calls(self, scope: Scope) -> list[Any]:
-        kinds: list[Any] = []
-        if self._callees(scope, "tree", "shared") and scope.children:
-            kinds += [self._visit] * 3
-        if self._mapped(scope):
-            kinds.append(self._nested_map)
-        if scope.header.kind != "shared" and self._callees(scope, "shared"):
-            kinds += [self._share] * 2
-        if scope.fuel is None and self._callees(scope, "fuel"):
-            kinds.append(self._start_countdown)
-        if scope.helpers:
-            kinds += [self._help] * 2
-        return kinds
-
-    def _let(self, scope: Scope) -> Statement:
-        expressions = self.expressions(scope)
-        kind = self._pick(value_types(self.sizes))
-        value = expressions.of(kind)
-        target = self.name(kind)
-        if kind.is_differentiable and not expressions.is_bounded(value):
-            scope.growing.add(target.name)
-        scope.variables.append(target)
-        return Let(target, value)
-
-    def _cell(self, scope: Scope) -> Statement:
-        """Draws what most cells begin with: a weight, times two vectors joined."""
-        vectors = self._joinable(scope)
-        weight = self.expressions(scope).of(self.sizes.wide())
-        args = (weight, self._pick(vectors[::-1][:3]), self._pick(vectors[::-1][1:3]))
-        target = self.name(self.sizes.vector())
-        scope.growing.add(target.name)
-        scope.variables.append(target)
-        return Let(target, Apply("wide", args, target.type))
-
-    def _joinable(self, scope: Scope) -> list[Var]:
-        """Returns bounded vectors that each activation has of its own."""
-        found = [v for v in scope.variables if v.type == self.sizes.vector()]
-        apart = {v.name for v in self.captures} | scope.growing
-        return [v for v in found if v.name not in apart]
-
-    def _push(self, scope: Scope, table: str) -> Statement:
-        scope.tables.remove(table)
-        if table in self.drawn:
-            target = self.name(self.tables[table])
-            scope.variables.append(target)
-            return Draw(target, table)
-        return Push(table, self.expressions(scope).of(self.tables[table]))
-
     def _define(self, scope: Scope) -> Statement:
         kind = self._pick(["fuel", "tree"])
         name = self.name(INT32, "local").name
@@ -304,103 +189,7 @@ class BodyDrawing:
         scope.may_define = False
         return Define(subgraph)
 
-    # --- Calls
-
-    def _callees(self, scope: Scope, *kinds: str) -> list[Header]:
-        return [header for header in scope.callable.values() if header.kind in kinds]
-
-    def _calls(self, scope: Scope) -> list[Statement]:
-        """Draws the calls with which a branch begins: for most of the children."""
-        if not self._callees(scope, "tree", "shared"):
-            return []
-        count = min(len(scope.children), self._pick([2, 1, 3]))
-        found = [self._visit(scope) for _ in range(count)]
-        if len(self._joinable(scope)) > 1 and self._pick([False, True]):
-            found.append(self._cell(scope))
-        return found
-
-    def _visit(self, scope: Scope) -> Statement:
-        child = self._pick(scope.children)
-        if self.is_linear:
-            scope.children.remove(child)
-        callees = self._callees(scope, "tree", "shared")
-        return self._call(scope, self._pick(callees), child, None)
-
-    def _share(self, scope: Scope) -> Statement:
-        return self._call(scope, self._pick(self._callees(scope, "shared")), None, None)
-
-    def _start_countdown(self, scope: Scope) -> Statement:
-        fuel = self._some_fuel(scope)
-        child = self._pick([None, *scope.children])
-        return self._call(scope, self._pick(self._callees(scope, "fuel")), child, fuel)
-
-    def _some_fuel(self, scope: Scope) -> Expression:
-        drawn = self._drawn_fuel(scope)
-        return self._pick([Const(2, INT32), Const(1, INT32), drawn, Const(0, INT32)])
-
-    def _drawn_fuel(self, scope: Scope) -> Expression:
-        return Apply("mod_three", (self.expressions(scope).of(INT32, 1),), INT32)
-
-    def _countdown(self, scope: Scope) -> Statement:
-        assert scope.fuel is not None
-        less = Apply("minus_one", (scope.fuel,), INT32)
-        return self._call(scope, self._pick(self._callees(scope, "fuel")), None, less)
-
-    def _help(self, scope: Scope) -> Statement:
-        name = self._pick(scope.helpers)
-        if self.is_linear:
-            scope.helpers.remove(name)
-        return self._call(scope, scope.callable[name], None, None)
-
-    def _call(
-        self,
-        scope: Scope,
-        callee: Header,
-        child: Expression | None,
-        fuel: Expression | None,
-    ) -> Statement:
-        expressions = self.expressions(scope)
-        args = tuple(expressions.bounded(kind, 2) for kind in callee.inputs)
-        targets = tuple(self.name(kind) for kind in callee.outputs)
-        scope.variables.extend(targets)
-        return Call(targets, callee.name, child, fuel, args)
-
-    # --- Maps
-
-    def _mapped(self, scope: Scope) -> list[Header]:
-        """Returns what may be mapped over all children, some of which have calls."""
-        walks = scope.header.kind in ("tree", "shared")
-        if not walks or scope.nesting >= MAX_NESTING:
-            return []
-        found = self._stackable(scope, "tree", "shared", "fuel")
-        return [h for h in found if not self.is_linear or h.kind != "tree"]
-
-    def _stackable(self, scope: Scope, *kinds: str) -> list[Header]:
-        """Returns those whose results have one shape."""
-        found = self._callees(scope, *kinds)
-        return [h for h in found if None not in _shapes(h.outputs)]
-
-    def _nested_map(self, scope: Scope) -> Statement:
-        return self._map(scope, self._pick(self._mapped(scope)))
-
-    def _map(self, scope: Scope, callee: Header) -> Statement:
-        fuel = self._some_fuel(scope) if callee.kind == "fuel" else None
-        expressions = self.expressions(scope)
-        args = tuple(expressions.bounded(kind, 2) for kind in callee.inputs)
-        targets = tuple(self.name(kind) for kind in callee.outputs)
-        scope.variables.extend(targets)
-        scope.growing |= {x.name for x in targets if x.type.is_differentiable}
-        # Beside an effect a loop stays one, and a push in it has no gradient.
-        stays_loop = self.counts and self.is_linear
-        is_loop = not stays_loop and self._pick([False, False, True])
-        return Map(targets, callee.name, is_loop, fuel, args)
-
     # --- Branches and loops
-
-    def results(self, scope: Scope, types: tuple[Type, ...]) -> tuple[Expression, ...]:
-        """Draws what a block gives."""
-        expressions = self.expressions(scope)
-        return tuple(expressions.bounded(kind) for kind in types)
 
     def _conditional(
         self,
@@ -418,9 +207,6 @@ class BodyDrawing:
         targets = tuple(self.name(kind) for kind in types)
         scope.variables.extend(targets)
         return Conditional(targets, selector, tuple(blocks))
-
-    def _types(self, pool: list[Type]) -> tuple[Type, ...]:
-        return tuple(pick_some(self.draw, pool, 1, 2))
 
     def _nested_conditional(self, scope: Scope) -> Statement:
         selector = self.expressions(scope).of(Type("bool"))
@@ -484,13 +270,6 @@ class BodyDrawing:
         scope.variables.extend(targets)
         return Loop(targets, index, count, carried, start, step)
 
-    def _may_loop(self, header: Header) -> bool:
-        return not self.is_linear or header.kind in ("fuel", "shared")
-
 
 def _types_of(statement: Any) -> tuple[Type, ...]:
     return tuple(target.type for target in statement.targets)
-
-
-def _shapes(types: tuple[Type, ...]) -> list[int | None]:
-    return [n for kind in types for n in kind.shape]

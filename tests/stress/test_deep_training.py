@@ -12,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.equations import sigmoid
 
 pytestmark = pytest.mark.slow
 
@@ -21,10 +22,6 @@ SMALL_STACK = 256 * 1024  # 10^5 nested destructors need megabytes.
 
 
 # --- In NumPy
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
 
 
 def leaves_forward(words, leaf):

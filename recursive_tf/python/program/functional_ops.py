@@ -10,7 +10,6 @@ from recursive_tf.python.program.graph_copy import (
     Rewrite,
     Turn,
     branch_graphs,
-    match_inputs,
 )
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -33,7 +32,7 @@ def add_conditional(
         by_index: Whether to add a Case.
         name: Of the op.
     """
-    inputs = match_inputs(branches)
+    inputs = _match_inputs(branches)
     names = [_name_of(branch) for branch in branches]
     outputs = list(zip(*(branch.outputs for branch in branches), strict=True))
     arguments = {
@@ -203,13 +202,36 @@ def begin_loop_part(
     return part
 
 
+def _match_inputs(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:
+    """Gives graphs that only capture the same inputs in the same order.
+
+    Returns:
+        The captured tensors, which are the inputs of an op with these branches.
+    """
+    union: dict[int, tf.Tensor] = {}
+    for graph in graphs:
+        for external, _ in graph.captures:
+            union.setdefault(id(external), external)
+    externals = list(union.values())
+    for graph in graphs:
+        internals = {id(external): internal for external, internal in graph.captures}
+        graph.inputs = [
+            internals[id(external)]
+            if id(external) in internals
+            else tf_compat.placeholder_like(graph, external)
+            for external in externals
+        ]
+        tf_compat.set_captures(graph, externals)
+    return externals
+
+
 def _append_captures(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:
     """Puts what any of `graphs` captures behind the other inputs of all of them."""
     own = [
         [i for i in graph.inputs if all(i is not c for _, c in graph.captures)]
         for graph in graphs
     ]
-    externals = match_inputs(graphs)
+    externals = _match_inputs(graphs)
     for graph, inputs in zip(graphs, own, strict=True):
         graph.inputs = inputs + list(graph.inputs)
     return externals

@@ -378,26 +378,3 @@ def branch_graphs(op: tf.Operation) -> list[FuncGraph]:
         tf_compat.to_func_graph(tf_compat.find_function(op.graph, name))
         for name in tf_compat.function_names(op)
     ]
-
-
-def match_inputs(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:
-    """Gives graphs that only capture the same inputs in the same order.
-
-    Returns:
-        The captured tensors, which are the inputs of an op with these branches.
-    """
-    union: dict[int, tf.Tensor] = {}
-    for graph in graphs:
-        for external, _ in graph.captures:
-            union.setdefault(id(external), external)
-    externals = list(union.values())
-    for graph in graphs:
-        internals = {id(external): internal for external, internal in graph.captures}
-        graph.inputs = [
-            internals[id(external)]
-            if id(external) in internals
-            else tf_compat.placeholder_like(graph, external)
-            for external in externals
-        ]
-        tf_compat.set_captures(graph, externals)
-    return externals

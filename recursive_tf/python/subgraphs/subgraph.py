@@ -1,6 +1,7 @@
 """`SubGraph`: what a user defines and calls.
 
-It is one class, and long for its docstrings, which are what a user reads of it.
+It is one class, and of over 400 lines for its docstrings, which are what a user reads
+of it.
 """
 
 import contextlib

@@ -5,11 +5,9 @@ A word is a tuple (word, left dependents, right dependents), the nearest ones fi
 
 import numpy as np
 
+from tests.helpers.equations import LSTM, sigmoid
+
 EDGES = ("left", "right", "next_left", "next_right")
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
 
 
 def log_softmax(x):
@@ -23,19 +21,15 @@ class Equations:
     def __init__(self, model):
         cell = model.cell
         self.units = cell.units
-        self.kernels = {k: v.numpy() for k, v in cell.edge_kernels.items()}
-        self.biases = {k: v.numpy() for k, v in cell.edge_biases.items()}
+        self.step = {
+            edge: LSTM(kernel.numpy(), cell.edge_biases[edge].numpy())
+            for edge, kernel in cell.edge_kernels.items()
+        }
         self.embedding = cell.embedding.embeddings.numpy()
         self.of_word = cell.of_word.kernel.numpy()
         self.hidden = [w.numpy() for w in cell.hidden.weights]
         self.of_edges = [w.numpy() for w in cell.of_edges.weights]
-        self.remembers = "memory" in self.kernels
-
-    def lstm(self, edge, inputs, c):
-        gates = self.kernels[edge].T @ np.concatenate(inputs) + self.biases[edge]
-        i, f, o, u = np.split(gates, 4)
-        c = sigmoid(i) * np.tanh(u) + sigmoid(f) * c
-        return sigmoid(o) * np.tanh(c), c
+        self.remembers = "memory" in self.step
 
     def start(self):
         zeros = np.zeros(self.units)
@@ -47,9 +41,9 @@ class Equations:
         if edge == "right" and self.remembers:
             q = m = np.zeros(self.units)
             for dependent in reversed(left):  # The nearest one last.
-                q, m = self.lstm("memory", [self.embedding[dependent[0]], q], m)
+                q, m = self.step["memory"]([self.embedding[dependent[0]], q], m)
             inputs.append(q)
-        return self.lstm(edge, inputs, state[1])
+        return self.step[edge](inputs, state[1])
 
     def word_scores(self, state):
         """Returns the log-probability of every word but word 0, which is none."""
