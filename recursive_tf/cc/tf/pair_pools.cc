@@ -22,8 +22,7 @@ bool IsPooledHere(const tf::Edge& pooled, const tf::Edge& from) {
   const tf::Edge* input = nullptr;
   return pooled.src()->type_string() == kPool &&
          pooled.src()->input_edge(0, &input).ok() &&
-         input->src() == from.src() &&
-         input->src_output() == from.src_output();
+         input->src() == from.src() && input->src_output() == from.src_output();
 }
 
 absl::Status Pair(tf::Node* gradient, tf::Graph* graph) {
@@ -34,9 +33,8 @@ absl::Status Pair(tf::Node* gradient, tf::Graph* graph) {
   if (IsPooledHere(*pooled, *from)) return absl::OkStatus();
   tf::NodeBuilder builder(graph->NewName(gradient->name()), kPool);
   builder.Input(from->src(), from->src_output());
-  for (const char* name :
-       {"T", "ksize", "strides", "padding", "explicit_paddings",
-        "data_format"}) {
+  for (const char* name : {"T", "ksize", "strides", "padding",
+                           "explicit_paddings", "data_format"}) {
     if (const tf::AttrValue* value = gradient->attrs().Find(name)) {
       builder.Attr(name, *value);
     }
