@@ -5,7 +5,7 @@ looked at when they run: for cycles only where the run finds that somebody waits
 itself.
 """
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -44,33 +44,17 @@ def checked_neighbors(neighbors: Neighbors, name: str) -> Neighbors:
     return flat
 
 
-def explain_cycle(error: Exception, neighbors: Neighbors, name: str) -> None:
-    """Raises an error that names the vertices of a cycle, if there is one.
+def explain(error: Exception, neighbors: Neighbors, name: str) -> None:
+    """Raises an error that says what is wrong with a graph, if something is.
 
     Args:
-        error: Of a run, which found that an invocation waits for itself.
+        error: Of a run.
         neighbors: Of the graph, which have values.
         name: Of the vertex function.
     """
     edges = known_edges(neighbors)
-    cycle = None if edges is None else find_cycle(edges)
-    if cycle is not None:
-        raise_cycle(cycle, name, error)
-
-
-def raise_cycle(
-    cycle: list[int], name: str, cause: Exception | None = None
-) -> NoReturn:
-    """Raises the error of a graph with a cycle."""
-    node, op = getattr(cause, "node_def", None), getattr(cause, "op", None)
-    raise tf.errors.FailedPreconditionError(
-        node,
-        op,
-        f"The graph of vertex function '{name}' has a cycle, in which each vertex "
-        f"gathers from the next: {in_words(cycle)}. The state of a vertex is made of "
-        "those of its in-neighbors, so none may be made of itself. Where messages go "
-        "around, each round has vertices of its own.",
-    ) from cause
+    if edges is not None:
+        _check_known(edges, name, error)
 
 
 def known_edges(neighbors: Neighbors) -> Edges | None:
@@ -89,16 +73,24 @@ def known_edges(neighbors: Neighbors) -> Edges | None:
     return Edges(to, matrix[to, slots], len(matrix))
 
 
-def _check_known(edges: Edges, name: str) -> None:
+def _check_known(edges: Edges, name: str, cause: Exception | None = None) -> None:
     is_wrong = (edges.source < 0) | (edges.source >= edges.count)
     if is_wrong.any():
         first = np.argmax(is_wrong)
         words = map(str, (edges.target[first], edges.source[first], edges.count))
         text = "".join(_no_vertex(name, *words))
-        raise tf.errors.InvalidArgumentError(None, None, text)
+        raise tf.errors.InvalidArgumentError(None, None, text) from cause
     cycle = find_cycle(edges)
-    if cycle is not None:
-        raise_cycle(cycle, name)
+    if cycle is None:
+        return
+    raise tf.errors.FailedPreconditionError(
+        None,
+        None,
+        f"The graph of vertex function '{name}' has a cycle, in which each vertex "
+        f"gathers from the next: {in_words(cycle)}. The state of a vertex is made of "
+        "those of its in-neighbors, so none may be made of itself. Where messages go "
+        "around, each round has vertices of its own.",
+    ) from cause
 
 
 def _flat(neighbors: Neighbors) -> tuple[tf.Tensor, int]:

@@ -11,7 +11,7 @@ from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.subgraphs.decorator import plain as plain_subgraphs
 from recursive_tf.python.tracing.function_graph import enclosing_body
 from recursive_tf.python.vertices import plain
-from recursive_tf.python.vertices.checks import explain_cycle
+from recursive_tf.python.vertices.checks import explain
 from recursive_tf.python.vertices.definition import VertexDefinition
 from recursive_tf.python.vertices.graphs import Neighbors, neighbors_of
 from recursive_tf.python.vertices.inputs import as_inputs
@@ -99,8 +99,11 @@ class VertexFunction:
             return plain.run(self._definition, self._instance, neighbors, inputs)
         try:
             return self._call_traced(neighbors, inputs)
-        except tf.errors.FailedPreconditionError as error:
-            explain_cycle(error, neighbors, name)
+        except (
+            tf.errors.FailedPreconditionError,
+            tf.errors.InvalidArgumentError,
+        ) as error:
+            explain(error, neighbors, name)
             raise
 
     def _call_traced(self, neighbors: Neighbors, inputs: Any) -> Any:
