@@ -129,8 +129,9 @@ format: $(VENV)/.dev ## Format Python and C++
 	@$(IN_VENV)/clang-format -i $(CC_FILES)
 
 .PHONY: docs
-docs: $(VENV)/.dev build ## Write docs/language.md's table and tests/README.md
+docs: $(VENV)/.dev build ## Write the tables of docs/language.md and vertex.md, and tests/README.md
 	@$(IN_VENV)/python -m tools.language_table
+	@$(IN_VENV)/python -m tools.vertex_lines
 	@$(IN_VENV)/python -m tools.test_map
 
 .PHONY: clean

@@ -24,6 +24,7 @@ from recursive_tf.python.reports.explanation import Explanation, Explanations
 from recursive_tf.python.reports.trace import trace
 from recursive_tf.python.subgraphs.decorator import SubGraphFunction, subgraph
 from recursive_tf.python.subgraphs.subgraph import SubGraph
+from recursive_tf.python.vertices import Vertex, VertexFunction, vertex
 
 __version__ = "0.1.0"
 
@@ -39,6 +40,8 @@ __all__ = [
     "SubGraphError",
     "SubGraphFunction",
     "VectorizedBlock",
+    "Vertex",
+    "VertexFunction",
     "__version__",
     "data",
     "distribute",
@@ -49,4 +52,5 @@ __all__ = [
     "register_vectorization",
     "subgraph",
     "trace",
+    "vertex",
 ]

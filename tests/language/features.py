@@ -38,6 +38,7 @@ SECTIONS = (
     "State and effects",
     "Random numbers",
     "Gradients",
+    "Vertex functions",
     "Where a root call may be",
     "Keras",
     "Saving and loading",

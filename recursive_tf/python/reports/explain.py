@@ -16,6 +16,10 @@ from recursive_tf.python.reports.explanation import Explanation, Explanations
 from recursive_tf.python.root_calls.root_op import ROOT_OPS
 from recursive_tf.python.subgraphs.decorator import SubGraphFunction
 from recursive_tf.python.subgraphs.subgraph import SubGraph, root_call_of
+from recursive_tf.python.vertices.vertex_function import (
+    VertexFunction,
+    traced_function_of,
+)
 
 # These carry procedures, in which there is no root call.
 _GRADIENTS = tuple(f"{op_type}Gradient" for op_type in ROOT_OPS)
@@ -42,9 +46,10 @@ def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
 
     Args:
         what: A SubGraph, which need not have been called; a function that
-            `rtf.subgraph` decorates, and that was called; or a `tf.function` that was
-            traced, or a concrete function of it, also loaded from a file. Of a
-            function all root calls are explained, wherever they are in it.
+            `rtf.subgraph` or `rtf.vertex` decorates, and that was called, for its eager
+            calls; or a `tf.function` that was traced, or a concrete function of it,
+            also loaded from a file. Of a function all root calls are explained,
+            wherever they are in it.
         passes: Whether the text also has what each pass of the compiler made of the
             program, op by op: `explanation.program.passes()`.
 
@@ -61,6 +66,8 @@ def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
         return Explanation(program_of_root_call(root_call_of(what)), passes=passes)
     if isinstance(what, SubGraphFunction):
         programs = _programs_of_decorated(what)
+    elif isinstance(what, VertexFunction):
+        programs = _programs_of(traced_function_of(what), _name_of(what))
     else:
         programs = _programs_of(what)
     found = [Explanation(program, passes=passes) for program in programs]
@@ -76,20 +83,19 @@ def _programs_of_decorated(function: SubGraphFunction) -> list[ExplainedProgram]
     return [program_of_root_call(root_call_of(s)) for s in function.subgraphs]
 
 
-def _programs_of(function: Any) -> list[ExplainedProgram]:
+def _programs_of(function: Any, name: str | None = None) -> list[ExplainedProgram]:
     found: dict[str, ExplainedProgram] = {}
-    for traced in _traced(function):
+    name = name or _name_of(function)
+    for traced in _traced(function, name):
         for op in _root_calls(traced.graph, set()):
             program = program_of_op(op)
             found.setdefault(program.key, program)
     if not found:
-        raise SubGraphError(
-            f"{_name_of(function)} makes no root call: it calls no SubGraph."
-        )
+        raise SubGraphError(f"{name} makes no root call: it calls no SubGraph.")
     return list(found.values())
 
 
-def _traced(function: Any) -> list[Any]:
+def _traced(function: Any, name: str) -> list[Any]:
     if isinstance(function, tf.types.experimental.ConcreteFunction):
         return [function]
     if not hasattr(function, "get_concrete_function"):
@@ -100,7 +106,7 @@ def _traced(function: Any) -> list[Any]:
     traced = tf_compat.traced_functions(function)
     if not traced:
         raise SubGraphError(
-            f"{_name_of(function)} was not traced yet. Call it first, or give what its "
+            f"{name} was not traced yet. Call it first, or give what a tf.function's "
             "get_concrete_function(...) returns."
         )
     return traced

@@ -1,0 +1,106 @@
+"""A vertex function as SubGraphs: its states are shared, and all are asked for at once.
+
+One SubGraph, with `memo=` on the vertex, is the state of a vertex. Another, which
+returns nothing, asks for it; a map of that over all vertices is the root call. So every
+vertex is there before the first one is computed, nobody goes down from roots to leaves,
+and the executors only follow the edges. A vertex waits for its in-neighbors alone.
+"""
+
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.python import tf_compat
+from recursive_tf.python.errors import SubGraphError
+from recursive_tf.python.subgraphs.subgraph import SubGraph
+from recursive_tf.python.tracing.function_graph import enclosing_body
+from recursive_tf.python.vertices.checks import checked_neighbors
+from recursive_tf.python.vertices.definition import VertexDefinition
+from recursive_tf.python.vertices.graphs import Neighbors
+from recursive_tf.python.vertices.inputs import checked_inputs
+from recursive_tf.python.vertices.links import Links
+from recursive_tf.python.vertices.pushes import Pushes
+from recursive_tf.python.vertices.vertex import Surroundings, Vertex
+
+
+def add_run(
+    definition: VertexDefinition,
+    instance: tuple[Any, ...],
+    neighbors: Neighbors,
+    inputs: Any,
+) -> Any:
+    """Adds the run of a vertex function over a graph to the default graph.
+
+    Args:
+        definition: The function.
+        instance: A tuple of the instance whose method it is, or nothing.
+        neighbors: Of the graph.
+        inputs: What vertices pull, or None.
+
+    Returns:
+        What they push.
+    """
+    links = Links(checked_neighbors(neighbors, definition.name))
+    inputs = checked_inputs(inputs, links.num_vertices, definition.name)
+    pushes = Pushes(definition.name)
+    state = _define_state(definition, instance, links, inputs, pushes)
+    every = SubGraph(f"{definition.name}_vertices", **definition.choices)
+    with every:
+        state(every.input(tf.int32, name="vertex"))
+        every.output()
+    _, tables = every.map(tf.range(links.num_vertices), with_pushed=True)
+    count = tf.get_static_value(links.num_vertices)
+    for table in tables.values():
+        table.set_shape(tf.TensorShape([count]).concatenate(table.shape[1:]))
+    return pushes.pack(tables)
+
+
+def _define_state(
+    definition: VertexDefinition,
+    instance: tuple[Any, ...],
+    links: Links,
+    inputs: Any,
+    pushes: Pushes,
+) -> SubGraph:
+    """Returns a SubGraph from a vertex to its state."""
+    name = definition.name
+    state = SubGraph(
+        name,
+        output_signature=definition.state.specs,
+        memo=lambda vertex: vertex,
+        **definition.choices,
+    )
+    with state:
+        index = state.input(tf.int32, name="vertex")
+        body = tf_compat.default_graph()
+        surroundings = Surroundings(
+            links=links,
+            inputs=inputs,
+            state_of=state,
+            states_of=state.map,
+            push_row=lambda table, value: state.push(
+                table, value, index=index, size=links.num_vertices
+            ),
+            check_here=lambda verb: _check_here(verb, body, name),
+        )
+        vertex = Vertex(name, index, definition.state, pushes, surroundings)
+        state.output(definition.run(instance, vertex, convert=True))
+        definition.check_pulled(vertex, inputs)
+    return state
+
+
+def _check_here(verb: str, body: tf.Graph, name: str) -> None:
+    here = tf_compat.default_graph()
+    if enclosing_body(here) is not body:
+        raise SubGraphError(
+            f"`v.{verb}` of a vertex of '{name}' is called outside of the vertex "
+            "function, or in the body of another SubGraph. Call it in the function, "
+            "and hand on what it returns."
+        )
+    if verb == "scatter" and here is not body:
+        raise SubGraphError(
+            f"Vertex function '{name}' scatters in a branch or a loop. Every vertex "
+            "scatters once: compute the state with tf.cond, e.g. `state = "
+            "tf.cond(v.num_inputs > 0, inner, leaf)`, and call v.scatter(state) at the "
+            "end of the function."
+        )
