@@ -6,9 +6,16 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from benchmarks.graphi.network import Kind, Network, Weights
+from benchmarks.graphi.network import (
+    COLORS,
+    Kind,
+    Network,
+    Weights,
+    images_of,
+    loss_of,
+)
 
-CLASSES, COLORS = 1000, 3
+CLASSES = 1000
 
 
 class Inception(NamedTuple):
@@ -104,14 +111,9 @@ def make(batch: int, image: int, width: int) -> Network:
             x = module(x)
             x = _pooled(x) if name in POOLED_AFTER else x
         scores = tf.reduce_mean(x, [1, 2]) @ last
-        return tf.reduce_sum(
-            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, scores)
-        )
+        return loss_of(scores, labels)
 
-    random = tf.random.Generator.from_seed(1)
-    images = random.normal([batch, image, image, COLORS])
-    labels = random.uniform([batch], 0, CLASSES, tf.int32)
-    return Network(weights.variables, [images, labels], loss)
+    return Network(weights.variables, images_of(batch, image, CLASSES), loss)
 
 
 def _pooled(x: tf.Tensor, stride: int = 2) -> tf.Tensor:

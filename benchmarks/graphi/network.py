@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import tensorflow as tf
 
+COLORS = 3
+
 
 @dataclasses.dataclass(frozen=True)
 class Network:
@@ -45,6 +47,18 @@ class Kind:
     batch: int
     sizes: Mapping[str, tuple[int, int]]
     make: Callable[..., Network]
+
+
+def images_of(batch: int, side: int, classes: int) -> list[tf.Tensor]:
+    """Returns generated images, [batch, side, side, 3], and labels, [batch]."""
+    random = tf.random.Generator.from_seed(1)
+    images = random.normal([batch, side, side, COLORS])
+    return [images, random.uniform([batch], 0, classes, tf.int32)]
+
+
+def loss_of(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Returns the cross-entropy of the scores of all images, added up."""
+    return tf.reduce_sum(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, scores))
 
 
 class Weights:

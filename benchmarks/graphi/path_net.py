@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from benchmarks.graphi.network import Kind, Network, Weights
+from benchmarks.graphi.network import (
+    COLORS,
+    Kind,
+    Network,
+    Weights,
+    images_of,
+    loss_of,
+)
 
-LAYERS, MODULES, CLASSES, COLORS = 3, 6, 10, 3
+LAYERS, MODULES, CLASSES = 3, 6, 10
 
 
 def make(batch: int, image: int, neurons: int) -> Network:
@@ -28,14 +35,9 @@ def make(batch: int, image: int, neurons: int) -> Network:
         for modules in layers:
             x = tf.add_n([_module(x, kernel) for kernel in modules]) / MODULES
         scores = tf.reshape(x, [batch, -1]) @ last
-        return tf.reduce_sum(
-            tf.nn.sparse_softmax_cross_entropy_with_logits(labels, scores)
-        )
+        return loss_of(scores, labels)
 
-    random = tf.random.Generator.from_seed(1)
-    images = random.normal([batch, image, image, COLORS])
-    labels = random.uniform([batch], 0, CLASSES, tf.int32)
-    return Network(weights.variables, [images, labels], loss)
+    return Network(weights.variables, images_of(batch, image, CLASSES), loss)
 
 
 def _module(x: tf.Tensor, kernel: tf.Variable) -> tf.Tensor:
