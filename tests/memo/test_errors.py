@@ -1,5 +1,7 @@
 """`memo=`: keys that are none, keys that wait for each other, and limits."""
 
+import re
+
 import pytest
 import tensorflow as tf
 
@@ -114,6 +116,17 @@ def test_a_node_that_is_its_own_child_is_an_error():
     assert failure_of(lambda: f(5), CYCLE).startswith(
         "SubGraph 'f' failed at f → call#0: it asks for the key 5 of memo="
     )
+
+
+def test_the_error_of_a_cycle_has_its_keys():
+    """0 → 1 → 2 → 3 → 4 → 0, in which one waits for the next."""
+    with rtf.SubGraph("f", memo=lambda n: n) as f:
+        n = f.input(tf.int32)
+        f.output(tf.cond(n < 0, lambda: n, lambda: f((n + 1) % 5)))
+    message = failure_of(lambda: f(0), CYCLE)
+    [keys] = re.findall(r"so that neither can go on: ([^.]*)\.", message)
+    first, *others = map(int, keys.split(" → "))
+    assert others == [(first + i) % 5 for i in range(1, 6)]
 
 
 def test_a_cycle_through_other_subgraphs_and_rows_is_an_error():

@@ -38,9 +38,9 @@ std::vector<Rows> Calls::Results() const {
   return columns;
 }
 
-std::optional<SharedRows::Wait> Calls::FindCycle() const {
+std::optional<SharedRows::Cycle> Calls::FindCycle() const {
   if (activations_.table().num_alive() == 0) return std::nullopt;
-  return recursive_tf::FindCycle(shared_.Waits(), activations_.table());
+  return shared_.FindCycle(activations_.table());
 }
 
 void Calls::Share(const CallSite& call, Source number, int32_t id) {

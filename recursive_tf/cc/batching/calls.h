@@ -123,9 +123,9 @@ class Calls {
   // Returns whose push the host refused, if it did.
   const std::optional<int32_t>& refused_push() const { return refused_push_; }
 
-  // Returns a call that waits for itself, and for which key, if activations
-  // are left. REQUIRES: none of them waits for a block, and none was refused.
-  std::optional<SharedRows::Wait> FindCycle() const;
+  // Returns calls that wait for themselves, if activations are left. REQUIRES:
+  // none of them waits for a block, and none was refused.
+  std::optional<SharedRows::Cycle> FindCycle() const;
 
  private:
   // Between two launches there are rarely more than a few.

@@ -94,7 +94,7 @@ const std::optional<int32_t>& LockStep::refused_push() const {
   return calls_.refused_push();
 }
 
-std::optional<SharedRows::Wait> LockStep::FindCycle() const {
+std::optional<SharedRows::Cycle> LockStep::FindCycle() const {
   return calls_.FindCycle();
 }
 

@@ -88,9 +88,9 @@ class LockStep {
   // cancelled.
   bool is_cancelled() const { return calls_.is_cancelled(); }
 
-  // Returns a call that waits for itself, and for which key, if nothing can go
-  // on. REQUIRES: there is no next launch, and nothing was refused.
-  std::optional<SharedRows::Wait> FindCycle() const;
+  // Returns calls that wait for themselves, if nothing can go on. REQUIRES:
+  // there is no next launch, and nothing was refused.
+  std::optional<SharedRows::Cycle> FindCycle() const;
 
   // Returns the invocation path of an activation in flight, as FormatPath does.
   std::string PathOf(int32_t id, bool mapped,

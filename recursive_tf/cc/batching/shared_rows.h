@@ -141,6 +141,59 @@ class SharedRows {
     free_waiter_ = first;
   }
 
+  // What waits for itself.
+  struct Cycle {
+    // One of the calls in it.
+    Wait wait;
+    // The key that this waits for, the one that waits for in its turn, and so
+    // on. The last one waits for the first.
+    std::vector<int64_t> keys;
+  };
+
+  // Returns a cycle of calls that wait. REQUIRES: all that goes on waits,
+  // directly or not, for what another activation runs.
+  Cycle FindCycle(const ActivationTable& activations) const {
+    const std::vector<Wait> waits = Waits();
+    // By activation: a wait that it, or one that it called, waits in.
+    std::unordered_map<int32_t, const Wait*> below;
+    for (const Wait& wait : waits) {
+      for (int32_t id = wait.to.caller; id != kNoActivation;
+           id = activations[id].parent) {
+        if (!below.emplace(id, &wait).second) break;
+      }
+    }
+    const Wait* at = &waits.front();
+    for (size_t i = 0; i < waits.size(); ++i) at = below.at(at->runner);
+    Cycle cycle{*at, {}};
+    do {
+      const Wait* const next = below.at(at->runner);
+      AddKeysBetween(at->runner, next->to.caller, activations, &cycle.keys);
+      at = next;
+    } while (at->runner != cycle.wait.runner);
+    return cycle;
+  }
+
+ private:
+  static constexpr int32_t kNone = -1;
+
+  struct Waiter {
+    ResultSlots to;
+    // Behind it, for the same; or which place is free, too.
+    int32_t next = kNone;
+  };
+
+  // Adds the keys of what runs from `above` down to `below`, which it called.
+  void AddKeysBetween(int32_t above, int32_t below,
+                      const ActivationTable& activations,
+                      std::vector<int64_t>* keys) const {
+    std::vector<int64_t> upward;
+    for (int32_t id = below;; id = activations[id].parent) {
+      if (Runs(id)) upward.push_back(rows_[runs_[id]].key.number);
+      if (id == above) break;
+    }
+    keys->insert(keys->end(), upward.rbegin(), upward.rend());
+  }
+
   // Returns who waits, if anybody does.
   std::vector<Wait> Waits() const {
     std::vector<Wait> waits;
@@ -155,15 +208,6 @@ class SharedRows {
     }
     return waits;
   }
-
- private:
-  static constexpr int32_t kNone = -1;
-
-  struct Waiter {
-    ResultSlots to;
-    // Behind it, for the same; or which place is free, too.
-    int32_t next = kNone;
-  };
 
   // Returns the slot of a key, or the free one where it is to stand.
   size_t SlotOf(const MemoKey& key) const {
@@ -199,23 +243,6 @@ class SharedRows {
   std::vector<Waiter> waiters_;
   int32_t free_waiter_ = kNone;
 };
-
-// Returns one of `waits` that is in a cycle.
-// REQUIRES: all that goes on waits, directly or not, for a runner of these.
-inline SharedRows::Wait FindCycle(const std::vector<SharedRows::Wait>& waits,
-                                  const ActivationTable& activations) {
-  // By activation: a wait that it, or one that it called, waits in.
-  std::unordered_map<int32_t, const SharedRows::Wait*> below;
-  for (const SharedRows::Wait& wait : waits) {
-    for (int32_t id = wait.to.caller; id != kNoActivation;
-         id = activations[id].parent) {
-      if (!below.emplace(id, &wait).second) break;
-    }
-  }
-  const SharedRows::Wait* at = &waits.front();
-  for (size_t i = 0; i < waits.size(); ++i) at = below.at(at->runner);
-  return *at;
-}
 
 }  // namespace recursive_tf
 

@@ -61,8 +61,9 @@ class SharedCallOp : public tf::AsyncOpKernel {
         SetOutputs(ctx, run, shared->outcome());
         break;
       case Verdict::kIsCycle:
-        ctx->SetStatus(
-            run->program.Fail(CycleError(key.number), *front->activation));
+        ctx->SetStatus(run->program.Fail(
+            CycleError(run->shared.KeysOfCycle(shared, front->within)),
+            *front->activation));
         break;
     }
     done();

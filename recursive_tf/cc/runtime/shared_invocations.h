@@ -40,6 +40,7 @@ class SharedInvocations {
    private:
     friend class SharedInvocations;
 
+    int64_t number_ = 0;
     Outcome outcome_{};
     std::vector<Waiter> waiters_;
   };
@@ -63,6 +64,7 @@ class SharedInvocations {
     const auto [found, is_new] = by_key_.try_emplace(key);
     *shared = &found->second;
     if (is_new) {
+      (*shared)->number_ = key.number;
       waits_.AddNew(asker, *shared);
     } else if (!waits_.Add(asker, *shared)) {
       return Verdict::kIsCycle;
@@ -70,6 +72,18 @@ class SharedInvocations {
     if ((*shared)->has_ended) return Verdict::kHasEnded;
     (*shared)->waiters_.push_back(std::move(waiter));
     return is_new ? Verdict::kIsNew : Verdict::kWillEnd;
+  }
+
+  // Returns the numbers of the keys in a cycle that `Ask` found: what was asked
+  // for, what that waits for, and so on, up to who asked.
+  std::vector<int64_t> KeysOfCycle(const Shared* asked,
+                                   const WaitVertex* asker) const {
+    MutexLock lock(&mu_);
+    std::vector<int64_t> keys;
+    for (const WaitVertex* at : WaitGraph::Way(asked, asker)) {
+      keys.push_back(static_cast<const Shared*>(at)->number_);
+    }
+    return keys;
   }
 
   // Gives `shared` its outcome, and calls all that wait for it.

@@ -1,7 +1,9 @@
 #include "recursive_tf/cc/runtime/wait_graph.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,25 @@ void WaitGraph::End(WaitVertex* vertex) {
   vertex->needed_by = {};
   vertex->height += 1;
   vertex->has_ended = true;
+}
+
+std::vector<const WaitVertex*> WaitGraph::Way(const WaitVertex* first,
+                                              const WaitVertex* last) {
+  // By vertex: what needs it.
+  std::unordered_map<const WaitVertex*, const WaitVertex*> before;
+  before.emplace(first, nullptr);
+  std::vector<const WaitVertex*> todo = {first};
+  for (size_t i = 0; before.count(last) == 0; ++i) {
+    for (const WaitVertex* needed : todo[i]->needs) {
+      if (before.emplace(needed, todo[i]).second) todo.push_back(needed);
+    }
+  }
+  std::vector<const WaitVertex*> way;
+  for (const WaitVertex* at = last; at != nullptr; at = before.at(at)) {
+    way.push_back(at);
+  }
+  std::reverse(way.begin(), way.end());
+  return way;
 }
 
 void WaitGraph::AddEdge(WaitVertex* asker, WaitVertex* needed) {

@@ -44,6 +44,11 @@ class WaitGraph {
   // cycle: then it must not wait.
   [[nodiscard]] bool Add(WaitVertex* asker, WaitVertex* needed);
 
+  // Returns a way from what a vertex needs to what needs that, ..., to `last`.
+  // REQUIRES: there is one, none of which has ended.
+  static std::vector<const WaitVertex*> Way(const WaitVertex* first,
+                                            const WaitVertex* last);
+
   // Says that a vertex needs nothing any more.
   static void End(WaitVertex* vertex);
 

@@ -63,10 +63,10 @@ absl::Status BatchedErrors::Refusal(const ActivationLimits& limits,
                     steps_.PathOf(*refused, mapped_, program_.names),
                     LimitError(refused->verdict, limits));
   }
-  if (const auto wait = steps_.FindCycle(); wait.has_value()) {
-    return FailedAt(steps_.SubGraphOf(wait->runner),
-                    steps_.PathOf(*wait, mapped_, program_.names),
-                    CycleError(wait->key));
+  if (const auto cycle = steps_.FindCycle(); cycle.has_value()) {
+    return FailedAt(steps_.SubGraphOf(cycle->wait.runner),
+                    steps_.PathOf(cycle->wait, mapped_, program_.names),
+                    CycleError(cycle->keys));
   }
   return absl::OkStatus();
 }

@@ -2,13 +2,16 @@
 #define RECURSIVE_TF_CC_TF_CYCLE_ERROR_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 
 namespace recursive_tf {
 
 // Returns the error of an invocation that asks for a key that waits for it.
-absl::Status CycleError(int64_t key);
+// Of `keys` each waits for the next, and the last for the first, which is what
+// was asked for.
+absl::Status CycleError(const std::vector<int64_t>& keys);
 
 }  // namespace recursive_tf
 

@@ -214,21 +214,34 @@ TEST_P(SharedCallsTest, ACycleIsFoundWithAPathThatIsInIt) {
     every_call_pushes_ = fronts_push;
     // 5 needs 4 and 3; these need each other. 2 is a leaf that has ended.
     Run({{-1, -1, -1, 4, 2, 4}, {-1, -1, -1, 2, 3, 2}}, {0, 5});
-    const auto wait = run_->steps().FindCycle();
-    ASSERT_TRUE(wait.has_value());
-    EXPECT_EQ(wait->key, 4);
-    EXPECT_EQ(
-        run_->steps().PathOf(*wait, /*mapped=*/true, {"f", "f", "f", "f"}),
-        "f[row 1] → call#0 → call#1 → call#0");
-    EXPECT_EQ(run_->steps().SubGraphOf(wait->runner), kFront);
+    const auto cycle = run_->steps().FindCycle();
+    ASSERT_TRUE(cycle.has_value());
+    EXPECT_EQ(cycle->keys, (std::vector<int64_t>{4, 3}));
+    EXPECT_EQ(run_->steps().PathOf(cycle->wait, /*mapped=*/true,
+                                   {"f", "f", "f", "f"}),
+              "f[row 1] → call#0 → call#1 → call#0");
+    EXPECT_EQ(run_->steps().SubGraphOf(cycle->wait.runner), kFront);
+  }
+}
+
+TEST_P(SharedCallsTest, ACycleOfSeveralWaitsHasAllItsKeys) {
+  // Each root runs a part: 0 → 1 → 2, 2 → 3, 3 → 4 → 0.
+  for (const Column& roots : {Column{0}, Column{0, 2, 3}, Column{3, 2, 0}}) {
+    Run({{1, 2, 3, 4, 0}, {1, 2, 3, 4, 0}}, roots);
+    const auto cycle = run_->steps().FindCycle();
+    ASSERT_TRUE(cycle.has_value());
+    ASSERT_EQ(cycle->keys.size(), 5);
+    for (size_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(cycle->keys[(i + 1) % 5], (cycle->keys[i] + 1) % 5);
+    }
   }
 }
 
 TEST_P(SharedCallsTest, ANodeThatIsItsOwnChildIsACycle) {
   Run({{-1, 1}, {-1, 0}}, {1});
-  const auto wait = run_->steps().FindCycle();
-  ASSERT_TRUE(wait.has_value());
-  EXPECT_EQ(wait->key, 1);
+  const auto cycle = run_->steps().FindCycle();
+  ASSERT_TRUE(cycle.has_value());
+  EXPECT_EQ(cycle->keys, std::vector<int64_t>{1});
 }
 
 TEST_P(SharedCallsTest, AFrontAndWhatItSharesAreOneInvocation) {
