@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks import calls_page, td_tree_lstm_page
+from benchmarks.cavs import page as cavs_page
 from benchmarks.ed_batch import latency, layout, row_order
 from benchmarks.ed_batch import page as ed_batch_page
 from benchmarks.ed_batch.peers import page as ed_batch_peers_page
@@ -40,12 +41,14 @@ PAGES = (
     "docs/distributed.md",
     "docs/models.md",
     "docs/policies.md",
+    "docs/vertex.md",
 )
 # By the name of the JSON file, and that of the block.
 BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "yardstick": yardstick_page.BLOCKS,
     "calls": calls_page.BLOCKS,
     "scaling": scaling_page.BLOCKS,
+    "cavs": cavs_page.BLOCKS,
     "ed_batch": ed_batch_page.BLOCKS,
     "ed_batch_peers": ed_batch_peers_page.BLOCKS,
     "ed_batch_latency": latency.BLOCKS,

@@ -3,8 +3,8 @@
 Usage: python -m tools.vertex_lines [--check]
 
 It counts the blocks of code on the page that follow "As a vertex function" and "As a
-SubGraph", without empty lines. With --check nothing is written: fails if the page is not
-up to date.
+SubGraph", without empty lines. With --check nothing is written: fails if the page is
+not up to date.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""docs/vertex.md: its code runs, prints what stands there, and is as long as it says."""
+"""docs/vertex.md: its code runs, prints what stands there, and is as long as said."""
 
 from tests.helpers.pages import run_page
 from tools.vertex_lines import BEGIN, END, PAGE, lines_of, main, table, with_table

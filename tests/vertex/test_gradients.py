@@ -78,10 +78,59 @@ def test_of_a_gradient():
     def found():
         return curvatures(lambda x: tree_lstm(TREES, x), x, weights.variables)
 
+    eagerly = curvatures(lambda x: tree_lstm(TREES, x), x, weights.variables)
     expected = curvatures(
         lambda x: oracle.run(function, PAIR, TREES, x), x, weights.variables
     )
     assert_all_close(found(), expected, rtol=1e-4, atol=1e-5)
+    assert_all_close(eagerly, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_in_forward_mode():
+    weights, x = Weights(2), rows(len(TREES))
+    function = n_ary(weights, 2)
+    tree_lstm = rtf.vertex(state=PAIR)(function)
+
+    def tangents(run):
+        with tf.autodiff.ForwardAccumulator(x, tf.sin(x)) as accumulator:
+            y = run(x)
+        return accumulator.jvp(y)
+
+    expected = tangents(lambda x: oracle.run(function, PAIR, TREES, x))
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            y = tree_lstm(TREES, x)
+        assert tape.gradient(y, weights.matrix) is not None
+        assert_all_close(tangents(lambda x: tree_lstm(TREES, x)), expected, rtol=1e-4)
+
+
+def test_in_forward_mode_by_a_variable():
+    w = tf.Variable(3.0)
+
+    @rtf.vertex(state=tf.float32)
+    def f(v):
+        y = w * (v.gather(0) + 1)
+        v.scatter(y)
+        v.push(y)
+
+    with tf.autodiff.ForwardAccumulator(w, tf.constant(1.0)) as accumulator:
+        y = f([[-1], [0]])
+    assert accumulator.jvp(y).numpy().tolist() == [1, 1 + 2 * 3]
+
+
+def test_by_a_small_tensor_of_the_outside():
+    scale, x = tf.constant([2.0, 3.0]), tf.ones([2, 2])
+
+    @rtf.vertex(state=tf.TensorSpec([2]))
+    def f(v):
+        y = scale * (v.gather(0) + v.pull())
+        v.scatter(y)
+        v.push(y)
+
+    with tf.GradientTape() as tape:
+        tape.watch(scale)
+        last = f([[-1], [0]], x)[1]
+    assert tape.gradient(last, scale).numpy().tolist() == [1 + 4, 1 + 6]
 
 
 def test_of_look_ups_in_the_function():

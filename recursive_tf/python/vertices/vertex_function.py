@@ -40,9 +40,7 @@ class VertexFunction:
     ) -> None:
         self._definition = definition
         self._instance = instance
-        self._traced = traced or tf.function(
-            functools.partial(add_run, definition), autograph=False
-        )
+        self._traced = traced or _traced_runs(definition)
         functools.update_wrapper(self, definition.function)
         # Of a call, and not of the function.
         self.__signature__ = inspect.signature(self.__call__)
@@ -108,9 +106,20 @@ class VertexFunction:
 
     def _call_traced(self, neighbors: Neighbors, inputs: Any) -> Any:
         """Calls what is traced for graphs of any size."""
+        arguments = self._instance, neighbors, inputs
+        concrete = self._concrete(neighbors, inputs, forward=False)
+        tensors = tf.nest.flatten(arguments[1:], expand_composites=True)
+        if tf_compat.have_tangents([*tensors, *concrete.captured_inputs]):
+            # TensorFlow fails at a function that a tape recorded before.
+            concrete = self._concrete(neighbors, inputs, forward=True)
+            return concrete(True, *arguments)
+        return concrete(False, *arguments)
+
+    def _concrete(self, neighbors: Neighbors, inputs: Any, *, forward: bool) -> Any:
         specs = tf.nest.map_structure(_of_any_size, (neighbors, inputs))
-        concrete = self._traced.get_concrete_function(self._instance, *specs)
-        return concrete(self._instance, neighbors, inputs)
+        # Forward mode follows calls of what was traced before it began.
+        with tf_compat.pause_outer_tapes():
+            return self._traced.get_concrete_function(forward, self._instance, *specs)
 
     def __repr__(self) -> str:
         """Returns the name."""
@@ -120,6 +129,18 @@ class VertexFunction:
 def traced_function_of(function: VertexFunction) -> Any:
     """Returns the `tf.function` that eager calls of a vertex function run."""
     return function._traced
+
+
+def _traced_runs(definition: VertexDefinition) -> Any:
+    """Returns what eager calls run; that of forward mode is traced apart."""
+
+    def run(
+        forward: bool, instance: tuple[Any, ...], neighbors: Neighbors, inputs: Any
+    ) -> Any:
+        del forward
+        return add_run(definition, instance, neighbors, inputs)
+
+    return tf.function(run, autograph=False)
 
 
 def _of_any_size(argument: Any) -> Any:
