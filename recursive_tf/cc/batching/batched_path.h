@@ -7,7 +7,6 @@
 
 #include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/plan.h"
-#include "recursive_tf/cc/batching/shared_rows.h"
 #include "recursive_tf/cc/runtime/path.h"
 
 namespace recursive_tf {
@@ -27,20 +26,6 @@ inline std::vector<PathStep> StepsOfPath(const Plan& plan,
     steps.push_back({procedure, activation.site, activation.row});
   }
   std::reverse(steps.begin(), steps.end());
-  return steps;
-}
-
-// Returns the path of a call whose caller waits for it: of a front, if that is
-// who waits, and else of the front that the caller asks in place of.
-inline std::vector<PathStep> StepsOfPath(const Plan& plan,
-                                         const Activations& activations,
-                                         const ResultSlots& to) {
-  std::vector<PathStep> steps = StepsOfPath(plan, activations, to.caller);
-  for (const CallSite& call : activations.StageOf(to.caller).calls) {
-    if (call.key.has_value() || call.first_result != to.first_result) continue;
-    // Whichever branch it took: all of a call site are of one place.
-    steps.push_back({call.branches.front().procedure, call.site, to.row});
-  }
   return steps;
 }
 

@@ -56,29 +56,32 @@ void Calls::Share(const CallSite& call, Source number, int32_t id) {
   }
   activations_.EndReads(id, activations_[id].stage);
   activations_[id].num_pending = 1;
-  if (AskFor(shared, {id, call.first_result, /*row=*/0})) return;
+  if (AskFor(shared, {{id, call.first_result, /*row=*/0}, {}})) return;
   EndStage(id);
 }
 
 bool Calls::MakeShared(const ResultSlots& to, const CallSite& call,
-                       const Branch& branch) {
-  const PlainFronts::Front& front = plain_fronts_[branch.procedure];
+                       const Branch& branch,
+                       const std::optional<Source>& selector) {
+  const PassThrough::Procedure& front = pass_through_[branch.procedure];
   const MemoKey key{front.body, host_->ReadKey(ArgumentFor(
                                     to, call, branch, front.key_argument))};
   const int32_t shared = shared_.Find(key);
-  if (shared >= 0) return AskFor(shared, to);
-  const int32_t id = EnterFor(to, call, branch);
+  if (shared >= 0) {
+    return AskFor(shared, {to, {{branch.procedure, call.site, to.row}}});
+  }
+  const int32_t id = EnterFor(to, call, branch, selector);
   if (id == kNoActivation) return false;
   shared_.Begin(key, id);
   return true;
 }
 
-bool Calls::AskFor(int32_t shared, const ResultSlots& to) {
+bool Calls::AskFor(int32_t shared, const SharedRows::Asker& asker) {
   if (shared_[shared].has_ended) {
-    TakeShared(shared, to);
+    TakeShared(shared, asker.to);
     return false;
   }
-  shared_.WaitFor(shared, to);
+  shared_.WaitFor(shared, asker);
   return true;
 }
 
@@ -128,7 +131,8 @@ int32_t Calls::MakeForItems(const CallSite& call, const Branch& branch,
   }
   int32_t num_made = 0;
   for (int32_t row = 0; row < count && !is_refused(); ++row) {
-    num_made += MakeOne({caller, call.first_result, row}, call, branch) ? 1 : 0;
+    const ResultSlots to{caller, call.first_result, row};
+    num_made += MakeOne(to, call, branch, call.selector) ? 1 : 0;
   }
   return num_made;
 }

@@ -13,7 +13,7 @@
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/in_place.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
-#include "recursive_tf/cc/batching/plain_fronts.h"
+#include "recursive_tf/cc/batching/pass_through.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
@@ -55,7 +55,7 @@ class Calls {
         host_(host),
         limits_(limits),
         in_place_(activations->in_place()),
-        plain_fronts_(*plan),
+        pass_through_(*plan),
         activations_(*activations) {}
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
@@ -75,17 +75,18 @@ class Calls {
     const int32_t stage_index = activations_[id].stage;
     const Stage& stage = activations_.StageOf(id);
     if (!PushRows(stage, id)) return;
-    if (stage.calls.size() == 1) {
-      const CallSite& call = stage.calls.front();
-      const Branch& branch = call.branches[BranchOf(call, id)];
-      if (call.key.has_value()) return Share(call, *call.key, id);
-      if (in_place_.RunsInPlace(branch.procedure)) {
-        Decide(call, id, id);
-        return GoTo(branch, id);
-      }
-    }
     int32_t num_made = 0;
-    for (const CallSite& call : stage.calls) num_made += Make(call, id);
+    for (const CallSite& call : stage.calls) {
+      const Branch& branch = call.branches[BranchOf(call, id)];
+      if (stage.calls.size() == 1) {
+        if (call.key.has_value()) return Share(call, *call.key, id);
+        if (in_place_.RunsInPlace(branch.procedure)) {
+          Decide(call.selector, id, id);
+          if (!pass_through_.Has(branch.procedure)) return GoTo(branch, id);
+        }
+      }
+      num_made += Make(call, branch, id);
+    }
     if (is_refused()) return;
     activations_.EndReads(id, stage_index);
     activations_[id].num_pending = num_made;
@@ -245,11 +246,11 @@ class Calls {
 
   // Makes a call of a plain front. Returns whether it is to return.
   bool MakeShared(const ResultSlots& to, const CallSite& call,
-                  const Branch& branch);
+                  const Branch& branch, const std::optional<Source>& selector);
 
   // Gives a call what another activation shares, if that has ended; or else
   // lets it wait. Returns whether it is to return.
-  bool AskFor(int32_t shared, const ResultSlots& to);
+  bool AskFor(int32_t shared, const SharedRows::Asker& asker);
 
   void TakeShared(int32_t shared, const ResultSlots& to);
 
@@ -293,31 +294,49 @@ class Calls {
 
   // Makes a call, or those of a map. Returns how many are to return, unless one
   // is refused.
-  int32_t Make(const CallSite& call, int32_t caller) {
+  int32_t Make(const CallSite& call, const Branch& branch, int32_t caller) {
     if (is_refused()) return 0;
-    const Branch& branch = call.branches[BranchOf(call, caller)];
     if (call.num_mapped > 0) return MakeForItems(call, branch, caller);
-    return MakeOne({caller, call.first_result, /*row=*/0}, call, branch) ? 1
-                                                                         : 0;
+    const ResultSlots to{caller, call.first_result, /*row=*/0};
+    const PassThrough::Procedure& passed = pass_through_[branch.procedure];
+    switch (passed.kind) {
+      case PassThrough::Kind::kReturns:
+        PutResults(to, passed.results);
+        return 0;
+      case PassThrough::Kind::kCalls:
+        return MakeOne(to, *passed.call, passed.callee, call.selector) ? 1 : 0;
+      default:
+        return MakeOne(to, call, branch, call.selector) ? 1 : 0;
+    }
+  }
+
+  // Gives a call what its branch only hands on.
+  void PutResults(const ResultSlots& to, const std::vector<Source>& results) {
+    for (size_t i = 0; i < results.size(); ++i) {
+      activations_.PutResult(to.caller,
+                             to.first_result + static_cast<int32_t>(i), to.row,
+                             activations_.Find(to.caller, results[i]));
+    }
   }
 
   // Makes a call, or that for an item of a map. Returns whether it is to
   // return.
   bool MakeOne(const ResultSlots& to, const CallSite& call,
-               const Branch& branch) {
-    if (plain_fronts_.Has(branch.procedure)) {
-      return MakeShared(to, call, branch);
+               const Branch& branch, const std::optional<Source>& selector) {
+    if (pass_through_[branch.procedure].kind == PassThrough::Kind::kAsks) {
+      return MakeShared(to, call, branch, selector);
     }
-    return EnterFor(to, call, branch) != kNoActivation;
+    return EnterFor(to, call, branch, selector) != kNoActivation;
   }
 
   // Makes an activation for a call. Returns its id, or none if a limit is
   // reached.
   int32_t EnterFor(const ResultSlots& to, const CallSite& call,
-                   const Branch& branch) {
+                   const Branch& branch,
+                   const std::optional<Source>& selector) {
     const int32_t id = Enter(branch.procedure, to.caller, call.site, to.row);
     if (id == kNoActivation) return id;
-    Decide(call, to.caller, id);
+    Decide(selector, to.caller, id);
     activations_[id].first_result = to.first_result;
     for (size_t i = 0; i < branch.arguments.size(); ++i) {
       activations_.Put(id, static_cast<int32_t>(i),
@@ -346,12 +365,13 @@ class Calls {
     return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
   }
 
-  // Says that a call's selector sent an activation to where it is. What was
-  // known before that stays: a value is launched after all that its activation
-  // had to wait for.
-  void Decide(const CallSite& call, int32_t caller, int32_t id) {
-    if (!call.selector.has_value()) return;
-    const ValueRow row = activations_.Find(caller, *call.selector);
+  // Says that a selector, if there was one, sent an activation to where it is.
+  // What was known before that stays: a value is launched after all that its
+  // activation had to wait for.
+  void Decide(const std::optional<Source>& selector, int32_t caller,
+              int32_t id) {
+    if (!selector.has_value()) return;
+    const ValueRow row = activations_.Find(caller, *selector);
     ValueRow& decided_by = activations_[id].decided_by;
     if (row.value > decided_by.value) decided_by = row;
   }
@@ -419,7 +439,7 @@ class Calls {
   const ActivationLimits limits_;
 
   const InPlace& in_place_;
-  const PlainFronts plain_fronts_;
+  const PassThrough pass_through_;
   Activations& activations_;
   SharedRows shared_;
   // Of what ends: no memory is taken for them each time.

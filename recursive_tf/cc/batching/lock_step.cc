@@ -113,7 +113,11 @@ std::string LockStep::PathOf(const Calls::Refusal& refused, bool mapped,
 
 std::string LockStep::PathOf(const SharedRows::Wait& wait, bool mapped,
                              const std::vector<std::string>& names) const {
-  return FormatPath(StepsOfPath(plan_, activations_, wait.to), mapped, names);
+  const SharedRows::Asker& asker = wait.asker;
+  std::vector<PathStep> steps =
+      StepsOfPath(plan_, activations_, asker.to.caller);
+  if (asker.front.has_value()) steps.push_back(*asker.front);
+  return FormatPath(steps, mapped, names);
 }
 
 int32_t LockStep::SubGraphOf(int32_t id) const {

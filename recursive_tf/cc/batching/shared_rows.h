@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/memo_key.h"
+#include "recursive_tf/cc/runtime/path.h"
 
 namespace recursive_tf {
 
@@ -48,10 +50,17 @@ struct ResultSlots {
 // of a step of sequences.
 class SharedRows {
  public:
-  // A call that waits for what another activation runs: of a front, or of who
-  // calls one and asks in its place (plain_fronts.h).
-  struct Wait {
+  // Who asks for a key: a front, or who calls one and asks in its place
+  // (pass_through.h).
+  struct Asker {
     ResultSlots to;
+    // The step of the path that stands for the front, unless that asks itself.
+    std::optional<PathStep> front;
+  };
+
+  // A call that waits for what another activation runs.
+  struct Wait {
+    Asker asker;
     int32_t runner;
     int64_t key;
   };
@@ -77,7 +86,7 @@ class SharedRows {
   }
 
   // Says that a call waits. REQUIRES: what it asked for has not ended.
-  void WaitFor(int32_t shared, const ResultSlots& to) {
+  void WaitFor(int32_t shared, const Asker& asker) {
     int32_t added = std::exchange(free_waiter_, kNone);
     if (added == kNone) {
       added = static_cast<int32_t>(waiters_.size());
@@ -85,7 +94,7 @@ class SharedRows {
     } else {
       free_waiter_ = waiters_[added].next;
     }
-    waiters_[added] = {to, kNone};
+    waiters_[added] = {asker, kNone};
     SharedRow& row = rows_[shared];
     if (row.first_waiter == kNone) {
       row.first_waiter = added;
@@ -135,7 +144,7 @@ class SharedRows {
     const int32_t first = std::exchange(row.first_waiter, kNone);
     if (first == kNone) return;
     for (int32_t at = first; at != kNone; at = waiters_[at].next) {
-      take(waiters_[at].to);
+      take(waiters_[at].asker.to);
     }
     waiters_[std::exchange(row.last_waiter, kNone)].next = free_waiter_;
     free_waiter_ = first;
@@ -157,7 +166,7 @@ class SharedRows {
     // By activation: a wait that it, or one that it called, waits in.
     std::unordered_map<int32_t, const Wait*> below;
     for (const Wait& wait : waits) {
-      for (int32_t id = wait.to.caller; id != kNoActivation;
+      for (int32_t id = wait.asker.to.caller; id != kNoActivation;
            id = activations[id].parent) {
         if (!below.emplace(id, &wait).second) break;
       }
@@ -167,7 +176,8 @@ class SharedRows {
     Cycle cycle{*at, {}};
     do {
       const Wait* const next = below.at(at->runner);
-      AddKeysBetween(at->runner, next->to.caller, activations, &cycle.keys);
+      AddKeysBetween(at->runner, next->asker.to.caller, activations,
+                     &cycle.keys);
       at = next;
     } while (at->runner != cycle.wait.runner);
     return cycle;
@@ -177,7 +187,7 @@ class SharedRows {
   static constexpr int32_t kNone = -1;
 
   struct Waiter {
-    ResultSlots to;
+    Asker asker;
     // Behind it, for the same; or which place is free, too.
     int32_t next = kNone;
   };
@@ -202,8 +212,8 @@ class SharedRows {
       const SharedRow& shared = rows_[runs_[runner]];
       for (int32_t at = shared.first_waiter; at != kNone;
            at = waiters_[at].next) {
-        waits.push_back(
-            {waiters_[at].to, static_cast<int32_t>(runner), shared.key.number});
+        waits.push_back({waiters_[at].asker, static_cast<int32_t>(runner),
+                         shared.key.number});
       }
     }
     return waits;

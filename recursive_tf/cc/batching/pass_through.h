@@ -1,0 +1,129 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_PASS_THROUGH_H_
+#define RECURSIVE_TF_CC_BATCHING_PASS_THROUGH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/batching/plan.h"
+
+namespace recursive_tf {
+
+// Procedures that do nothing themselves, so that no activation of theirs is
+// needed: who calls one does in its place what it would do.
+class PassThrough {
+ public:
+  enum class Kind : uint8_t {
+    kNone,
+    // A front, which asks for what has the key that is one of its arguments.
+    // The caller asks, where another activation runs that, or has run it.
+    kAsks,
+    // A branch that makes one call, and returns its results.
+    kCalls,
+    // A branch that returns what it was given, or what the prologue computes.
+    kReturns,
+  };
+
+  struct Procedure {
+    Kind kind = Kind::kNone;
+    // Of kAsks: what is shared, and which argument is the key.
+    int32_t body = 0;
+    int32_t key_argument = 0;
+    // Of kCalls: the call, with what it takes found in who takes the branch.
+    const CallSite* call = nullptr;
+    Branch callee;
+    // Of kReturns: the results, found there.
+    std::vector<Source> results;
+  };
+
+  // `plan` must outlive this.
+  explicit PassThrough(const Plan& plan) : procedures_(plan.procedures.size()) {
+    for (size_t i = 0; i < procedures_.size(); ++i) {
+      FindFront(plan.procedures[i], &procedures_[i]);
+    }
+    std::vector<int32_t> num_takers(procedures_.size(), 0);
+    ForEachBranch(plan, [&](const Branch& taken, const CallSite& /*call*/) {
+      ++num_takers[taken.procedure];
+    });
+    ForEachBranch(plan, [&](const Branch& taken, const CallSite& call) {
+      const PlannedProcedure& branch = plan.procedures[taken.procedure];
+      if (!branch.is_branch || num_takers[taken.procedure] != 1) return;
+      if (branch.goes_on.has_value() || call.num_mapped > 0) return;
+      if (call.key.has_value()) return;
+      FindBranch(branch, taken, &procedures_[taken.procedure]);
+    });
+  }
+
+  bool Has(int32_t procedure) const {
+    return procedures_[procedure].kind != Kind::kNone;
+  }
+  const Procedure& operator[](int32_t procedure) const {
+    return procedures_[procedure];
+  }
+
+ private:
+  template <typename See>
+  static void ForEachBranch(const Plan& plan, const See& see) {
+    for (const PlannedProcedure& procedure : plan.procedures) {
+      for (const Stage& stage : procedure.stages) {
+        for (const CallSite& call : stage.calls) {
+          for (const Branch& branch : call.branches) see(branch, call);
+        }
+      }
+    }
+  }
+
+  // Returns the one call of a procedure that does nothing but to make it and to
+  // return its results, or null.
+  static const CallSite* OnlyCall(const PlannedProcedure& procedure) {
+    if (procedure.stages.size() != 1) return nullptr;
+    const Stage& stage = procedure.stages.front();
+    if (stage.block != kNoBlock || !stage.pushes.empty()) return nullptr;
+    if (stage.calls.size() != 1) return nullptr;
+    const CallSite& call = stage.calls.front();
+    for (size_t i = 0; i < procedure.outputs.size(); ++i) {
+      const auto result = call.first_result + static_cast<int32_t>(i);
+      if (procedure.outputs[i].slot != result) return nullptr;
+    }
+    return &call;
+  }
+
+  static void FindFront(const PlannedProcedure& procedure, Procedure* found) {
+    const CallSite* const call = OnlyCall(procedure);
+    if (call == nullptr || procedure.is_branch) return;
+    if (!call->key.has_value() || call->key->of_prologue()) return;
+    if (call->key->slot >= procedure.num_arguments) return;
+    found->kind = Kind::kAsks;
+    found->body = call->branches.front().procedure;
+    found->key_argument = call->key->slot;
+  }
+
+  static void FindBranch(const PlannedProcedure& branch, const Branch& taken,
+                         Procedure* found) {
+    const auto outside = [&taken](Source source) {
+      return source.of_prologue() ? source : taken.arguments[source.slot];
+    };
+    if (branch.stages.empty()) {
+      found->kind = Kind::kReturns;
+      for (const Source& output : branch.outputs) {
+        found->results.push_back(outside(output));
+      }
+      return;
+    }
+    const CallSite* const call = OnlyCall(branch);
+    if (call == nullptr || call->selector.has_value()) return;
+    if (call->num_mapped > 0 || call->key.has_value()) return;
+    found->kind = Kind::kCalls;
+    found->call = call;
+    found->callee.procedure = call->branches.front().procedure;
+    for (const Source& argument : call->branches.front().arguments) {
+      found->callee.arguments.push_back(outside(argument));
+    }
+  }
+
+  std::vector<Procedure> procedures_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_PASS_THROUGH_H_
