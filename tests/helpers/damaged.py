@@ -114,7 +114,7 @@ def saved(program, executor, learns):
         call = f if program is one_call else f.map
         more = {"with_pushed": True} if pushes else {}
         with tf.GradientTape() as tape:
-            tape.watch(w)
+            tape.watch([w, *(a for a in arguments if a.dtype.is_floating)])
             results = tf.nest.flatten(call(*arguments, **more))
             loss = tf.add_n([tf.reduce_sum(tf.cast(r, tf.float32)) for r in results])
         return [tape.gradient(loss, w), *results] if learns else results

@@ -88,7 +88,7 @@ def run_step(policy):
 def kept_row_bytes(compilation):
     """Returns how much a launch of each block keeps for each of its rows."""
     found = []
-    blocks = zip(compilation.blocks, compilation.training.blocks, strict=True)
+    blocks = zip(compilation.blocks, compilation.training().blocks, strict=True)
     for block, training in blocks:
         inputs = training.forward.inputs[: len(block.inputs)]
         values = [*inputs, *training.forward.outputs]
