@@ -39,7 +39,7 @@ class PassThrough {
   // `plan` must outlive this.
   explicit PassThrough(const Plan& plan) : procedures_(plan.procedures.size()) {
     for (size_t i = 0; i < procedures_.size(); ++i) {
-      FindFront(plan.procedures[i], &procedures_[i]);
+      FindFront(plan, plan.procedures[i], &procedures_[i]);
     }
     std::vector<int32_t> num_takers(procedures_.size(), 0);
     ForEachBranch(plan, [&](const Branch& taken, const CallSite& /*call*/) {
@@ -50,7 +50,7 @@ class PassThrough {
       if (!branch.is_branch || num_takers[taken.procedure] != 1) return;
       if (branch.goes_on.has_value() || call.num_mapped > 0) return;
       if (call.key.has_value()) return;
-      FindBranch(branch, taken, &procedures_[taken.procedure]);
+      FindBranch(plan, branch, taken, &procedures_[taken.procedure]);
     });
   }
 
@@ -74,13 +74,17 @@ class PassThrough {
   }
 
   // Returns the one call of a procedure that does nothing but to make it and to
-  // return its results, or null.
-  static const CallSite* OnlyCall(const PlannedProcedure& procedure) {
+  // return all of its results, or null.
+  static const CallSite* OnlyCall(const Plan& plan,
+                                  const PlannedProcedure& procedure) {
     if (procedure.stages.size() != 1) return nullptr;
     const Stage& stage = procedure.stages.front();
     if (stage.block != kNoBlock || !stage.pushes.empty()) return nullptr;
     if (stage.calls.size() != 1) return nullptr;
     const CallSite& call = stage.calls.front();
+    const PlannedProcedure& callee =
+        plan.procedures[call.branches.front().procedure];
+    if (callee.outputs.size() != procedure.outputs.size()) return nullptr;
     for (size_t i = 0; i < procedure.outputs.size(); ++i) {
       const auto result = call.first_result + static_cast<int32_t>(i);
       if (procedure.outputs[i].slot != result) return nullptr;
@@ -88,8 +92,9 @@ class PassThrough {
     return &call;
   }
 
-  static void FindFront(const PlannedProcedure& procedure, Procedure* found) {
-    const CallSite* const call = OnlyCall(procedure);
+  static void FindFront(const Plan& plan, const PlannedProcedure& procedure,
+                        Procedure* found) {
+    const CallSite* const call = OnlyCall(plan, procedure);
     if (call == nullptr || procedure.is_branch) return;
     if (!call->key.has_value() || call->key->of_prologue()) return;
     if (call->key->slot >= procedure.num_arguments) return;
@@ -98,8 +103,8 @@ class PassThrough {
     found->key_argument = call->key->slot;
   }
 
-  static void FindBranch(const PlannedProcedure& branch, const Branch& taken,
-                         Procedure* found) {
+  static void FindBranch(const Plan& plan, const PlannedProcedure& branch,
+                         const Branch& taken, Procedure* found) {
     const auto outside = [&taken](Source source) {
       return source.of_prologue() ? source : taken.arguments[source.slot];
     };
@@ -110,7 +115,7 @@ class PassThrough {
       }
       return;
     }
-    const CallSite* const call = OnlyCall(branch);
+    const CallSite* const call = OnlyCall(plan, branch);
     if (call == nullptr || call->selector.has_value()) return;
     if (call->num_mapped > 0 || call->key.has_value()) return;
     found->kind = Kind::kCalls;
