@@ -244,7 +244,7 @@ class Calls {
   // it what came of that, now or when it has ended.
   void Share(const CallSite& call, Source number, int32_t id);
 
-  // Makes a call of a plain front. Returns whether it is to return.
+  // Makes a call of a front that only asks. Returns whether it is to return.
   bool MakeShared(const ResultSlots& to, const CallSite& call,
                   const Branch& branch, const std::optional<Source>& selector);
 

@@ -51,7 +51,8 @@ class SharedCallOp : public tf::AsyncOpKernel {
       const LocalWork::Scope scope;
       done();
     };
-    switch (run->shared.Ask(key, front->within, waiter, &shared)) {
+    std::vector<int64_t> cycle;
+    switch (run->shared.Ask(key, front->within, waiter, &shared, &cycle)) {
       case Verdict::kIsNew:
         Run(ctx, *front, shared);
         return;
@@ -61,9 +62,8 @@ class SharedCallOp : public tf::AsyncOpKernel {
         SetOutputs(ctx, run, shared->outcome());
         break;
       case Verdict::kIsCycle:
-        ctx->SetStatus(run->program.Fail(
-            CycleError(run->shared.KeysOfCycle(shared, front->within)),
-            *front->activation));
+        ctx->SetStatus(
+            run->program.Fail(CycleError(cycle), *front->activation));
         break;
     }
     done();

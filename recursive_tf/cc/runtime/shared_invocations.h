@@ -57,9 +57,12 @@ class SharedInvocations {
 
   // Asks for what has the key. `asker` is the shared invocation in whose body
   // that is asked, or null. `waiter` is called with the outcome, unless that is
-  // there already: then it is in `*shared`.
+  // there already: then it is in `*shared`. Of a cycle, `*cycle` gets the
+  // numbers of the keys: what was asked for, what that waits for, and so on, up
+  // to who asked. Others may end these as soon as this has returned.
   [[nodiscard]] Verdict Ask(const MemoKey& key, WaitVertex* asker,
-                            Waiter waiter, Shared** shared) {
+                            Waiter waiter, Shared** shared,
+                            std::vector<int64_t>* cycle) {
     MutexLock lock(&mu_);
     const auto [found, is_new] = by_key_.try_emplace(key);
     *shared = &found->second;
@@ -67,23 +70,14 @@ class SharedInvocations {
       (*shared)->number_ = key.number;
       waits_.AddNew(asker, *shared);
     } else if (!waits_.Add(asker, *shared)) {
+      for (const WaitVertex* at : WaitGraph::Way(*shared, asker)) {
+        cycle->push_back(static_cast<const Shared*>(at)->number_);
+      }
       return Verdict::kIsCycle;
     }
     if ((*shared)->has_ended) return Verdict::kHasEnded;
     (*shared)->waiters_.push_back(std::move(waiter));
     return is_new ? Verdict::kIsNew : Verdict::kWillEnd;
-  }
-
-  // Returns the numbers of the keys in a cycle that `Ask` found: what was asked
-  // for, what that waits for, and so on, up to who asked.
-  std::vector<int64_t> KeysOfCycle(const Shared* asked,
-                                   const WaitVertex* asker) const {
-    MutexLock lock(&mu_);
-    std::vector<int64_t> keys;
-    for (const WaitVertex* at : WaitGraph::Way(asked, asker)) {
-      keys.push_back(static_cast<const Shared*>(at)->number_);
-    }
-    return keys;
   }
 
   // Gives `shared` its outcome, and calls all that wait for it.

@@ -19,11 +19,12 @@ class SharedInvocationsTest : public testing::Test {
   Verdict Ask(int64_t key, WaitVertex* asker = nullptr) {
     return table_.Ask(
         {0, key}, asker, [this](int outcome) { told_.push_back(outcome); },
-        &shared_);
+        &shared_, &cycle_);
   }
 
   Table table_;
   Table::Shared* shared_ = nullptr;
+  std::vector<int64_t> cycle_;
   std::vector<int> told_;
 };
 
@@ -42,7 +43,9 @@ TEST_F(SharedInvocationsTest, WhoAsksFirstRunsItAndAllGetWhatCame) {
 
 TEST_F(SharedInvocationsTest, KeysOfTwoProceduresDoNotMeet) {
   EXPECT_EQ(Ask(7), Verdict::kIsNew);
-  EXPECT_EQ(table_.Ask({1, 7}, nullptr, [](int) {}, &shared_), Verdict::kIsNew);
+  EXPECT_EQ(table_.Ask(
+                {1, 7}, nullptr, [](int) {}, &shared_, &cycle_),
+            Verdict::kIsNew);
   EXPECT_EQ(Ask(-7), Verdict::kIsNew);
   EXPECT_EQ(Ask(int64_t{7} * 1000000007), Verdict::kIsNew);
 }
@@ -53,6 +56,7 @@ TEST_F(SharedInvocationsTest, WhoWaitsForItselfIsToldSo) {
   EXPECT_EQ(Ask(2, one), Verdict::kIsNew);
   Table::Shared* const two = shared_;
   EXPECT_EQ(Ask(1, two), Verdict::kIsCycle);
+  EXPECT_EQ(cycle_, (std::vector<int64_t>{1, 2}));
   table_.End(two, 0);
   table_.End(one, 0);
   EXPECT_EQ(told_.size(), 2);
@@ -62,9 +66,10 @@ TEST_F(SharedInvocationsTest, AWaiterMayAskAgain) {
   EXPECT_EQ(Ask(1), Verdict::kIsNew);
   Table::Shared* const one = shared_;
   Verdict again = Verdict::kIsNew;
-  EXPECT_EQ(table_.Ask(
-                {0, 1}, nullptr, [&](int) { again = Ask(1); }, &shared_),
-            Verdict::kWillEnd);
+  EXPECT_EQ(
+      table_.Ask(
+          {0, 1}, nullptr, [&](int) { again = Ask(1); }, &shared_, &cycle_),
+      Verdict::kWillEnd);
   table_.End(one, 3);
   EXPECT_EQ(again, Verdict::kHasEnded);
 }
@@ -96,8 +101,10 @@ TEST(SharedInvocationsThreadsTest, OfManyThreadsOneRunsEachKey) {
   RunInThreads(kNumThreads, [&](int) {
     for (int64_t key = 0; key < kNumKeys; ++key) {
       Table::Shared* shared = nullptr;
+      std::vector<int64_t> cycle;
       const Verdict verdict = table.Ask(
-          {0, key}, nullptr, [&](int outcome) { sum += outcome; }, &shared);
+          {0, key}, nullptr, [&](int outcome) { sum += outcome; }, &shared,
+          &cycle);
       if (verdict == Verdict::kIsNew) {
         ++num_runs;
         table.End(shared, static_cast<int>(key));
