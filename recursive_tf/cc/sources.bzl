@@ -26,6 +26,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/root_kernel.cc",
     "recursive_tf/cc/kernels/root_results.cc",
     "recursive_tf/cc/kernels/row_results.cc",
+    "recursive_tf/cc/kernels/schedule_kernels.cc",
     "recursive_tf/cc/kernels/second_order_kernels.cc",
     "recursive_tf/cc/kernels/shared_kernels.cc",
     "recursive_tf/cc/kernels/slices_kernels.cc",
@@ -78,10 +79,14 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/row_numbers.cc",
     "recursive_tf/cc/tf/row_ops.cc",
     "recursive_tf/cc/tf/row_values.cc",
+    "recursive_tf/cc/tf/scheduled_graph.cc",
     "recursive_tf/cc/tf/shared_backward.cc",
     "recursive_tf/cc/tf/signature.cc",
     "recursive_tf/cc/tf/simplify_graph.cc",
     "recursive_tf/cc/tf/stack_rows.cc",
+    "recursive_tf/cc/tf/team_executor.cc",
+    "recursive_tf/cc/tf/team_kernel.cc",
+    "recursive_tf/cc/tf/team_schedule.cc",
     "recursive_tf/ops/batched_ops.cc",
     "recursive_tf/ops/check_ops.cc",
     "recursive_tf/ops/gradient_ops.cc",
@@ -93,6 +98,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/policy_ops.cc",
     "recursive_tf/ops/random_ops.cc",
     "recursive_tf/ops/report_ops.cc",
+    "recursive_tf/ops/schedule_ops.cc",
     "recursive_tf/ops/second_order_ops.cc",
     "recursive_tf/ops/shapes.cc",
     "recursive_tf/ops/shared_ops.cc",
@@ -137,6 +143,10 @@ CORE_SOURCES = [
     "recursive_tf/cc/layout/pq_tree.cc",
     "recursive_tf/cc/layout/run_layout.cc",
     "recursive_tf/cc/runtime/wait_graph.cc",
+    "recursive_tf/cc/scheduling/cores.cc",
+    "recursive_tf/cc/scheduling/helpers.cc",
+    "recursive_tf/cc/scheduling/levels.cc",
+    "recursive_tf/cc/scheduling/teams.cc",
 ]
 
 # Where they are, and headers beside them.
@@ -147,6 +157,7 @@ CORE_FOLDERS = [
     "recursive_tf/cc/blocks",
     "recursive_tf/cc/layout",
     "recursive_tf/cc/runtime",
+    "recursive_tf/cc/scheduling",
     "recursive_tf/cc/testing",
 ]
 

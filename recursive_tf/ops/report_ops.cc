@@ -64,7 +64,7 @@ REGISTER_OP("RecursiveTrace")
     .Doc(R"doc(
 Starts to record what root calls of this process do; or ends it, and returns it.
 
-times: [events, 4]: start and duration in ns, thread, rows.
+times: [events, 5]: start and duration in ns, thread, rows, team or -1.
 )doc");
 
 }  // namespace recursive_tf

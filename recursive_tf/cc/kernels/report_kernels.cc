@@ -102,7 +102,7 @@ class TraceOp : public tf::OpKernel {
     const auto count = static_cast<int64_t>(events.size());
     tf::Tensor names(tf::DT_STRING, {count});
     tf::Tensor categories(tf::DT_STRING, {count});
-    tf::Tensor times(tf::DT_INT64, {count, 4});
+    tf::Tensor times(tf::DT_INT64, {count, 5});
     for (int64_t i = 0; i < count; ++i) {
       const TraceEvent& event = events[i];
       names.vec<tf::tstring>()(i) = event.name;
@@ -111,6 +111,7 @@ class TraceOp : public tf::OpKernel {
       times.matrix<int64_t>()(i, 1) = event.duration_ns;
       times.matrix<int64_t>()(i, 2) = static_cast<int64_t>(event.thread);
       times.matrix<int64_t>()(i, 3) = event.num_rows;
+      times.matrix<int64_t>()(i, 4) = event.team;
     }
     ctx->set_output(0, names);
     ctx->set_output(1, categories);

@@ -25,6 +25,8 @@ struct TraceEvent {
   uint64_t thread = 0;
   // How many activations it was for.
   int64_t num_rows = 0;
+  // The team that ran it, or -1.
+  int team = -1;
 };
 
 // What happened in this process while it was recorded.
@@ -58,7 +60,7 @@ class TraceLog {
 
   // Adds an event that ends now.
   void Add(std::string name, std::string category, Clock::time_point start,
-           int64_t num_rows) {
+           int64_t num_rows, int team = -1) {
     const Clock::time_point end = Clock::now();
     TraceEvent event;
     event.name = std::move(name);
@@ -67,6 +69,7 @@ class TraceLog {
     event.duration_ns = Nanoseconds(end - start);
     event.thread = std::hash<std::thread::id>()(std::this_thread::get_id());
     event.num_rows = num_rows;
+    event.team = team;
     MutexLock lock(&mu_);
     if (is_recording_) events_.push_back(std::move(event));
   }
@@ -86,8 +89,9 @@ class TraceLog {
 // outlive it.
 class TraceSpan {
  public:
-  TraceSpan(const std::string& name, const char* category, int64_t num_rows)
-      : name_(name), category_(category), num_rows_(num_rows) {
+  TraceSpan(const std::string& name, const char* category, int64_t num_rows,
+            int team = -1)
+      : name_(name), category_(category), num_rows_(num_rows), team_(team) {
     if (is_recorded_) start_ = TraceLog::Clock::now();
   }
   TraceSpan(const TraceSpan&) = delete;
@@ -95,7 +99,7 @@ class TraceSpan {
 
   ~TraceSpan() {
     if (is_recorded_) {
-      TraceLog::Global().Add(name_, category_, start_, num_rows_);
+      TraceLog::Global().Add(name_, category_, start_, num_rows_, team_);
     }
   }
 
@@ -103,6 +107,7 @@ class TraceSpan {
   const std::string& name_;
   const char* const category_;
   const int64_t num_rows_;
+  const int team_;
   const bool is_recorded_ = TraceLog::Global().is_recording();
   TraceLog::Clock::time_point start_;
 };
