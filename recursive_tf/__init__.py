@@ -22,6 +22,11 @@ from recursive_tf.python.options import Options
 from recursive_tf.python.reports.explain import explain
 from recursive_tf.python.reports.explanation import Explanation, Explanations
 from recursive_tf.python.reports.trace import trace
+from recursive_tf.python.scheduling.measure import profile
+from recursive_tf.python.scheduling.parallel import parallel
+from recursive_tf.python.scheduling.profile import Profile
+from recursive_tf.python.scheduling.schedule import Schedule
+from recursive_tf.python.scheduling.simulate import Simulation, simulate
 from recursive_tf.python.subgraphs.decorator import SubGraphFunction, subgraph
 from recursive_tf.python.subgraphs.subgraph import SubGraph
 from recursive_tf.python.vertices import Vertex, VertexFunction, vertex
@@ -35,7 +40,10 @@ __all__ = [
     "LearnedPolicy",
     "Operand",
     "Options",
+    "Profile",
     "RuleError",
+    "Schedule",
+    "Simulation",
     "SubGraph",
     "SubGraphError",
     "SubGraphFunction",
@@ -49,7 +57,10 @@ __all__ = [
     "layers",
     "learn_policy",
     "optimizers",
+    "parallel",
+    "profile",
     "register_vectorization",
+    "simulate",
     "subgraph",
     "trace",
     "vertex",

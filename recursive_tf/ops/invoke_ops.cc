@@ -26,6 +26,7 @@ REGISTER_OP("RecursiveInvoke")
     .Attr("max_depth: int")
     .Attr("max_activations: int")
     .Attr("max_bytes: int = -1")
+    .Attr("schedule: string = ''")
     .Attr("keep: bool = false")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
@@ -51,6 +52,8 @@ mapped: Invoke once for each row of the arguments.
 max_depth: The longest chain of calls; 0 is no limit.
 max_activations: The most calls alive at once; 0 is no limit.
 max_bytes: The most that they hold; 0 is no limit, -1 a tenth of the memory.
+schedule: The teams that operations run on, as RecursiveTeamExecutor takes them;
+  empty for TensorFlow's threads.
 keep: Training form: keep what the gradient needs.
 )doc");
 

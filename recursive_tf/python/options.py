@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from recursive_tf.python.learned.learned_policy import LearnedPolicy
+from recursive_tf.python.scheduling.schedule import Schedule
 
 EXECUTORS = ("auto", "batched", "dataflow")
 # The first is the default.
@@ -48,6 +49,9 @@ class Options:
             leaves with the same word, are computed once in each launch of a block
             program. "auto" is where that pays: in blocks with a product. Values are
             the same; gradients differ by rounding.
+        schedule: Which threads run the operations of calls in the dataflow executor,
+            and of blocks that are not compiled in the batched one. `rtf.Schedule()` is
+            TensorFlow's own.
     """
 
     max_depth: int | None = 100_000
@@ -56,6 +60,7 @@ class Options:
     policy: str | LearnedPolicy = "critical_path"
     blocks: Literal["auto", "compiled", "tensorflow"] = "auto"
     share_rows: bool | Literal["auto"] = "auto"
+    schedule: Schedule = Schedule()
 
     def __post_init__(self) -> None:
         for name in ("max_depth", "max_activations", "max_bytes"):
@@ -73,6 +78,11 @@ class Options:
             )
         if self.blocks not in BLOCKS:
             raise ValueError(f"blocks={self.blocks!r}: choose one of {BLOCKS}.")
+        if not isinstance(self.schedule, Schedule):
+            raise ValueError(
+                f"schedule={self.schedule!r}: give an rtf.Schedule, or what rtf.profile "
+                "returned as `schedule`."
+            )
         if self.share_rows not in _SHARE_ROWS:
             raise ValueError(
                 f"share_rows={self.share_rows!r}: choose True, False or 'auto'."
@@ -101,6 +111,7 @@ class Options:
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         if isinstance(self.policy, LearnedPolicy):
             values["policy"] = self.policy.config()
+        values["schedule"] = self.schedule.config()
         return values
 
     @classmethod
@@ -109,6 +120,9 @@ class Options:
         policy = config.get("policy")
         if isinstance(policy, Mapping):
             config = {**config, "policy": LearnedPolicy.from_config(policy)}
+        schedule = config.get("schedule")
+        if isinstance(schedule, Mapping):
+            config = {**config, "schedule": Schedule.from_config(schedule)}
         return cls(**config)
 
 

@@ -23,10 +23,10 @@ namespace recursive_tf {
 // A team has a leader, which runs the operation, and helpers for what the
 // operation splits itself into: as many as the team has threads, because there
 // are operations whose own thread only waits for the others, e.g. oneDNN's. A
-// team has cores of its own, a buffer for one
-// operation, and looks nowhere else for work. In the paper the scheduler has a
-// core of its own, where it looks for news all the time; here it is a lock that
-// is taken by whoever has news, because two cores are too few to give one away.
+// team has cores of its own and a buffer for one operation, and looks nowhere
+// else for work. In the paper the scheduler has a core of its own, where it
+// looks for news all the time; here it is a lock that is taken by whoever has
+// news, because two cores are too few to give one away.
 //
 // Operations that become ready while a leader ends one come as Submits of the
 // leader. Of these it keeps the one with the longest way for itself, unless

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "recursive_tf/cc/tf/read_lists.h"
 #include "recursive_tf/cc/tf/row_batch.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
@@ -126,7 +128,12 @@ absl::Status BatchedSpec::ReadBlockKind(tf::OpKernelConstruction* ctx,
     return absl::InvalidArgumentError(
         absl::StrCat("There is no block_kind '", kind, "'."));
   }
-  for (BlockSpec& block : *blocks) block.is_compiled = kind != "tensorflow";
+  std::optional<TeamSchedule> schedule;
+  TF_RETURN_IF_ERROR(TeamSchedule::Read(ctx, &schedule));
+  for (BlockSpec& block : *blocks) {
+    block.is_compiled = kind != "tensorflow";
+    block.schedule = schedule;
+  }
   return absl::OkStatus();
 }
 
@@ -144,14 +151,14 @@ absl::Status Block::Create(const BlockSpec& spec,
   }
   const auto num_invariants = static_cast<int32_t>(spec.invariants.size());
   const int32_t first = function->signature().input_arg_size() - num_invariants;
-  made.function_ =
-      std::make_unique<FunctionOnDemand>(spec.function, runtime, library);
+  made.function_ = std::make_unique<FunctionOnDemand>(spec.function, runtime,
+                                                      library, spec.schedule);
   std::unique_ptr<tf::Graph> body;
   TF_RETURN_IF_ERROR(CopyBody(spec.function, library, &body));
   const std::vector<int32_t> transposed = TransposedArguments(first, *body);
   if (!transposed.empty()) {
     made.wide_function_ = std::make_unique<FunctionOnDemand>(
-        spec.function, runtime, library,
+        spec.function, runtime, library, spec.schedule,
         [transposed](tf::Graph* graph) { TakeTransposed(transposed, graph); });
     made.is_transposed_.assign(num_invariants, false);
     for (const int32_t index : transposed) {

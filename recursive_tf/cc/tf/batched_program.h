@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/tf/function_on_demand.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -36,6 +37,8 @@ struct BlockSpec {
   std::string label{};
   // Whether rows that compute the same are computed once.
   bool shares_rows = false;
+  // Of a function: its operations run on teams, if there is one.
+  std::optional<TeamSchedule> schedule{};
 };
 
 // What the attributes of a batched root op say of its program.
@@ -54,7 +57,7 @@ struct BatchedSpec {
   static absl::Status ReadSharing(tensorflow::OpKernelConstruction* ctx,
                                   std::vector<BlockSpec>* blocks);
 
-  // Reads whether blocks may run as block programs.
+  // Reads whether blocks may run as block programs, and else on which teams.
   static absl::Status ReadBlockKind(tensorflow::OpKernelConstruction* ctx,
                                     std::vector<BlockSpec>* blocks);
 

@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_TF_FUNCTION_ON_DEMAND_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/framework/function.h"
 
 namespace recursive_tf {
@@ -21,12 +23,15 @@ namespace recursive_tf {
 // Thread safety: Get may be called from any thread; who comes second waits.
 class FunctionOnDemand {
  public:
-  // `runtime` and `library` must outlive this. `edit` is as of InlineFunction.
+  // `runtime` and `library` must outlive this. The rest is as of
+  // InlineFunction.
   FunctionOnDemand(std::string name,
                    tensorflow::FunctionLibraryRuntime* runtime,
                    tensorflow::FunctionLibraryDefinition* library,
+                   const std::optional<TeamSchedule>& schedule,
                    GraphEdit edit = nullptr)
       : name_(std::move(name)),
+        schedule_(schedule),
         runtime_(runtime),
         library_(library),
         edit_(std::move(edit)) {}
@@ -35,8 +40,8 @@ class FunctionOnDemand {
   absl::Status Get(const InlineFunction** function) const {
     const MutexLock lock(&mu_);
     if (made_ == nullptr) {
-      const absl::Status status =
-          InlineFunction::Create(name_, runtime_, library_, edit_, &made_);
+      const absl::Status status = InlineFunction::Create(
+          name_, runtime_, library_, edit_, schedule_, &made_);
       if (!status.ok()) return status;
     }
     *function = made_.get();
@@ -45,6 +50,7 @@ class FunctionOnDemand {
 
  private:
   const std::string name_;
+  const std::optional<TeamSchedule> schedule_;
   tensorflow::FunctionLibraryRuntime* const runtime_;
   tensorflow::FunctionLibraryDefinition* const library_;
   const GraphEdit edit_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "recursive_tf/cc/runtime/helped_work.h"
 #include "recursive_tf/cc/tf/make_executor.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -87,16 +89,17 @@ absl::Status InlineFunction::Create(const std::string& name,
                                     tf::FunctionLibraryRuntime* runtime,
                                     tf::FunctionLibraryDefinition* library,
                                     const GraphEdit& edit,
+                                    const std::optional<TeamSchedule>& schedule,
                                     std::unique_ptr<InlineFunction>* function) {
   std::unique_ptr<tf::Graph> graph;
   TF_RETURN_IF_ERROR(BuildProcedureGraph(name, runtime, library, &graph, edit));
   std::unique_ptr<tf::Executor> executor;
   TF_RETURN_IF_ERROR(
-      MakeExecutor(*graph, runtime, [](tf::OpKernel*) {}, &executor));
+      MakeExecutor(*graph, runtime, [](tf::OpKernel*) {}, schedule, &executor));
   const tf::OpDef& signature = library->Find(name)->signature();
-  *function = absl::WrapUnique(new InlineFunction(std::move(executor),
-                                                  signature.input_arg_size(),
-                                                  signature.output_arg_size()));
+  *function = absl::WrapUnique(new InlineFunction(
+      std::move(executor), signature.input_arg_size(),
+      signature.output_arg_size(), /*may_be_helped=*/!schedule.has_value()));
   return absl::OkStatus();
 }
 
@@ -110,8 +113,9 @@ absl::Status InlineFunction::Run(tf::Executor::Args step,
   outputs->assign(num_outputs_, tf::Tensor());
   Frame frame(std::move(inputs), outputs);
   step.call_frame = &frame;
-  const bool is_helped =
-      is_long_.load(std::memory_order_relaxed) && step.runner != nullptr;
+  const bool is_helped = may_be_helped_ &&
+                         is_long_.load(std::memory_order_relaxed) &&
+                         step.runner != nullptr;
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status =
       (is_helped ? RunHelped : RunAlone)(executor_.get(), std::move(step));

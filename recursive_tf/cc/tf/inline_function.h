@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -23,11 +25,13 @@ namespace recursive_tf {
 // Thread safety: Run may be called from any thread.
 class InlineFunction {
  public:
-  // `edit`, if there is one, changes the body first.
+  // `edit`, if there is one, changes the body first. With a `schedule` its ops
+  // run on teams, for which Run waits.
   static absl::Status Create(const std::string& name,
                              tensorflow::FunctionLibraryRuntime* runtime,
                              tensorflow::FunctionLibraryDefinition* library,
                              const GraphEdit& edit,
+                             const std::optional<TeamSchedule>& schedule,
                              std::unique_ptr<InlineFunction>* function);
 
   // Sets `*outputs`. Kernels may write to the memory of `inputs` that nobody
@@ -39,14 +43,16 @@ class InlineFunction {
 
  private:
   InlineFunction(std::unique_ptr<tensorflow::Executor> executor, int num_inputs,
-                 int num_outputs)
+                 int num_outputs, bool may_be_helped)
       : executor_(std::move(executor)),
         num_inputs_(num_inputs),
-        num_outputs_(num_outputs) {}
+        num_outputs_(num_outputs),
+        may_be_helped_(may_be_helped) {}
 
   const std::unique_ptr<tensorflow::Executor> executor_;
   const int num_inputs_;
   const int num_outputs_;
+  const bool may_be_helped_;
   // Whether the last run was long enough for help.
   mutable std::atomic<bool> is_long_{false};
 };

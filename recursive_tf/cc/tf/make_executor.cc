@@ -2,9 +2,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/tf/team_executor.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/device.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/common_runtime/local_executor_params.h"
@@ -42,6 +45,7 @@ tf::thread::ThreadPoolInterface* UsersThreads(tf::OpKernelContext* root) {
 absl::Status MakeExecutor(const tf::Graph& graph,
                           tf::FunctionLibraryRuntime* runtime,
                           std::function<void(tf::OpKernel*)> on_kernel,
+                          const std::optional<TeamSchedule>& schedule,
                           std::unique_ptr<tf::Executor>* executor) {
   tf::LocalExecutorParams params;
   params.device = runtime->device();
@@ -59,6 +63,9 @@ absl::Status MakeExecutor(const tf::Graph& graph,
   params.delete_kernel = [](tf::OpKernel* kernel) {
     tf::DeleteNonCachedKernel(kernel);
   };
+  if (schedule.has_value()) {
+    return NewTeamExecutor(*schedule, params, graph, executor);
+  }
   tf::Executor* made = nullptr;
   TF_RETURN_IF_ERROR(tf::NewLocalExecutor(params, graph, &made));
   executor->reset(made);

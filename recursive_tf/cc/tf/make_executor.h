@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/cancellation.h"
 #include "tensorflow/core/framework/function.h"
@@ -14,10 +16,12 @@
 namespace recursive_tf {
 
 // Sets `*executor` to one for `graph`, with kernels of its own. Calls
-// `on_kernel` for each of them. `runtime` must outlive the executor.
+// `on_kernel` for each of them. Its operations run on teams if there is a
+// `schedule`. `runtime` must outlive the executor.
 absl::Status MakeExecutor(const tensorflow::Graph& graph,
                           tensorflow::FunctionLibraryRuntime* runtime,
                           std::function<void(tensorflow::OpKernel*)> on_kernel,
+                          const std::optional<TeamSchedule>& schedule,
                           std::unique_ptr<tensorflow::Executor>* executor);
 
 // Returns arguments for executors that run within the root op of `root`: the

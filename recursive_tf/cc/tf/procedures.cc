@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/tf/own_ops.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "recursive_tf/cc/tf/read_lists.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/function.h"
@@ -64,6 +65,7 @@ absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
   TF_RETURN_IF_ERROR(ctx->GetAttr("names", &names));
   TF_RETURN_IF_ERROR(
       ReadLists(ctx, "capture_counts", "capture_indices", &spec->captures));
+  TF_RETURN_IF_ERROR(TeamSchedule::Read(ctx, &spec->schedule));
   if (names.size() != functions.size() ||
       spec->captures.size() != functions.size()) {
     return absl::InvalidArgumentError(
@@ -80,6 +82,7 @@ absl::Status ProgramSpec::Read(tf::OpKernelConstruction* ctx,
 Procedures::Procedures(const ProgramSpec& spec,
                        tf::FunctionLibraryRuntime* runtime)
     : names_(spec.names),
+      schedule_(spec.schedule),
       runtime_(runtime),
       library_(*runtime->GetFunctionLibraryDefinition()) {}
 
@@ -109,7 +112,7 @@ absl::Status Procedures::Add(const std::string& function,
             kernel->AsAsync() != nullptr && !IsOwnOp(kernel->def().op());
         only_compute_ = only_compute_ && !waits;
       },
-      &executor));
+      schedule_, &executor));
   const tf::OpDef& signature = library_.Find(function)->signature();
   const auto num_captures = static_cast<int>(captures.size());
   procedures_.push_back(std::make_unique<Procedure>(

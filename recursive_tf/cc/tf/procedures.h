@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <typeinfo>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/tail_predictor.h"
+#include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -26,6 +28,8 @@ struct ProgramSpec {
   std::shared_ptr<const std::vector<std::string>> names;
   // For each procedure, which of the root's captures are its last arguments.
   std::vector<std::vector<int>> captures;
+  // On teams, if there is one.
+  std::optional<TeamSchedule> schedule;
 
   static absl::Status Read(tensorflow::OpKernelConstruction* ctx,
                            ProgramSpec* spec);
@@ -88,6 +92,7 @@ class Procedures {
   absl::Status Add(const std::string& function, std::vector<int> captures);
 
   const std::shared_ptr<const std::vector<std::string>> names_;
+  const std::optional<TeamSchedule> schedule_;
   tensorflow::FunctionLibraryRuntime* const runtime_;
   // The runtime's library; what the kernels know of their ops is in it.
   tensorflow::FunctionLibraryDefinition library_;

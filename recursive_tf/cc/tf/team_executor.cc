@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/team_executor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -38,12 +39,25 @@ namespace {
 
 namespace tf = tensorflow;
 
-// Runs that measure, before levels are known.
-constexpr int64_t kMeasuredRuns = 5;
+// Runs that measure, before levels are known: enough that the first ones, whose
+// memory is cold, do not move a median.
+constexpr int64_t kMeasuredRuns = 8;
 // What takes less than a thread needs to wake up stays where it became ready.
 constexpr int64_t kWorthATeamNs = 10'000;
 // What an operation waits for may run within it, so many levels deep.
 constexpr int kNesting = 64;
+
+// Times vary from run to run, so levels that hardly differ are equal: of these
+// operations the one that was ready first comes first, because its inputs may
+// still be in a cache.
+constexpr int64_t kSteps = 32;
+
+std::vector<int64_t> Rounded(std::vector<int64_t> levels) {
+  int64_t longest = 1;
+  for (const int64_t level : levels) longest = std::max(longest, level);
+  for (int64_t& level : levels) level = level * kSteps / longest;
+  return levels;
+}
 
 class TeamExecutor : public tf::Executor {
  public:
@@ -112,9 +126,9 @@ class TeamExecutor : public tf::Executor {
       LocalWork::Run(std::move(work), kNesting);
     };
     ours.user_intra_op_threadpool = nullptr;
-    ScheduledGraph* const measured = measured_.get();
     (*inner)->executor->RunAsync(
-        ours, [measured, done = std::move(done)](const absl::Status& status) {
+        ours, [measured = measured_.get(),
+               done = std::move(done)](const absl::Status& status) {
           ++measured->num_runs;
           done(status);
         });
@@ -136,7 +150,9 @@ class TeamExecutor : public tf::Executor {
   absl::Status Settle() {
     medians_ = measured_->MedianTimes();
     levels_ = LevelsOf(measured_->dependences, medians_);
-    if (!schedule_.critical_path_first) {
+    if (schedule_.critical_path_first) {
+      levels_.values = Rounded(levels_.values);
+    } else {
       levels_.values.assign(levels_.values.size(), 0);
     }
     return Build(&settled_);
@@ -147,9 +163,9 @@ class TeamExecutor : public tf::Executor {
     tf::LocalExecutorParams params = params_;
     params.device = device_.get();
     params.create_kernel =
-        [this, kernels = &inner->team_kernels](
+        [this, inner = inner.get()](
             const std::shared_ptr<const tf::NodeProperties>& node,
-            tf::OpKernel** kernel) { return Give(node, kernels, kernel); };
+            tf::OpKernel** kernel) { return Give(node, inner, kernel); };
     params.delete_kernel = [](tf::OpKernel* /*kernel*/) {};
     tf::Executor* executor = nullptr;
     TF_RETURN_IF_ERROR(tf::NewLocalExecutor(params, graph_, &executor));
@@ -162,7 +178,7 @@ class TeamExecutor : public tf::Executor {
   // is made once, since it may have state, e.g. of a generator of random
   // numbers.
   absl::Status Give(const std::shared_ptr<const tf::NodeProperties>& node,
-                    TeamKernels* team_kernels, tf::OpKernel** given) {
+                    Inner* inner, tf::OpKernel** given) {
     tf::OpKernel*& kernel = kernels_[node->node_def.name()];
     if (kernel == nullptr) {
       TF_RETURN_IF_ERROR(params_.create_kernel(node, &kernel));
@@ -179,7 +195,7 @@ class TeamExecutor : public tf::Executor {
     TF_RETURN_IF_ERROR(
         TeamKernel::Create(node, teams, work, params_.device, &team_kernel));
     *given = team_kernel.get();
-    team_kernels->push_back(std::move(team_kernel));
+    inner->team_kernels.push_back(std::move(team_kernel));
     return absl::OkStatus();
   }
 

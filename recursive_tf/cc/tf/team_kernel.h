@@ -16,8 +16,9 @@ namespace recursive_tf {
 struct TeamWork {
   tensorflow::OpKernel* kernel = nullptr;
   OpTimes* times = nullptr;
-  // As Levels has them.
+  // What comes first has the highest.
   int64_t level = 0;
+  // Whether it is on the longest path of its graph.
   bool is_critical = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "recursive_tf/cc/scheduling/teams.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
 namespace {
@@ -54,6 +57,14 @@ absl::Status TeamSchedule::Parse(const std::string& name,
   schedule->critical_path_first = parts[1] == kCriticalPath;
   schedule->pinned = parts[2] == kPinned;
   return absl::OkStatus();
+}
+
+absl::Status TeamSchedule::Read(tensorflow::OpKernelConstruction* ctx,
+                                std::optional<TeamSchedule>* schedule) {
+  std::string name;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("schedule", &name));
+  if (name.empty()) return absl::OkStatus();
+  return Parse(name, &schedule->emplace());
 }
 
 Teams* TeamsOf(const TeamSchedule& schedule) {

@@ -1,10 +1,12 @@
 #ifndef RECURSIVE_TF_CC_TF_TEAM_SCHEDULE_H_
 #define RECURSIVE_TF_CC_TF_TEAM_SCHEDULE_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/scheduling/teams.h"
+#include "tensorflow/core/framework/op_kernel.h"
 
 namespace recursive_tf {
 
@@ -22,6 +24,10 @@ struct TeamSchedule {
   // have it.
   std::string Name() const;
   static absl::Status Parse(const std::string& name, TeamSchedule* schedule);
+
+  // Reads the attribute "schedule" of a root op; there is none if it is empty.
+  static absl::Status Read(tensorflow::OpKernelConstruction* ctx,
+                           std::optional<TeamSchedule>* schedule);
 };
 
 // Returns the teams of a schedule. All that is scheduled alike in this process

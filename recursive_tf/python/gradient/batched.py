@@ -149,6 +149,7 @@ def _add_backward_op(
         Tdeferred_gradients=parts,
         mapped=op.get_attr("mapped"),
         block_kind=op.get_attr("block_kind"),
+        schedule=op.get_attr("schedule"),
         results=results,
         tables=tables,
         arguments=arguments,

@@ -125,6 +125,7 @@ def _add_backward_op(
         Tinput_gradients=[spec.dtype for spec in program.argument_specs],
         Tsinks=[part.dtype for part in parts],
         mapped=op.get_attr("mapped"),
+        schedule=op.get_attr("schedule"),
         slot_kinds=[slot.kind for slot in slots],
         slot_sizes=[len(slot.parts) for slot in slots],
         sink_shapes=[part.shape for part in parts],

@@ -15,6 +15,8 @@ import tensorflow as tf
 from recursive_tf.ops import library
 
 _MICROSECOND = 1e3
+# What chrome://tracing calls a color that stands out.
+_CRITICAL = "terrible"
 # Held while a trace is recorded: there is one log in a process.
 _recording = threading.Lock()
 
@@ -26,7 +28,9 @@ def trace(path: str | os.PathLike[str]) -> Iterator[None]:
     Open the file in https://ui.perfetto.dev or chrome://tracing. Every root call is a
     slice. In the batched executor there are slices in it: a launch each, "forward" or
     "backward", and "deferred" for the gradients of captures. They have the name of
-    their block, and the number of activations as `rows`.
+    their block, and the number of activations as `rows`. Where an `rtf.Schedule` holds,
+    each of its executors is a row, with a slice for each operation; those of the
+    critical path are marked.
 
         with rtf.trace("runs/step.json"):
             train_step(batch)
@@ -72,6 +76,8 @@ class _Event:
     duration_ns: int
     thread: int
     rows: int
+    # The number of the executor of an `rtf.Schedule` that it ran on, or -1.
+    team: int
 
     @property
     def end_ns(self) -> int:
@@ -108,6 +114,7 @@ def _as_json(events: list[_Event], start_ns: int) -> dict[str, Any]:
             "tid": lanes.take(event),
             "args": {"rows": event.rows},
         }
+        | ({"cname": _CRITICAL} if event.category.endswith("critical path") else {})
         for event in events
     ]
     names = [
@@ -130,12 +137,16 @@ class _Lanes:
     def __init__(self) -> None:
         self.names: list[str] = []
         self._of_thread: dict[int, list[int]] = {}
+        # By thread: the number of the executor that it leads.
+        self._executors: dict[int, int] = {}
         # By lane: when the events end that the next one could be in.
         self._ends: list[list[int]] = []
 
     def take(self, event: _Event) -> int:
         """Returns the number of the lane of an event; events come by their start."""
         lanes = self._of_thread.setdefault(event.thread, [])
+        if event.team >= 0:
+            self._executors[event.thread] = event.team
         for lane in lanes:
             if self._fits(event, self._ends[lane]):
                 break
@@ -145,12 +156,16 @@ class _Lanes:
         return lane + 1
 
     def _add(self, thread: int, lanes: list[int]) -> int:
-        number = list(self._of_thread).index(thread) + 1
         more = f" ({len(lanes) + 1})" if lanes else ""
-        self.names.append(f"thread {number}{more}")
+        self.names.append(f"{self._name(thread)}{more}")
         self._ends.append([])
         lanes.append(len(self._ends) - 1)
         return lanes[-1]
+
+    def _name(self, thread: int) -> str:
+        if thread in self._executors:
+            return f"executor {self._executors[thread]}"
+        return f"thread {list(self._of_thread).index(thread) + 1}"
 
     @staticmethod
     def _fits(event: _Event, ends: list[int]) -> bool:

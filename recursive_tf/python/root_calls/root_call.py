@@ -226,6 +226,7 @@ class RootCall:
             max_depth=self.options.max_depth or 0,
             max_activations=self.options.max_activations or 0,
             max_bytes=_max_bytes(self.options),
+            schedule=self.options.schedule.attribute(),
         )
         if self._refusal is not None:
             fell_back(f"SubGraph '{self.signature.name}'", self._refusal)

@@ -40,6 +40,7 @@ class Carried:
         max_depth: See `rtf.Options`; 0 is no limit.
         max_activations: The same.
         max_bytes: The same; -1 is "auto".
+        schedule: The teams that operations run on; empty for TensorFlow's threads.
     """
 
     procedures: list[AtomicFunction]
@@ -52,6 +53,7 @@ class Carried:
     max_depth: int
     max_activations: int
     max_bytes: int
+    schedule: str = ""
 
     @classmethod
     def by(cls, op: tf.Operation) -> "Carried":
@@ -67,6 +69,7 @@ class Carried:
                 name: op.get_attr(name)
                 for name in ("mapped", "max_depth", "max_activations", "max_bytes")
             },
+            schedule=op.get_attr("schedule").decode(),
         )
 
     def attributes(self, graph: tf.Graph) -> dict[str, Any]:
@@ -87,6 +90,7 @@ class Carried:
             "max_depth": self.max_depth,
             "max_activations": self.max_activations,
             "max_bytes": self.max_bytes,
+            "schedule": self.schedule,
         }
 
 

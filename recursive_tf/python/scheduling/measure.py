@@ -1,0 +1,173 @@
+"""`rtf.profile`: measures a function under all schedules of a machine."""
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from recursive_tf.ops import library
+from recursive_tf.python.scheduling.parallel import parallel
+from recursive_tf.python.scheduling.profile import (
+    Profile,
+    ProfiledGraph,
+    this_machine,
+    usable_cores,
+)
+from recursive_tf.python.scheduling.schedule import Schedule
+
+# As many runs as executors measure by themselves (cc/tf/team_executor.cc), and some
+# more.
+_FIRST_RUNS = 10
+_MEASURED_RUNS = 6
+
+
+def profile(
+    function: Callable[..., Any],
+    *args: Any,
+    repeats: int = 10,
+    verbose: bool = True,
+) -> Profile:
+    """Measures a function under TensorFlow's schedule, and under those of teams.
+
+    Tried are all numbers of executors of equally many threads that take all cores, and
+    one thread alone. The function is called about 16 + `repeats` times under each.
+
+        profile = rtf.profile(step, batch)
+        print(profile)
+        step = rtf.parallel(step, profile.schedule)
+
+    A `tf.function` that trains goes on training while it is measured: give it a copy of
+    the model, or restore it. Other programs that run meanwhile make the figures
+    useless.
+
+    Source: Graphi (Tang et al. 2018), section 4.2.
+
+    Args:
+        function: A `tf.function`, or another function that calls such; see
+            `rtf.parallel`.
+        *args: What it is called with.
+        repeats: How many runs are timed under each schedule, in turn.
+        verbose: Whether to show progress.
+
+    Raises:
+        RuntimeError: If it is called while a `tf.function` is traced.
+        ValueError: If `repeats` is less than 1.
+    """
+    if repeats < 1:
+        raise ValueError(f"repeats={repeats}: measure at least once.")
+    if not tf.executing_eagerly():
+        raise RuntimeError(
+            "rtf.profile in a tf.function would measure its tracing, not its runs. Call "
+            "it eagerly."
+        )
+    schedules = schedules_of(usable_cores())
+    functions = {s.attribute(): parallel(function, s) for s in schedules}
+    graphs: list[ProfiledGraph] = []
+    bar = tf.keras.utils.Progbar(
+        len(functions) + repeats, verbose=int(verbose), unit_name="round"
+    )
+    for attribute, scheduled in functions.items():
+        for _ in range(_FIRST_RUNS):
+            scheduled(*args)
+        if attribute:
+            found = _operations(attribute, scheduled, args)
+            graphs = _joined(graphs, found)
+        bar.add(1)
+    seconds: dict[str, list[float]] = {attribute: [] for attribute in functions}
+    random = np.random.default_rng(0)
+    for _ in range(repeats):
+        for attribute in random.permutation(list(functions)).tolist():
+            start = time.perf_counter()
+            functions[attribute](*args)
+            seconds[attribute].append(time.perf_counter() - start)
+        bar.add(1)
+    times = {attribute: tuple(runs) for attribute, runs in seconds.items()}
+    return Profile(this_machine(), times, tuple(graphs))
+
+
+def schedules_of(cores: int) -> list[Schedule]:
+    """Returns TensorFlow's own schedule, one thread, and all that take all cores.
+
+    >>> [str(s).partition(",")[0] for s in schedules_of(2)][1:]
+    ['1 executor of 1 thread', '1 executor of 2 threads', '2 executors of 1 thread']
+    """
+    counts = [k for k in range(1, cores + 1) if cores % k == 0]
+    symmetric = [Schedule(k, cores // k) for k in counts]
+    alone = [] if cores == 1 else [Schedule(1, 1)]
+    return [Schedule(), *alone, *symmetric]
+
+
+def _operations(
+    attribute: str, scheduled: Callable[..., Any], args: tuple[Any, ...]
+) -> list[ProfiledGraph]:
+    before = _runs(attribute)
+    with _measuring():
+        for _ in range(_MEASURED_RUNS):
+            scheduled(*args)
+    names, types, times, graphs, first, second, runs = _table(attribute)
+    found = []
+    for number, count in enumerate(runs.tolist()):
+        # Graphs come in the order in which they were made.
+        new = count - (before[number] if number < len(before) else 0)
+        if new == 0:
+            continue
+        [rows] = np.nonzero(graphs == number)
+        offset = int(rows[0]) if rows.size else 0
+        of_graph = np.isin(first, rows)
+        waits = np.stack([first[of_graph], second[of_graph]], axis=1) - offset
+        found.append(
+            ProfiledGraph(
+                names=tuple(name.decode() for name in names[rows]),
+                types=tuple(each.decode() for each in types[rows]),
+                waits=tuple((int(a), int(b)) for a, b in waits),
+                runs=new / _MEASURED_RUNS,
+                nanoseconds={attribute: tuple(times[rows].tolist())},
+            )
+        )
+    return found
+
+
+def _joined(
+    graphs: list[ProfiledGraph], more: list[ProfiledGraph]
+) -> list[ProfiledGraph]:
+    """Returns the graphs with the times under another schedule.
+
+    TensorFlow numbers the operations of a function anew for each executor, but names
+    them alike.
+    """
+    if not graphs:
+        return more
+    others = {frozenset(graph.names): graph for graph in more}
+    joined = []
+    for graph in graphs:
+        other = others.get(frozenset(graph.names))
+        times = dict(graph.nanoseconds)
+        for schedule, by_number in other.nanoseconds.items() if other else ():
+            by_name = dict(zip(other.names, by_number, strict=True))
+            times[schedule] = tuple(by_name[name] for name in graph.names)
+        joined.append(dataclasses.replace(graph, nanoseconds=times))
+    return joined
+
+
+@contextlib.contextmanager
+def _measuring() -> Iterator[None]:
+    with tf.device("CPU:0"):
+        library.recursive_measure_operations(measured=True)
+        try:
+            yield
+        finally:
+            library.recursive_measure_operations(measured=False)
+
+
+def _table(attribute: str) -> list[Any]:
+    with tf.device("CPU:0"):
+        return [x.numpy() for x in library.recursive_scheduled_graphs(attribute)]
+
+
+def _runs(attribute: str) -> list[int]:
+    runs: list[int] = _table(attribute)[-1].tolist()
+    return runs

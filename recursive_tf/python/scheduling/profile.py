@@ -1,0 +1,173 @@
+"""`rtf.Profile`: what `rtf.profile` measured."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import platform
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from recursive_tf.python.scheduling.schedule import Schedule
+
+_VERSION = 1
+# By so much another schedule is faster than TensorFlow's own before it is chosen.
+_WORTH = 0.98
+
+
+@dataclasses.dataclass(frozen=True)
+class ProfiledGraph:
+    """A graph that ran, and how long its operations took.
+
+    Attributes:
+        names: Of its operations.
+        types: Of each operation, its op.
+        waits: Pairs of operations, by number: the first comes before the second.
+        runs: How often it runs in one call of the function.
+        nanoseconds: By schedule, as `Schedule.attribute` has it, the median time of
+            each operation; 0 of those that never run on a team, because they take no
+            time.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    waits: tuple[tuple[int, int], ...]
+    runs: float
+    nanoseconds: Mapping[str, tuple[int, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """How long a function takes under each schedule, and its operations under each.
+
+    Print it for the table; `schedule` is the choice.
+
+    Source: Graphi (Tang et al. 2018), sections 4.2 and 5.2.
+
+    Attributes:
+        machine: The processor, the number of its cores that could be used, and the
+            version of TensorFlow. What was measured holds for these alone.
+        seconds: By schedule, as `Schedule.attribute` has it, the seconds of each run;
+            "" is TensorFlow's own.
+        graphs: What ran.
+    """
+
+    machine: Mapping[str, Any]
+    seconds: Mapping[str, tuple[float, ...]]
+    graphs: tuple[ProfiledGraph, ...]
+
+    @property
+    def schedule(self) -> Schedule:
+        """The fastest schedule; TensorFlow's own unless another is 2% faster."""
+        medians = {s: statistics.median(runs) for s, runs in self.seconds.items()}
+        best = min(medians, key=lambda s: medians[s])
+        if medians[best] > _WORTH * medians[""]:
+            return Schedule()
+        return schedule_of(best)
+
+    def config(self) -> dict[str, Any]:
+        """Returns the profile as values that JSON has."""
+        return {"version": _VERSION, **dataclasses.asdict(self)}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> "Profile":
+        """Returns what `config` returned these values of.
+
+        Raises:
+            ValueError: If it is not that, or of another version or machine.
+        """
+        if config.get("version") != _VERSION:
+            raise ValueError(
+                f"This is a profile of version {config.get('version')}, or none; this "
+                f"version of recursive_tf reads version {_VERSION}."
+            )
+        here = this_machine()
+        if config["machine"] != here:
+            raise ValueError(
+                "This profile was measured elsewhere, and says nothing of this "
+                f"machine. It is of {in_words(config['machine'])}; this is "
+                f"{in_words(here)}. Measure again with rtf.profile."
+            )
+        seconds = {s: tuple(runs) for s, runs in config["seconds"].items()}
+        return cls(here, seconds, tuple(map(_graph_from, config["graphs"])))
+
+    def save(self, path: str | pathlib.Path) -> None:
+        """Writes the profile to a file, as JSON."""
+        pathlib.Path(path).write_text(json.dumps(self.config()), "utf-8")
+
+    @classmethod
+    def load(cls, path: str | pathlib.Path) -> "Profile":
+        """Returns the profile that `save` wrote.
+
+        Raises:
+            ValueError: If the file has none, or one of another version or machine.
+        """
+        return cls.from_config(json.loads(pathlib.Path(path).read_text("utf-8")))
+
+    def __str__(self) -> str:
+        """Returns the table of schedules, and the choice."""
+        base = statistics.median(self.seconds[""])
+        lines = [f"Measured on {in_words(self.machine)}:"]
+        for attribute, runs in self.seconds.items():
+            median = statistics.median(runs)
+            name = str(schedule_of(attribute))
+            lines.append(f"  {name:48} {1e3 * median:9.2f} ms  {median / base:5.2f}")
+        return "\n".join([*lines, f"The choice is {self.schedule}."])
+
+
+def schedule_of(attribute: str) -> Schedule:
+    """Returns the schedule that `Schedule.attribute` returned.
+
+    >>> schedule_of("2x1 first_come pinned")
+    Schedule(executors=2, threads=1, order='first_come', pinned=True)
+    """
+    if not attribute:
+        return Schedule()
+    size, order, place = attribute.split()
+    executors, threads = map(int, size.split("x"))
+    return Schedule(executors, threads, order, place == "pinned")  # type: ignore[arg-type]
+
+
+def this_machine() -> dict[str, Any]:
+    """Returns what a profile holds for."""
+    return {
+        "processor": _processor(),
+        "cores": usable_cores(),
+        "tensorflow": tf.__version__,
+    }
+
+
+def usable_cores() -> int:
+    """Returns the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def in_words(machine: Mapping[str, Any]) -> str:
+    """Returns a machine for people."""
+    return (
+        f"{machine['cores']} cores of a processor {machine['processor']}, with "
+        f"TensorFlow {machine['tensorflow']}"
+    )
+
+
+def _processor() -> str:
+    cpuinfo = pathlib.Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _graph_from(config: Mapping[str, Any]) -> ProfiledGraph:
+    times: Mapping[str, Sequence[int]] = config["nanoseconds"]
+    return ProfiledGraph(
+        names=tuple(config["names"]),
+        types=tuple(config["types"]),
+        waits=tuple((first, second) for first, second in config["waits"]),
+        runs=config["runs"],
+        nanoseconds={schedule: tuple(each) for schedule, each in times.items()},
+    )
