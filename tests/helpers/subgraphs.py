@@ -14,12 +14,12 @@ def define_fib(name="fib", leaf=lambda n: n, **choices):
     return fib
 
 
-def define_walk(fails_at, name="walk"):
+def define_walk(fails_at, name="walk", **choices):
     """Returns a SubGraph that visits a binary tree of 15 nodes; one of them fails.
 
     The children of node i are 2i and 2i + 1.
     """
-    with rtf.SubGraph(name) as walk:
+    with rtf.SubGraph(name, **choices) as walk:
         i = walk.input(tf.int32)
         tf.debugging.assert_none_equal(i, fails_at, message="a bad node")
         both = lambda: walk(2 * i) + walk(2 * i + 1)  # noqa: E731

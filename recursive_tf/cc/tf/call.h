@@ -11,9 +11,9 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/tf/deep_frame.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
-#include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -26,7 +26,7 @@ namespace recursive_tf {
 //
 // Thread safety: as TensorFlow uses it: arguments are read and results written
 // from any thread, each result once; End comes after all of these.
-class Call : public tensorflow::CallFrameInterface {
+class Call : public DeepFrame {
  public:
   // What `activation` runs is called. It is left at the end if it is in `tree`,
   // which is null for a gradient: that runs for activations that are kept.
@@ -38,6 +38,7 @@ class Call : public tensorflow::CallFrameInterface {
 
   const Activation& activation() const { return *activation_; }
   const Procedure& procedure() const { return procedure_; }
+  int64_t depth() const final { return activation_->depth; }
 
   size_t num_args() const final;
   size_t num_retvals() const final;

@@ -94,8 +94,9 @@ absl::Status InlineFunction::Create(const std::string& name,
   std::unique_ptr<tf::Graph> graph;
   TF_RETURN_IF_ERROR(BuildProcedureGraph(name, runtime, library, &graph, edit));
   std::unique_ptr<tf::Executor> executor;
-  TF_RETURN_IF_ERROR(
-      MakeExecutor(*graph, runtime, [](tf::OpKernel*) {}, schedule, &executor));
+  TF_RETURN_IF_ERROR(MakeExecutor(
+      *graph, runtime, [](tf::OpKernel*) {}, schedule, /*is_in_calls=*/false,
+      &executor));
   const tf::OpDef& signature = library->Find(name)->signature();
   *function = absl::WrapUnique(new InlineFunction(
       std::move(executor), signature.input_arg_size(),

@@ -46,6 +46,7 @@ absl::Status MakeExecutor(const tf::Graph& graph,
                           tf::FunctionLibraryRuntime* runtime,
                           std::function<void(tf::OpKernel*)> on_kernel,
                           const std::optional<TeamSchedule>& schedule,
+                          bool is_in_calls,
                           std::unique_ptr<tf::Executor>* executor) {
   tf::LocalExecutorParams params;
   params.device = runtime->device();
@@ -64,7 +65,7 @@ absl::Status MakeExecutor(const tf::Graph& graph,
     tf::DeleteNonCachedKernel(kernel);
   };
   if (schedule.has_value()) {
-    return NewTeamExecutor(*schedule, params, graph, executor);
+    return NewTeamExecutor(*schedule, is_in_calls, params, graph, executor);
   }
   tf::Executor* made = nullptr;
   TF_RETURN_IF_ERROR(tf::NewLocalExecutor(params, graph, &made));

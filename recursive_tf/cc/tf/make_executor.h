@@ -17,11 +17,13 @@ namespace recursive_tf {
 
 // Sets `*executor` to one for `graph`, with kernels of its own. Calls
 // `on_kernel` for each of them. Its operations run on teams if there is a
-// `schedule`. `runtime` must outlive the executor.
+// `schedule`; its call frames are DeepFrames if it `is_in_calls`. `runtime`
+// must outlive the executor.
 absl::Status MakeExecutor(const tensorflow::Graph& graph,
                           tensorflow::FunctionLibraryRuntime* runtime,
                           std::function<void(tensorflow::OpKernel*)> on_kernel,
                           const std::optional<TeamSchedule>& schedule,
+                          bool is_in_calls,
                           std::unique_ptr<tensorflow::Executor>* executor);
 
 // Returns arguments for executors that run within the root op of `root`: the

@@ -112,7 +112,7 @@ absl::Status Procedures::Add(const std::string& function,
             kernel->AsAsync() != nullptr && !IsOwnOp(kernel->def().op());
         only_compute_ = only_compute_ && !waits;
       },
-      schedule_, &executor));
+      schedule_, /*is_in_calls=*/true, &executor));
   const tf::OpDef& signature = library_.Find(function)->signature();
   const auto num_captures = static_cast<int>(captures.size());
   procedures_.push_back(std::make_unique<Procedure>(

@@ -51,6 +51,7 @@ constexpr int kNesting = 64;
 // operations the one that was ready first comes first, because its inputs may
 // still be in a cache.
 constexpr int64_t kSteps = 32;
+static_assert(kSteps < kMostLevels);
 
 std::vector<int64_t> Rounded(std::vector<int64_t> levels) {
   int64_t longest = 1;
@@ -61,11 +62,12 @@ std::vector<int64_t> Rounded(std::vector<int64_t> levels) {
 
 class TeamExecutor : public tf::Executor {
  public:
-  static absl::Status Create(const TeamSchedule& schedule,
+  static absl::Status Create(const TeamSchedule& schedule, bool is_in_calls,
                              const tf::LocalExecutorParams& params,
                              const tf::Graph& graph,
                              std::unique_ptr<tf::Executor>* executor) {
-    auto created = absl::WrapUnique(new TeamExecutor(schedule, params, graph));
+    auto created = absl::WrapUnique(
+        new TeamExecutor(schedule, is_in_calls, params, graph));
     TF_RETURN_IF_ERROR(created->Build(&created->measuring_));
     ScheduledGraphs::Global().Add(created->measured_);
     *executor = std::move(created);
@@ -88,9 +90,10 @@ class TeamExecutor : public tf::Executor {
     std::unique_ptr<tf::Executor> executor;
   };
 
-  TeamExecutor(const TeamSchedule& schedule,
+  TeamExecutor(const TeamSchedule& schedule, bool is_in_calls,
                const tf::LocalExecutorParams& params, const tf::Graph& graph)
       : schedule_(schedule),
+        is_in_calls_(is_in_calls),
         params_(params),
         graph_(graph.flib_def()),
         teams_(TeamsOf(schedule)),
@@ -189,7 +192,8 @@ class TeamExecutor : public tf::Executor {
       return absl::OkStatus();
     }
     const TeamWork work{kernel, &measured_->times[number],
-                        levels_.values[number], levels_.is_critical[number]};
+                        levels_.values[number], levels_.is_critical[number],
+                        is_in_calls_};
     Teams* const teams = OnlyComputes(kernel) ? teams_ : nullptr;
     std::unique_ptr<TeamKernel> team_kernel;
     TF_RETURN_IF_ERROR(
@@ -207,6 +211,7 @@ class TeamExecutor : public tf::Executor {
   }
 
   const TeamSchedule schedule_;
+  const bool is_in_calls_;
   const tf::LocalExecutorParams params_;
   tf::Graph graph_;
   Teams* const teams_;
@@ -236,7 +241,8 @@ class TeamExecutorFactory : public tf::ExecutorFactory {
   absl::Status NewExecutor(const tf::LocalExecutorParams& params,
                            const tf::Graph& graph,
                            std::unique_ptr<tf::Executor>* executor) override {
-    return NewTeamExecutor(schedule_, params, graph, executor);
+    return NewTeamExecutor(schedule_, /*is_in_calls=*/false, params, graph,
+                           executor);
   }
 
  private:
@@ -245,11 +251,11 @@ class TeamExecutorFactory : public tf::ExecutorFactory {
 
 }  // namespace
 
-absl::Status NewTeamExecutor(const TeamSchedule& schedule,
+absl::Status NewTeamExecutor(const TeamSchedule& schedule, bool is_in_calls,
                              const tf::LocalExecutorParams& params,
                              const tf::Graph& graph,
                              std::unique_ptr<tf::Executor>* executor) {
-  return TeamExecutor::Create(schedule, params, graph, executor);
+  return TeamExecutor::Create(schedule, is_in_calls, params, graph, executor);
 }
 
 void RegisterTeamExecutor(const TeamSchedule& schedule) {

@@ -16,8 +16,9 @@ namespace recursive_tf {
 // way to the end of the graph first (Tang et al. 2018, section 4). Its first
 // runs measure the operations. From then on those that take as long as a thread
 // needs to wake up go to teams, by levels of measured times, and the others run
-// on the thread that made them ready.
-absl::Status NewTeamExecutor(const TeamSchedule& schedule,
+// on the thread that made them ready. Where the graph `is_in_calls`, its call
+// frames are DeepFrames, and the deepest comes first.
+absl::Status NewTeamExecutor(const TeamSchedule& schedule, bool is_in_calls,
                              const tensorflow::LocalExecutorParams& params,
                              const tensorflow::Graph& graph,
                              std::unique_ptr<tensorflow::Executor>* executor);

@@ -12,6 +12,8 @@
 #include "recursive_tf/cc/runtime/local_work.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/scheduling/teams.h"
+#include "recursive_tf/cc/tf/deep_frame.h"
+#include "recursive_tf/cc/tf/own_ops.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/memory_types.h"
 #include "tensorflow/core/framework/node_properties.h"
@@ -25,8 +27,10 @@ namespace {
 namespace tf = tensorflow;
 
 // Returns whether ops of `type`, which are stateful, wait for nothing: they
-// change the variables that they take, draw random numbers, or look at values.
+// change the variables that they take, draw random numbers, or look at values;
+// and what is ours, but for root calls.
 bool NeverWaits(const std::string& type) {
+  if (IsOwnOp(type)) return !absl::StartsWith(type, "RecursiveInvoke");
   if (type == "ReadVariableOp" || type == "VarHandleOp" || type == "Assert" ||
       type == "Multinomial" || type == "TruncatedNormal") {
     return true;
@@ -75,8 +79,16 @@ void TeamKernel::ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) {
   if (teams_ == nullptr) {
     ctx->env()->SchedClosure(std::move(work));
   } else {
-    teams_->Submit(work_.level, std::move(work));
+    teams_->Submit(LevelIn(ctx), std::move(work));
   }
+}
+
+// What is deepest has the farthest to go; and to go on with it first keeps few
+// calls in flight.
+int64_t TeamKernel::LevelIn(tf::OpKernelContext* ctx) const {
+  if (!work_.is_in_calls) return work_.level;
+  const auto* frame = static_cast<const DeepFrame*>(ctx->call_frame());
+  return kMostLevels * frame->depth() + work_.level;
 }
 
 void TeamKernel::Run(tf::OpKernelContext* ctx) const {

@@ -12,6 +12,9 @@
 
 namespace recursive_tf {
 
+// Levels of operations are below this.
+constexpr int64_t kMostLevels = 64;
+
 // An operation that teams run.
 struct TeamWork {
   tensorflow::OpKernel* kernel = nullptr;
@@ -20,6 +23,8 @@ struct TeamWork {
   int64_t level = 0;
   // Whether it is on the longest path of its graph.
   bool is_critical = false;
+  // Whether the graph runs in a DeepFrame, the deepest of which come first.
+  bool is_in_calls = false;
 };
 
 // Stands in an executor's graph for a kernel, and has a team run it, or, if it
@@ -43,6 +48,7 @@ class TeamKernel : public tensorflow::AsyncOpKernel {
              const TeamWork& work)
       : AsyncOpKernel(ctx), teams_(teams), work_(work) {}
 
+  int64_t LevelIn(tensorflow::OpKernelContext* ctx) const;
   void Run(tensorflow::OpKernelContext* ctx) const;
 
   Teams* const teams_;

@@ -1,0 +1,110 @@
+"""`rtf.profile` measures a function under all schedules, and keeps it as JSON."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from recursive_tf.python.scheduling import profile as profile_module
+from recursive_tf.python.scheduling.measure import schedules_of
+
+SIDE = 160
+
+
+@pytest.fixture(scope="module")
+def branches():
+    kernel = tf.random.stateless_normal([SIDE, SIDE], [1, 2]) / SIDE**0.5
+
+    @tf.function
+    def branches(x):
+        first = tf.matmul(x, kernel, name="first")
+        return tf.add_n([tf.tanh(first @ (kernel + i)) for i in range(4)])
+
+    return branches
+
+
+@pytest.fixture(scope="module")
+def profile(branches):
+    return rtf.profile(branches, tf.ones([SIDE, SIDE]), repeats=3, verbose=False)
+
+
+def test_all_schedules_are_measured(profile):
+    schedules = [s.attribute() for s in schedules_of(profile.machine["cores"])]
+    assert list(profile.seconds) == schedules
+    assert all(len(runs) == 3 and min(runs) > 0 for runs in profile.seconds.values())
+
+
+def test_operations_have_their_times_under_each(profile):
+    [graph] = profile.graphs
+    assert graph.runs == 1
+    assert list(graph.nanoseconds) == list(profile.seconds)[1:]
+    products = ["MatMul" in each for each in graph.types]
+    assert sum(products) == 5
+    for times in graph.nanoseconds.values():
+        # Two products of 8 million multiplications and additions take some time.
+        assert min(np.array(times)[products]) > 10_000
+
+
+def test_operations_wait_for_what_they_read(profile):
+    [graph] = profile.graphs
+    first = graph.names.index("first")
+    readers = {graph.types[b] for a, b in graph.waits if a == first}
+    assert readers == {graph.types[first]}
+
+
+def test_the_choice_is_the_fastest(profile):
+    medians = {s: np.median(runs) for s, runs in profile.seconds.items()}
+    fastest = min(medians, key=medians.get)
+    if medians[fastest] < 0.98 * medians[""]:
+        assert profile.schedule.attribute() == fastest
+    else:
+        assert profile.schedule == rtf.Schedule()
+    assert f"The choice is {profile.schedule}." in str(profile)
+    assert str(profile).count(" ms ") == len(profile.seconds)
+
+
+def test_the_choice_needs_a_reason():
+    one, other = "1x2 critical_path pinned", "2x1 critical_path pinned"
+    made = rtf.Profile({}, {"": (1.0,), one: (0.99,), other: (1.2,)}, ())
+    assert made.schedule == rtf.Schedule()
+    made = rtf.Profile({}, {"": (1.0,), one: (0.9,), other: (0.95,)}, ())
+    assert made.schedule == rtf.Schedule(1, 2)
+
+
+def test_it_is_kept_as_json(profile, tmp_path):
+    profile.save(tmp_path / "profile.json")
+    assert rtf.Profile.load(tmp_path / "profile.json") == profile
+
+
+@pytest.mark.parametrize("name", ["processor", "cores", "tensorflow"])
+def test_one_of_another_machine_is_refused(profile, tmp_path, name):
+    config = json.loads(json.dumps(profile.config()))
+    config["machine"][name] = "another"
+    (tmp_path / "profile.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=r"measured elsewhere.*Measure again"):
+        rtf.Profile.load(tmp_path / "profile.json")
+
+
+def test_one_of_another_version_is_refused(profile):
+    with pytest.raises(ValueError, match="of version 7"):
+        rtf.Profile.from_config({**profile.config(), "version": 7})
+
+
+def test_a_function_that_runs_no_graph_has_only_times():
+    profile = rtf.profile(lambda: None, repeats=1, verbose=False)
+    assert profile.graphs == ()
+
+
+def test_wrong_uses_say_what_is_right(branches):
+    with pytest.raises(ValueError, match="measure at least once"):
+        rtf.profile(branches, tf.ones([SIDE, SIDE]), repeats=0)
+    with pytest.raises(RuntimeError, match="Call it eagerly"):
+        tf.function(lambda x: rtf.profile(branches, x))(tf.ones([SIDE, SIDE]))
+
+
+def test_machines_are_named():
+    words = profile_module.in_words(profile_module.this_machine())
+    assert "cores of a processor" in words
+    assert tf.__version__ in words
