@@ -27,6 +27,7 @@ from benchmarks.cavs import page as cavs_page
 from benchmarks.ed_batch import latency, layout, row_order
 from benchmarks.ed_batch import page as ed_batch_page
 from benchmarks.ed_batch.peers import page as ed_batch_peers_page
+from benchmarks.graphi import chart as graphi_chart
 from benchmarks.graphi import page as graphi_page
 from benchmarks.scaling import scaling_page
 from benchmarks.yardstick import yardstick_page
@@ -41,6 +42,7 @@ PAGES = (
     "docs/distributed.md",
     "docs/models.md",
     "docs/policies.md",
+    "docs/schedules.md",
     "docs/vertex.md",
 )
 # By the name of the JSON file, and that of the block.
@@ -56,6 +58,7 @@ BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "row_order": row_order.BLOCKS,
     "td_tree_lstm": td_tree_lstm_page.BLOCKS,
     "graphi": graphi_page.BLOCKS,
+    "graphi_schedules": graphi_page.SCHEDULE_BLOCKS,
 }
 _BLOCK = re.compile(
     r"(<!-- figures: (?P<file>\w+)\.(?P<block>\w+) -->\n).*?(<!-- end of figures -->)",
@@ -89,7 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.check and wrong:
         sys.exit(f"Run python -m benchmarks.pages: {', '.join(wrong)}.")
     if not asked.check:
-        yardstick_page.draw(FIGURES / "yardstick.json", ROOT / "docs" / "pictures")
+        pictures = ROOT / "docs" / "pictures"
+        yardstick_page.draw(FIGURES / "yardstick.json", pictures)
+        schedules = (FIGURES / "graphi_schedules.json").read_text(encoding="utf-8")
+        graphi_chart.draw(json.loads(schedules), pictures / "graphi.png")
 
 
 def _is_up_to_date(page: pathlib.Path, only_check: bool) -> bool:

@@ -9,8 +9,8 @@ import sys
 
 # Folder -> the includes it may have, by prefix. Each folder may also include
 # itself; the standard library is free to all. The core (base, runtime, backprop,
-# batching, blocks, layout) knows no TensorFlow, and only cc/tf knows more of it than
-# its public framework. Blocks take their vectors from Eigen.
+# batching, blocks, layout, scheduling) knows no TensorFlow, and only cc/tf knows more
+# of it than its public framework. Blocks take their vectors from Eigen.
 MAY_INCLUDE = {
     "recursive_tf/cc/base": ["absl/base/"],
     "recursive_tf/cc/runtime": ["absl/base/", "recursive_tf/cc/base/"],
@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     ],
     "recursive_tf/cc/blocks": ["absl/base/", "Eigen/", "recursive_tf/cc/base/"],
     "recursive_tf/cc/layout": ["recursive_tf/cc/base/", "recursive_tf/cc/batching/"],
+    "recursive_tf/cc/scheduling": [],
     "recursive_tf/cc/tf": ["absl/", "Eigen/", "tensorflow/core/", "recursive_tf/cc/"],
     "recursive_tf/cc/kernels": [
         "absl/",

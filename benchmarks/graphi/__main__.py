@@ -23,15 +23,12 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.cores import use_two_cores
-from benchmarks.graphi import google_net, lstm, path_net, phased_lstm
 from benchmarks.graphi.network import Kind, Network
+from benchmarks.graphi.networks import KINDS
 from benchmarks.graphi.page import PLAIN, PROGRAMS, table_of
 from benchmarks.origin import origin, write
 from benchmarks.timing import run_in_turn
 
-KINDS = {
-    each.KIND.name: each.KIND for each in (lstm, phased_lstm, path_net, google_net)
-}
 # Of the largest gradient of a weight. TensorFlow fuses operations of a `tf.function`,
 # so the largest number of a pooling may be another one.
 TOLERANCE = 0.05

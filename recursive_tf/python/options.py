@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from recursive_tf.python.learned.learned_policy import LearnedPolicy
-from recursive_tf.python.scheduling.schedule import Schedule
+from recursive_tf.python.scheduling.schedule import TENSORFLOWS, Schedule
 
 EXECUTORS = ("auto", "batched", "dataflow")
 # The first is the default.
@@ -60,7 +60,7 @@ class Options:
     policy: str | LearnedPolicy = "critical_path"
     blocks: Literal["auto", "compiled", "tensorflow"] = "auto"
     share_rows: bool | Literal["auto"] = "auto"
-    schedule: Schedule = Schedule()
+    schedule: Schedule = TENSORFLOWS
 
     def __post_init__(self) -> None:
         for name in ("max_depth", "max_activations", "max_bytes"):
@@ -80,8 +80,8 @@ class Options:
             raise ValueError(f"blocks={self.blocks!r}: choose one of {BLOCKS}.")
         if not isinstance(self.schedule, Schedule):
             raise ValueError(
-                f"schedule={self.schedule!r}: give an rtf.Schedule, or what rtf.profile "
-                "returned as `schedule`."
+                f"schedule={self.schedule!r}: give an rtf.Schedule, or the "
+                "`schedule` of what rtf.profile returned."
             )
         if self.share_rows not in _SHARE_ROWS:
             raise ValueError(

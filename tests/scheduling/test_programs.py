@@ -1,4 +1,4 @@
-"""Programs whose operations run on teams compute what they do on TensorFlow's threads."""
+"""Programs whose operations run on teams compute what they do on any threads."""
 
 import numpy as np
 import pytest

@@ -48,5 +48,5 @@ def test_wrong_ones_say_what_is_right(arguments, message):
 
 
 def test_options_take_nothing_else():
-    with pytest.raises(ValueError, match="give an rtf.Schedule"):
+    with pytest.raises(ValueError, match=r"give an rtf\.Schedule"):
         rtf.Options(schedule="2x1")

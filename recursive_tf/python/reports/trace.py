@@ -77,7 +77,7 @@ class _Event:
     thread: int
     rows: int
     # The number of the executor of an `rtf.Schedule` that it ran on, or -1.
-    team: int
+    team: int = -1
 
     @property
     def end_ns(self) -> int:

@@ -61,8 +61,8 @@ def profile(
         raise ValueError(f"repeats={repeats}: measure at least once.")
     if not tf.executing_eagerly():
         raise RuntimeError(
-            "rtf.profile in a tf.function would measure its tracing, not its runs. Call "
-            "it eagerly."
+            "rtf.profile in a tf.function would measure its tracing, not its runs. "
+            "Call it eagerly."
         )
     schedules = schedules_of(usable_cores())
     functions = {s.attribute(): parallel(function, s) for s in schedules}
@@ -142,15 +142,17 @@ def _joined(
     if not graphs:
         return more
     others = {frozenset(graph.names): graph for graph in more}
-    joined = []
-    for graph in graphs:
-        other = others.get(frozenset(graph.names))
-        times = dict(graph.nanoseconds)
-        for schedule, by_number in other.nanoseconds.items() if other else ():
-            by_name = dict(zip(other.names, by_number, strict=True))
-            times[schedule] = tuple(by_name[name] for name in graph.names)
-        joined.append(dataclasses.replace(graph, nanoseconds=times))
-    return joined
+    return [_with_times(graph, others.get(frozenset(graph.names))) for graph in graphs]
+
+
+def _with_times(graph: ProfiledGraph, other: ProfiledGraph | None) -> ProfiledGraph:
+    if other is None:
+        return graph
+    times = dict(graph.nanoseconds)
+    for schedule, by_number in other.nanoseconds.items():
+        by_name = dict(zip(other.names, by_number, strict=True))
+        times[schedule] = tuple(by_name[name] for name in graph.names)
+    return dataclasses.replace(graph, nanoseconds=times)
 
 
 @contextlib.contextmanager

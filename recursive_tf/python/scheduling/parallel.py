@@ -52,7 +52,7 @@ def parallel(function: F, schedule: Schedule) -> F:
     return scheduled  # type: ignore[return-value]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def executor_type(schedule: Schedule) -> str:
     """Makes TensorFlow know a schedule; returns what it calls the executor of it."""
     with tf.init_scope(), tf.device("CPU:0"):

@@ -40,15 +40,13 @@ class Schedule:
     pinned: bool = True
 
     def __post_init__(self) -> None:
-        counts = (self.executors, self.threads)
-        if self.is_tensorflows:
-            if counts != ("auto", "auto"):
-                raise ValueError(
-                    f"executors={self.executors!r} with threads={self.threads!r}: "
-                    "give both numbers, or neither. rtf.profile measures which are "
-                    "fastest."
-                )
-        elif min(counts) < 1 or self.executors * self.threads > MOST_THREADS:
+        if isinstance(self.executors, str) != isinstance(self.threads, str):
+            raise ValueError(
+                f"executors={self.executors!r} with threads={self.threads!r}: give "
+                "both numbers, or neither. rtf.profile measures which are fastest."
+            )
+        executors, threads = self.size
+        if min(executors, threads) < 1 or executors * threads > MOST_THREADS:
             raise ValueError(
                 f"executors={self.executors} with threads={self.threads}: both are at "
                 f"least 1, and together there are at most {MOST_THREADS} threads."
@@ -60,6 +58,13 @@ class Schedule:
     def is_tensorflows(self) -> bool:
         """Whether TensorFlow's own threads run all operations."""
         return "auto" in (self.executors, self.threads)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of executors, and of threads of each; 1 and 1 for "auto"."""
+        if isinstance(self.executors, str) or isinstance(self.threads, str):
+            return 1, 1
+        return self.executors, self.threads
 
     def attribute(self) -> str:
         """Returns the schedule as ops take it; empty for TensorFlow's own.
@@ -94,6 +99,9 @@ class Schedule:
     def from_config(cls, config: Mapping[str, Any]) -> "Schedule":
         """Returns what `config` returned these values of."""
         return cls(**config)
+
+
+TENSORFLOWS = Schedule()
 
 
 def _counted(count: Any, what: str) -> str:

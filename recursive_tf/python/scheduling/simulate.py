@@ -174,11 +174,11 @@ class _Run:
     ) -> None:
         self.slices: list[tuple[int, Slice]] = []
         self._graph, self._times, self._levels = graph, times, levels
-        self._threads = schedule.threads
+        executors, self._threads = schedule.size
         self._successors, self._num_waits = _links(graph)
         self._ready: list[tuple[int, int, int]] = []
         self._num_ready = 0
-        self._idle = list(range(schedule.executors))
+        self._idle = list(range(executors))
         # When operations end, and the teams that run them.
         self._ends: list[tuple[float, int, int]] = []
         for number, count in enumerate(list(self._num_waits)):
