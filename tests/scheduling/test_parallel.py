@@ -195,11 +195,11 @@ def test_cancellation_ends_what_waits(schedule):
 def test_keras_trains_with_it(schedule):
     def trained(wrap):
         tf.keras.utils.set_random_seed(4)
-        model = tf.keras.Sequential(
-            [tf.keras.layers.Dense(SIDE), tf.keras.layers.Dense(1)]
-        )
+        layers = [tf.keras.layers.Dense(SIDE), tf.keras.layers.Dense(1)]
+        model = tf.keras.Sequential(layers)
         model.compile("sgd", "mse")
-        model.train_function = wrap(model.make_train_function())
+        model.make_train_function()
+        model.train_function = wrap(model.train_function)
         x = matrix(0)
         history = model.fit(x, x[:, :1], batch_size=32, epochs=4, verbose=0)
         return history.history["loss"]
