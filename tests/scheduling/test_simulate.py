@@ -110,6 +110,14 @@ def test_small_operations_only_pass_on_that_they_are_done():
     assert found.slices[1].start == pytest.approx(found.slices[0].end)
 
 
+def test_a_run_of_small_operations_alone_takes_what_it_takes_on_one_thread():
+    profile = profile_of([0.001, 0.002], [(0, 1)], overhead=0.5)
+    found = rtf.simulate(profile, 4, 2)
+    assert ms(found) == pytest.approx(0.503)
+    assert found.busy == 1 / 4
+    assert found.slices == ()
+
+
 @st.composite
 def profiles(draw):
     count = draw(st.integers(1, 7))

@@ -98,6 +98,10 @@ def simulate(
         dataclasses.replace(each, is_critical=is_critical[number])
         for number, each in runs.slices
     )
+    if not slices:
+        # Nothing is worth a team, so a run is what it is on one thread.
+        seconds = statistics.median(profile.seconds[_ALONE])
+        return Simulation(schedule, seconds, busy=1 / executors, slices=())
     busy = sum(each.end - each.start for each in slices)
     seconds = max(each.end for each in slices)
     return Simulation(schedule, seconds, busy / seconds / executors, slices)
