@@ -92,6 +92,17 @@ def test_one_of_another_version_is_refused(profile):
         rtf.Profile.from_config({**profile.config(), "version": 7})
 
 
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "it is no JSON"), ("[1]", "but list")]
+)
+def test_a_file_of_something_else_is_refused(tmp_path, text, message):
+    (tmp_path / "junk.json").write_text(text)
+    with pytest.raises(ValueError, match=rf"holds no profile.*{message}"):
+        rtf.Profile.load(tmp_path / "junk.json")
+    with pytest.raises(ValueError, match=rf"holds no learned policy.*{message}"):
+        rtf.LearnedPolicy.load(tmp_path / "junk.json")
+
+
 def test_a_function_that_runs_no_graph_has_only_times():
     profile = rtf.profile(lambda: None, repeats=1, verbose=False)
     assert profile.graphs == ()

@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from recursive_tf.python.config_files import read_config
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.learned.automaton import Automaton
 from recursive_tf.python.learned.picture import picture
@@ -87,7 +88,7 @@ class LearnedPolicy:
         Raises:
             ValueError: If the file has none, or one of a later version.
         """
-        return cls.from_config(json.loads(pathlib.Path(path).read_text("utf-8")))
+        return cls.from_config(read_config(path, "learned policy"))
 
     def picture(self) -> Any:
         """Returns a figure of matplotlib with the automata (figure 2 of the paper).

@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from recursive_tf.python.config_files import read_config
 from recursive_tf.python.scheduling.schedule import Schedule
 
 _VERSION = 1
@@ -105,7 +106,7 @@ class Profile:
         Raises:
             ValueError: If the file has none, or one of another version or machine.
         """
-        return cls.from_config(json.loads(pathlib.Path(path).read_text("utf-8")))
+        return cls.from_config(read_config(path, "profile"))
 
     def __str__(self) -> str:
         """Returns the table of schedules, and the choice."""

@@ -1,0 +1,30 @@
+"""Files that hold a value as JSON, as its `config` gives it."""
+
+import json
+import os
+import pathlib
+from typing import Any
+
+
+def read_config(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
+    """Returns what a file holds.
+
+    Args:
+        path: Of the file.
+        what: The value that is expected there, e.g. "learned policy".
+
+    Raises:
+        OSError: If the file cannot be read.
+        ValueError: If it holds no object of JSON.
+    """
+    text = pathlib.Path(path).read_text("utf-8")
+    try:
+        config = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path} holds no {what}: it is no JSON ({error}).") from error
+    if not isinstance(config, dict):
+        raise ValueError(
+            f"{path} holds no {what}, but {type(config).__name__} {config!r:.40}. Give "
+            "the file that `save` wrote."
+        )
+    return config
