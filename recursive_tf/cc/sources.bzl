@@ -74,6 +74,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/push_table.cc",
     "recursive_tf/cc/tf/read_lists.cc",
     "recursive_tf/cc/tf/returned.cc",
+    "recursive_tf/cc/tf/rewrite_network.cc",
     "recursive_tf/cc/tf/row_batch.cc",
     "recursive_tf/cc/tf/row_moves.cc",
     "recursive_tf/cc/tf/row_numbers.cc",
