@@ -12,12 +12,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/kernels/root_kernel.h"
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/planted_fault.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/shared_backward.h"
@@ -266,6 +268,7 @@ class SinkOp : public tf::OpKernel {
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
     OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, PlantedFault(Faults::Kind::kDeferred));
     Sinks::Contribution contribution;
     for (int i = 1; i < ctx->num_inputs(); ++i) {
       contribution.push_back(ctx->input(i));
