@@ -41,12 +41,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many damaged programs to load and run",
     )
     parser.addoption(
-        "--faults",
-        type=int,
-        default=6,
-        help="how many faults of a kind to plant in a program; 0 for every one",
-    )
-    parser.addoption(
         "--quick",
         action="store_true",
         help="only the tests of what changed, and one of each other file",

@@ -55,7 +55,7 @@ class InvokeGradientOp : public RootKernel {
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     std::vector<std::vector<tf::Tensor>> rows;
     std::shared_ptr<BackwardRun> run;
-    OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
+    OP_REQUIRES_OK_ASYNC(ctx, OfRoot(Prepare(ctx, &rows, &run)), done);
     done = Traced("gradient of call", static_cast<int64_t>(rows.size()),
                   std::move(done));
     if (rows.empty()) {
@@ -113,7 +113,9 @@ class InvokeGradientOp : public RootKernel {
   void End(tf::OpKernelContext* ctx, BackwardRun* run,
            const RowResults& results, const absl::Status& status,
            const DoneCallback& done) {
-    ctx->SetStatus(SetOutputs(ctx, run, results, status));
+    const absl::Status outcome = run->program.Outcome(status);
+    ctx->SetStatus(outcome.ok() ? OfRoot(SetOutputs(ctx, run, results))
+                                : outcome);
     run->program.Close();
     done();
   }
@@ -157,9 +159,7 @@ class InvokeGradientOp : public RootKernel {
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, BackwardRun* run,
-                          const RowResults& results,
-                          const absl::Status& status) {
-    TF_RETURN_IF_ERROR(run->program.Outcome(status));
+                          const RowResults& results) {
     if (results.num_rows() == 0) {
       TF_RETURN_IF_ERROR(
           SetGradientsOfNoRows(ctx, run->forward->no_rows, /*num_shared=*/0));

@@ -1,10 +1,10 @@
 // What is included after this is compiled anew, in a namespace of its own, with
 // the threads, locks and atomics of a simulation (simulation.h) instead of the
-// standard library's. No line of it changes: `std::mutex` there is what is found
-// first, which is the one below.
+// standard library's. No line of it changes: `std::mutex` there is what is
+// found first, which is the one below.
 //
-// A test includes this, then the sources that it simulates, and their headers not
-// before. What is linked beside it has other names, so both may be there.
+// A test includes this, then the sources that it simulates, and their headers
+// not before. What is linked beside it has other names, so both may be there.
 
 #ifndef RECURSIVE_TF_CC_TESTING_SIMULATED_STD_H_
 #define RECURSIVE_TF_CC_TESTING_SIMULATED_STD_H_

@@ -21,8 +21,9 @@ namespace recursive_tf {
 // gives the same one again.
 //
 // What is simulated says where it meets others: simulated_std.h does so for
-// mutexes, condition variables, atomics and threads. Memory is as if all threads
-// had one processor: what a weaker order of memory does is for ThreadSanitizer.
+// mutexes, condition variables, atomics and threads. Memory is as if all
+// threads had one processor: what a weaker order of memory does is for
+// ThreadSanitizer.
 //
 // If nobody can go on, or nobody ever ends, the process says with which seed,
 // and aborts.
@@ -50,13 +51,14 @@ class Simulation {
   // Starts a thread, and returns its number.
   int Start(std::function<void()> body) {
     Thread* const thread = NewThread();
-    thread->real = std::thread([this, thread, body = std::move(body)]() mutable {
-      Self() = thread;
-      AwaitTurn(thread);
-      body();
-      body = nullptr;
-      End(thread);
-    });
+    thread->real =
+        std::thread([this, thread, body = std::move(body)]() mutable {
+          Self() = thread;
+          AwaitTurn(thread);
+          body();
+          body = nullptr;
+          End(thread);
+        });
     Meet();
     return thread->number;
   }
@@ -80,8 +82,8 @@ class Simulation {
     self->waits_for = nullptr;
   }
 
-  // Says that the calling thread looks at what others may change, or has changed
-  // something: who only looks for a while lets all others go first.
+  // Says that the calling thread looks at what others may change, or has
+  // changed something: who only looks for a while lets all others go first.
   void Look() {
     Thread* const self = Self();
     if (self->seen != num_changes_) {

@@ -331,7 +331,8 @@ void BatchedForward::AddValue(tf::Tensor rows) {
 absl::Status BatchedForward::CatchUp() {
   watch_.Lap(&report_.seconds_schedule);
   TF_RETURN_IF_ERROR(host_.misread());
-  TF_RETURN_IF_ERROR(pushes_.Flush(values_, &step_.team()));
+  TF_RETURN_IF_ERROR(OfSubGraph(pushes_.Flush(values_, &step_.team()),
+                                spec_.program.names.front()));
   watch_.Lap(&report_.seconds_gather);
   for (const int32_t value : steps_.TakeDeadValues()) values_.Drop(value);
   return absl::OkStatus();

@@ -63,7 +63,8 @@ inline PlannedProcedure Body() {
   return body;
 }
 
-inline IntegerProgram SharedProgram(const Graph* graph, bool every_call_pushes = false) {
+inline IntegerProgram SharedProgram(const Graph* graph,
+                                    bool every_call_pushes = false) {
   IntegerProgram program;
   program.plan.num_blocks = 3;
   program.plan.procedures = {Front(every_call_pushes), Body(),

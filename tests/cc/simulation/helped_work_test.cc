@@ -1,7 +1,7 @@
-// Work that a pool helps with, in simulated threads: whether helpers come or not,
-// each piece runs once, and who works until the end comes to it.
+// Work that a pool helps with, in simulated threads: whether helpers come or
+// not, each piece runs once, and who works until the end comes to it.
 
-#include "recursive_tf/cc/testing/simulated_std.h"
+#include "recursive_tf/cc/runtime/helped_work.h"
 
 #include <cstdint>
 #include <functional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "recursive_tf/cc/runtime/helped_work.h"
+#include "recursive_tf/cc/testing/simulated_std.h"
 #include "tests/cc/simulation/schedules.h"
 
 namespace recursive_tf {

@@ -1,6 +1,6 @@
-// The batched schedule in any order of launches: results are the same, calls are
-// followed before or after a launch is computed, and a launch that fails, or that
-// is cancelled, leaves a run that can be dropped.
+// The batched schedule in any order of launches: results are the same, calls
+// are followed before or after a launch is computed, and a launch that fails,
+// or that is cancelled, leaves a run that can be dropped.
 
 #include "recursive_tf/cc/batching/lock_step.h"
 
@@ -77,7 +77,8 @@ Case Trees(Random* random) {
   auto forest = std::make_shared<const Forest>(
       MakeForest(/*num_trees=*/1 + static_cast<int>((*random)() % 3),
                  /*max_leaves=*/8, static_cast<uint32_t>((*random)())));
-  Case made{ForestProgram(forest.get(), /*pushes=*/true), forest->roots, {}, {}};
+  Case made{
+      ForestProgram(forest.get(), /*pushes=*/true), forest->roots, {}, {}};
   for (const int64_t root : forest->roots) {
     made.expected.push_back(Evaluate(*forest, root));
   }
@@ -144,9 +145,8 @@ Column RunOnce(const Case& made, Random* random) {
       limits);
   if ((*random)() % 2 == 0) run.set_shares_rows();
   const std::vector<bool> looked_at = FindLookedAt(made.program.plan);
-  run.set_goes_on([&](int32_t block) {
-    return !looked_at[block] && (*random)() % 2 == 0;
-  });
+  run.set_goes_on(
+      [&](int32_t block) { return !looked_at[block] && (*random)() % 2 == 0; });
   const auto num_rows = static_cast<int32_t>(made.arguments.size());
   Column values;
   for (const Column& row : run.Run({made.arguments}, num_rows)) {

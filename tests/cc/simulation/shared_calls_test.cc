@@ -1,5 +1,5 @@
-// Shared invocations in any order: each key runs once, whoever asks is told, and
-// those that wait for themselves learn it, and no others.
+// Shared invocations in any order: each key runs once, whoever asks is told,
+// and those that wait for themselves learn it, and no others.
 
 #include <algorithm>
 #include <cstddef>
@@ -134,9 +134,8 @@ class Run {
   }
 
   void EndBody(Shared* shared, int64_t number, bool is_ok) {
-    pieces_.Add([=] {
-      shared_.End(shared, {number, is_ok && !needs_.fails[number]});
-    });
+    pieces_.Add(
+        [=] { shared_.End(shared, {number, is_ok && !needs_.fails[number]}); });
   }
 
   void CheckCycle(const std::vector<int64_t>& cycle) {

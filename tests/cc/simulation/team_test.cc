@@ -1,7 +1,8 @@
-// The team of a launch in simulated threads: members come late, or never, or are
-// about to go; parts fail; and in lock step each part of each job runs once.
+// The team of a launch in simulated threads: members come late, or never, or
+// are about to go; parts fail; and in lock step each part of each job runs
+// once.
 
-#include "recursive_tf/cc/testing/simulated_std.h"
+#include "recursive_tf/cc/blocks/team.cc"
 
 #include <cstdint>
 #include <functional>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "recursive_tf/cc/blocks/team.cc"
+#include "recursive_tf/cc/testing/simulated_std.h"
 #include "tests/cc/simulation/schedules.h"
 
 namespace recursive_tf {

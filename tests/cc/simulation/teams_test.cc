@@ -1,7 +1,7 @@
-// Graphi's teams in simulated threads: whatever the order in which threads meet,
-// each operation runs once, and all of them end.
+// Graphi's teams in simulated threads: whatever the order in which threads
+// meet, each operation runs once, and all of them end.
 
-#include "recursive_tf/cc/testing/simulated_std.h"
+#include "recursive_tf/cc/scheduling/teams.cc"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/scheduling/cores.cc"
 #include "recursive_tf/cc/scheduling/helpers.cc"
-#include "recursive_tf/cc/scheduling/teams.cc"
+#include "recursive_tf/cc/testing/simulated_std.h"
 #include "tests/cc/simulation/schedules.h"
 
 namespace recursive_tf {
