@@ -1,7 +1,8 @@
 // Work that a pool helps with, in simulated threads: whether helpers come or
 // not, each piece runs once, and who works until the end comes to it.
 
-#include "recursive_tf/cc/runtime/helped_work.h"
+// clang-format off: what is simulated comes after what simulates.
+#include "recursive_tf/cc/testing/simulated_std.h"
 
 #include <cstdint>
 #include <functional>
@@ -9,8 +10,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "recursive_tf/cc/testing/simulated_std.h"
+#include "recursive_tf/cc/runtime/helped_work.h"
 #include "tests/cc/simulation/schedules.h"
+// clang-format on
 
 namespace recursive_tf {
 namespace {

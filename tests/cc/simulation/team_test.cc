@@ -2,7 +2,8 @@
 // are about to go; parts fail; and in lock step each part of each job runs
 // once.
 
-#include "recursive_tf/cc/blocks/team.cc"
+// clang-format off: what is simulated comes after what simulates.
+#include "recursive_tf/cc/testing/simulated_std.h"
 
 #include <cstdint>
 #include <functional>
@@ -11,8 +12,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "recursive_tf/cc/testing/simulated_std.h"
+#include "recursive_tf/cc/blocks/team.cc"
 #include "tests/cc/simulation/schedules.h"
+// clang-format on
 
 namespace recursive_tf {
 namespace {

@@ -1,7 +1,8 @@
 // Graphi's teams in simulated threads: whatever the order in which threads
 // meet, each operation runs once, and all of them end.
 
-#include "recursive_tf/cc/scheduling/teams.cc"
+// clang-format off: what is simulated comes after what simulates.
+#include "recursive_tf/cc/testing/simulated_std.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +13,9 @@
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/scheduling/cores.cc"
 #include "recursive_tf/cc/scheduling/helpers.cc"
-#include "recursive_tf/cc/testing/simulated_std.h"
+#include "recursive_tf/cc/scheduling/teams.cc"
 #include "tests/cc/simulation/schedules.h"
+// clang-format on
 
 namespace recursive_tf {
 namespace {
