@@ -30,6 +30,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/second_order_kernels.cc",
     "recursive_tf/cc/kernels/shared_kernels.cc",
     "recursive_tf/cc/kernels/slices_kernels.cc",
+    "recursive_tf/cc/kernels/testing_kernels.cc",
     "recursive_tf/cc/kernels/xla_kernels.cc",
     "recursive_tf/cc/tf/adagrad_update.cc",
     "recursive_tf/cc/tf/backward_run.cc",
@@ -103,6 +104,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/second_order_ops.cc",
     "recursive_tf/ops/shapes.cc",
     "recursive_tf/ops/shared_ops.cc",
+    "recursive_tf/ops/testing_ops.cc",
     "recursive_tf/ops/traced_ops.cc",
 ]
 
