@@ -29,7 +29,7 @@ class KeepOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const ActivationHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     std::vector<tf::Tensor> values;
     values.reserve(ctx->num_inputs() - 1);
     for (int i = 1; i < ctx->num_inputs(); ++i) {
@@ -55,7 +55,7 @@ class RecallOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     const std::vector<tf::Tensor>* values = handle->run->forward->cache.Get(
         CacheKey::Of(*handle->activation, region_));
     OP_REQUIRES(ctx,
