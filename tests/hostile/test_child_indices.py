@@ -109,15 +109,18 @@ def test_a_tree_in_any_order_of_its_nodes_is_none_with_a_cycle(encode):
 
 def test_a_long_chain_and_a_long_cycle_take_no_stack():
     depth = 200_000
-    chain = [[], *([node] for node in range(depth))]
-    # A node in the middle stands last, so that neither order is that of all nodes.
-    chain[5], chain[depth // 2] = chain[depth // 2], chain[5]
-    cell = rtf.layers.ChildSumTreeLSTMCell(2)
-    encode = encoder("batched", cell)
-    sizes = [depth + 1]
+    below = np.arange(depth, dtype=np.int32)  # Of all nodes but the leaf.
+    # Two nodes change places, so that neither order is that of all nodes.
+    below[[4, depth // 2]] = below[[depth // 2, 4]]
+    lengths = np.ones(depth + 1, np.int64)
+    lengths[0] = 0
     wrong = rtf.data.Forest(
-        tokens=[1] * (depth + 1), children=chain, roots=[depth], sizes=sizes
+        tokens=np.ones(depth + 1, np.int32),
+        children=tf.RaggedTensor.from_row_lengths(below, lengths),
+        roots=[depth],
+        sizes=[depth + 1],
     )
+    encode = encoder("batched", rtf.layers.ChildSumTreeLSTMCell(2))
     assert " -> ...." in complaint_of(lambda: encode(wrong))
 
 
