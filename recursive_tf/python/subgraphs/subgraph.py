@@ -7,7 +7,7 @@ of it.
 import contextlib
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -26,6 +26,7 @@ from recursive_tf.python.root_calls import vectorized_map
 from recursive_tf.python.root_calls.redefinition import newcomer
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
 from recursive_tf.python.subgraphs.memo import check_input, check_memo, make_front
+from recursive_tf.python.tracing.captured import captured_tensors, captured_variables
 from recursive_tf.python.tracing.control_flow import (
     in_place_of,
     outputs_of_sibling,
@@ -71,6 +72,9 @@ class SubGraph:
 
     Source: Jeong et al., "Improving the Expressiveness of Deep Learning Frameworks
     with Recursion", EuroSys 2018, sections 3.1 and 3.2.
+
+    The class is spelled `SubGraph`; `rtf.subgraph`, in lower case, is a decorator that
+    makes SubGraphs of a Python function.
 
     Attributes:
         name: For errors and for the names of ops.
@@ -297,9 +301,48 @@ class SubGraph:
             )
         return self._call(args, mapped=True, with_pushed=with_pushed)
 
+    @property
+    def signature(self) -> str:
+        """What it takes and returns, in words, e.g. "(int32[]) -> float32[3]".
+
+        What is not known yet is "?".
+        """
+        return signature_in_words(self._signature)
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """What it takes: a structure of `tf.TypeSpec`s for each input, in order."""
+        return tuple(self._signature.inputs)
+
+    @property
+    def outputs(self) -> Any:
+        """What it returns: a structure of `tf.TypeSpec`s, or None if not known yet."""
+        return self._signature.outputs
+
+    @property
+    def captures(self) -> tuple[tf.Tensor, ...]:
+        """The tensors from outside that its body uses, in the order of first use.
+
+        Variables are not among them, nor are small integer tensors, which become
+        constants of the body, nor what the bodies that it calls use.
+        """
+        return () if self._body is None else captured_tensors(self._body)
+
+    @property
+    def variables(self) -> tuple[tf.Variable, ...]:
+        """The variables that it uses, in the order of first use.
+
+        Those of the bodies that it calls, directly or not, come after its own. As in a
+        `tf.function`, something else has to keep them alive.
+        """
+        found: dict[int, tf.Variable] = {}
+        for body in self._reachable_bodies():
+            found |= {id(one): one for one in captured_variables(body)}
+        return tuple(found.values())
+
     def __repr__(self) -> str:
         """Returns the name and the signature."""
-        return f"<SubGraph '{self.name}' {signature_in_words(self._signature)}>"
+        return f"<SubGraph '{self.name}' {self.signature}>"
 
     def __str__(self) -> str:
         """Returns that, and what it captures, pushes and calls, once it is defined."""
@@ -308,6 +351,17 @@ class SubGraph:
         assert self._body is not None
         defined = Definition(self._id, self.name, self._body, self._signature)
         return definition_in_words(defined)
+
+    def _reachable_bodies(self) -> Iterator[BodyGraph]:
+        """Yields its body, and those that it calls, directly or not, each once."""
+        seen, waiting = {self._id}, [self]
+        while waiting:
+            body = waiting.pop(0)._body
+            if body is None:
+                continue
+            yield body
+            waiting += [one for id_, one in body.callees.items() if id_ not in seen]
+            seen |= body.callees.keys()
 
     def _body_being_traced(self, method: str) -> BodyGraph:
         body = enclosing_body(tf_compat.default_graph())

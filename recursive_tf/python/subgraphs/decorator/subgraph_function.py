@@ -152,7 +152,11 @@ class SubGraphFunction:
 
     @property
     def subgraphs(self) -> list[SubGraph]:
-        """The SubGraphs it was traced to so far."""
+        """The SubGraphs that it was traced to so far, of eager calls.
+
+        Each says what it takes, returns and uses: see `SubGraph.inputs`, `outputs`,
+        `captures`, `variables` and `signature`.
+        """
         return self._function.traces.subgraphs()
 
     def __repr__(self) -> str:
