@@ -13,7 +13,7 @@ _OF_USER = "recursive_of_user"
 
 
 class CannotBatchError(Exception):
-    """A program runs in the dataflow executor alone; the message says why.
+    """The batched executor cannot run a program; the message says why.
 
     Attributes:
         reason: What stands in the way, and what to do about it.

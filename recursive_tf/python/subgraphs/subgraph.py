@@ -60,9 +60,9 @@ vectorized_map.register()
 class SubGraph:
     """A part of a dataflow graph that may call itself.
 
-    Define it in a `with` block: declare inputs, build the body, declare outputs.
-    Calling it in its own body, or another's, adds a call site; calling it anywhere
-    else runs it. Tensors and variables of the outside are used without naming them.
+    Define it in a `with` block: declare inputs, build the body, declare outputs. In its
+    own body, or in that of another SubGraph, a call adds a call site. Anywhere else, a
+    call runs it. A body may use tensors and variables from outside directly.
 
     >>> with SubGraph("fib") as fib:
     ...     n = fib.input(tf.int32)
@@ -93,18 +93,21 @@ class SubGraph:
 
         Args:
             name: Any text; default "subgraph".
-            output_signature: A structure of `tf.TensorSpec`s (or dtypes, for scalars).
-                Needed only where the result of a call that comes before `.output` is
-                used, and no sibling branch of a conditional around it shows what it
-                returns.
-            executor: "dataflow" runs every call on TensorFlow's executor, independent
-                ones in parallel; "batched" runs the same part of all calls that wait
-                for it at once; "auto" takes the best that can run the program.
-            options: Limits; those of the SubGraph that the root call invokes hold.
-            memo: A function of the inputs that gives a key: an int32 or int64 scalar.
-                Within one root call, all invocations with one key are one: it runs
-                once, for the inputs of who asks first, and all share its results. Its
-                gradient is that of all together. No input may be differentiable.
+            output_signature: What it returns: a structure of `tf.TensorSpec`s, or of
+                dtypes, for scalars. It is needed where a call stands before `.output`
+                and the library cannot find out what the call returns. It looks at the
+                other branch of a conditional around the call.
+            executor: "batched" runs the same part of all calls that wait for it at
+                once. "dataflow" runs every call by itself on TensorFlow's executor,
+                independent calls in parallel. "auto" takes "batched" if it can run the
+                program, and "dataflow" otherwise.
+            options: Limits and choices. Those of the SubGraph that the root call
+                invokes hold for the whole program.
+            memo: A function of the inputs that returns a key, an int32 or int64 scalar.
+                Within one root call, the body runs once for each key, with the inputs
+                of the first call that has this key. All calls with the key share the
+                result, and its gradient is that of all of them together. No input may
+                be differentiable.
 
         Raises:
             TypeError: If `name` is no text, or `memo` no function.
@@ -196,8 +199,8 @@ class SubGraph:
 
         Args:
             *outputs: A tensor, RaggedTensor, SparseTensor, extension type or None, or
-                a structure of these: tuples, named tuples, lists, dicts. Without any,
-                it is called for its effects, e.g. what it pushes, and returns ().
+                a structure of these: tuples, named tuples, lists, dicts. If there are
+                none, calls return (): the SubGraph is for its effects, e.g. pushes.
 
         Raises:
             SubGraphError: The second time, outside of the definition, or if calls
@@ -226,13 +229,13 @@ class SubGraph:
     def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
         """Hands a value of every invocation to the root call, one row each.
 
-        `outputs, pushed = f(..., with_pushed=True)`, or `f.map(...)`, gives the table
+        `outputs, pushed = f(..., with_pushed=True)`, or `f.map(...)`, returns the table
         as `pushed[name]`, of shape `[size, ...]`. Rows that no invocation pushed are
-        zero; gradients flow back row by row. Source: Cavs (Xu et al. 2018), section
+        zero. Gradients flow back row by row. Source: Cavs (Xu et al. 2018), section
         3.1, where a vertex pushes to the outside.
 
         Args:
-            name: One space of names a program, whichever SubGraph pushes.
+            name: Of the table. All SubGraphs of a program share these names.
             value: A tensor, `[...]`.
             index: An integer scalar: the row, different in every invocation.
             size: The number of rows. It must not depend on an input of the body.
@@ -265,10 +268,10 @@ class SubGraph:
             with_pushed: At the root, return pushed values too.
 
         Returns:
-            The structure given to `.output`; with `with_pushed`, that and a dict from
-            names to tables `[size, ...]`. Before `.output`, in a branch of a
-            conditional that returns nothing, what the other branch returns: None, or
-            a `tf.Operation`.
+            The structure given to `.output`. With `with_pushed`, this structure, and a
+            dict from names to tables `[size, ...]`. A call before `.output`, in a
+            conditional whose other branch returns None or a `tf.Operation`, returns
+            the same as that branch.
 
         Raises:
             SubGraphError: If arguments do not fit, the SubGraph is not defined, or what

@@ -122,7 +122,7 @@ class SubGraphFunction:
         As `SubGraph.push`, in the body of this function.
 
         Args:
-            name: One space of names a program, whichever function pushes.
+            name: Of the table. All functions of a program share these names.
             value: A tensor, `[...]`.
             index: An integer scalar: the row, different in every invocation.
             size: The number of rows. It must not depend on an argument.
