@@ -47,8 +47,8 @@ class FaultError(CannotBatchError):
 def refused(what: str, error: CannotBatchError) -> SubGraphError:
     """Returns the error for who chose the batched executor for what it cannot run."""
     found: SubGraphError = SubGraphError(
-        f'{what} cannot run in the batched executor: {error} With executor="auto" the '
-        "dataflow executor takes what cannot be batched."
+        f'{what} cannot run in the batched executor: {error} With executor="auto", '
+        "programs that cannot be batched run in the dataflow executor."
     )
     return found
 

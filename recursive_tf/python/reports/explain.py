@@ -76,8 +76,8 @@ def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
 def _programs_of_decorated(function: SubGraphFunction) -> list[ExplainedProgram]:
     if not function.subgraphs:
         raise SubGraphError(
-            f"{_name_of(function)} was not called yet, so it is no SubGraph. Call it "
-            "first, or give what its subgraph_for(...) returns."
+            f"{_name_of(function)} was not called yet, so it has no SubGraph. Call it "
+            "first, or pass what its subgraph_for(...) returns."
         )
     return [program_of_root_call(root_call_of(s)) for s in function.subgraphs]
 

@@ -300,7 +300,8 @@ class SubGraph:
         inputs = args if self._body is None else self._signature.flat_inputs
         if not inputs:
             raise SubGraphError(
-                f"`.map` of SubGraph '{self.name}', which has no input, has no rows."
+                f"`.map` of SubGraph '{self.name}' has no rows, because '{self.name}' "
+                "has no input. Call it, or declare an input."
             )
         return self._call(args, mapped=True, with_pushed=with_pushed)
 
@@ -466,8 +467,8 @@ class SubGraph:
         if differs:
             raise SubGraphError(
                 f"SubGraph '{callee.name}' has an executor or options of its own, but "
-                f"is called from '{self.name}', whose hold for the whole program. Give "
-                f"them to '{self.name}' alone."
+                f"is called from '{self.name}', whose executor and options hold for "
+                f"the whole program. Give them to '{self.name}' alone."
             )
 
 
