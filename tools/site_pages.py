@@ -27,6 +27,16 @@ MOVED = {
     "docs/decisions": "decisions/index.md",
 }
 MODULES = ("", ".data", ".layers", ".distribute", ".optimizers")
+# What most readers look for comes first; the rest follows by name.
+FIRST = (
+    "subgraph",
+    "SubGraph",
+    "vertex",
+    "Options",
+    "explain",
+    "Forest",
+    "TreeEncoder",
+)
 LANGUAGES = {".py": "python", ".sh": "sh", ".c": "c", ".cc": "cpp", ".h": "cpp"}
 _LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
@@ -105,23 +115,43 @@ def decisions_page(folder: pathlib.Path) -> str:
 
 def api_page(module: str) -> str:
     """Returns the reference of a module: all that its `__all__` has, but modules."""
-    names = public_names(module)
-    blocks = [f"::: {module}.{name}\n" for name in names]
+    blocks = [f"::: {where_defined(module, n)}\n" for n in public_names(module)]
     short = module.replace("recursive_tf", "rtf", 1)
     return f"# {short}\n\n" + "\n".join(blocks)
+
+
+def where_defined(module: str, name: str) -> str:
+    """Returns the full name of what a module imports, where it is defined.
+
+    A module may have the name of what it defines, e.g. `vertex`, so that the reference
+    would show the module.
+    """
+    for node in _parsed(module).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return where_defined(node.module, alias.name)
+    return f"{module}.{name}"
 
 
 def public_names(module: str) -> list[str]:
     """Returns what a module has for users, read without importing it."""
     path = ROOT / module.replace(".", "/") / "__init__.py"
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = _parsed(module)
     (listed,) = (
         ast.literal_eval(node.value)
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     )
     folders = {one.parent.name for one in path.parent.glob("*/__init__.py")}
-    return [name for name in listed if name not in {*folders, "__version__"}]
+    names = [name for name in listed if name not in {*folders, "__version__"}]
+    return [*(n for n in FIRST if n in names), *(n for n in names if n not in FIRST)]
+
+
+def _parsed(module: str) -> ast.Module:
+    path = ROOT / module.replace(".", "/")
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _outside(text: str, origin: str) -> set[str]:
