@@ -31,7 +31,7 @@ class KeepOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const ActivationHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     OP_REQUIRES_OK(ctx, PlantedFault(Faults::Kind::kCachePut));
     std::vector<tf::Tensor> values;
     values.reserve(ctx->num_inputs() - 1);
@@ -58,7 +58,7 @@ class RecallOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     OP_REQUIRES_OK(ctx, PlantedFault(Faults::Kind::kCacheGet));
     const std::vector<tf::Tensor>* values = handle->run->forward->cache.Get(
         CacheKey::Of(*handle->activation, region_));

@@ -239,7 +239,7 @@ class CallGradientOp : public tf::AsyncOpKernel {
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     const GradientHandle* caller = nullptr;
     const ActivationHandle* callee = nullptr;
-    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &caller), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetCaller(ctx, &caller), done);
     OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 1, &callee), done);
     OP_REQUIRES_ASYNC(ctx, callee->activation != nullptr,
                       absl::FailedPreconditionError(
@@ -267,7 +267,7 @@ class SinkOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     OP_REQUIRES_OK(ctx, PlantedFault(Faults::Kind::kDeferred));
     Sinks::Contribution contribution;
     for (int i = 1; i < ctx->num_inputs(); ++i) {
@@ -293,7 +293,7 @@ class PushGradientOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     const tf::Tensor& table = handle->run->push_gradients[slot_];
     // The forward call pushed to it.
     const tf::Tensor& index = ctx->input(1);

@@ -152,7 +152,7 @@ class CallOp : public tf::AsyncOpKernel {
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     const ActivationHandle* caller = nullptr;
-    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &caller), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetCaller(ctx, &caller), done);
     ForwardRun* run = caller->run;
     // Only kept activations are named again, so only they need an ordinal.
     const bool counts = repeated_ && run->record->activations.keeps();
@@ -192,7 +192,7 @@ class PushOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const ActivationHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     const absl::Status status =
         Push(handle->run->pushes[slot_].get(), ctx->input(1), ctx->input(2));
     if (!status.ok()) {
