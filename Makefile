@@ -134,6 +134,12 @@ docs: $(VENV)/.dev build ## Write the tables of docs/language.md and vertex.md, 
 	@$(IN_VENV)/python -m tools.vertex_lines
 	@$(IN_VENV)/python -m tools.test_map
 
+.PHONY: site
+site: $(VENV)/.docs ## Build the site of the documentation into build/site
+	$(STEP) "site"
+	@NO_MKDOCS_2_WARNING=1 $(IN_VENV)/python -m mkdocs build --quiet --strict
+	@echo "build/site/index.html"
+
 .PHONY: clean
 clean: ## Remove what was built; the environment stays
 	rm -rf build dist *.egg-info bazel-*
@@ -161,6 +167,11 @@ $(LIBRARY): $(LIBRARY_INPUTS) $(VENV)/.build
 $(VENV)/.models: $(VENV)/.build | $(LIBRARY)
 	$(STEP) "installing recursive_tf and what its models use"
 	@$(PIP) install --no-build-isolation --editable '.[models]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.build | $(LIBRARY)
+	$(STEP) "installing what builds the site"
+	@$(PIP) install --no-build-isolation --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.build | $(LIBRARY)

@@ -1,4 +1,4 @@
-"""What README says of the cost of calls, from the JSON of `benchmarks.calls`."""
+"""What docs/benchmarks.md says of calls, from the JSON of `benchmarks.calls`."""
 
 from __future__ import annotations
 

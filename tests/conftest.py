@@ -64,6 +64,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="shows what fails as it was drawn; making it small takes minutes",
     )
     parser.addoption(
+        "--steps",
+        type=int,
+        default=400,
+        help="how many steps the tests of races and of memory take",
+    )
+    parser.addoption(
         "--programs-seed",
         default="random",
         help="a number that random programs depend on, or `random`: another each run",

@@ -45,7 +45,7 @@ def cluster_resolver() -> Any:
         try:
             json.loads(config)
         except ValueError as error:
-            raise RunError(f"TF_CONFIG is no JSON: {error}.") from None
+            raise RunError(f"TF_CONFIG is not JSON: {error}.") from None
         return tf.distribute.cluster_resolver.TFConfigClusterResolver()
     return slurm.resolver() if slurm.is_one_of_several() else None
 

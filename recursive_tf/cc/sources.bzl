@@ -31,6 +31,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/second_order_kernels.cc",
     "recursive_tf/cc/kernels/shared_kernels.cc",
     "recursive_tf/cc/kernels/slices_kernels.cc",
+    "recursive_tf/cc/kernels/testing_kernels.cc",
     "recursive_tf/cc/kernels/xla_kernels.cc",
     "recursive_tf/cc/tf/adagrad_update.cc",
     "recursive_tf/cc/tf/backward_run.cc",
@@ -75,6 +76,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/push_table.cc",
     "recursive_tf/cc/tf/read_lists.cc",
     "recursive_tf/cc/tf/returned.cc",
+    "recursive_tf/cc/tf/rewrite_network.cc",
     "recursive_tf/cc/tf/row_batch.cc",
     "recursive_tf/cc/tf/row_moves.cc",
     "recursive_tf/cc/tf/row_numbers.cc",
@@ -104,6 +106,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/ops/second_order_ops.cc",
     "recursive_tf/ops/shapes.cc",
     "recursive_tf/ops/shared_ops.cc",
+    "recursive_tf/ops/testing_ops.cc",
     "recursive_tf/ops/traced_ops.cc",
 ]
 

@@ -42,7 +42,7 @@ class BatchEncoder(tf.experimental.ExtensionTypeBatchEncoder):
     def unbatch(self, spec: Any) -> Any:
         """Returns the spec of one tree of a batch."""
         if not spec.shape.rank:
-            raise ForestError("This is one tree, and no batch of trees.")
+            raise ForestError("This is one tree, and not a batch of trees.")
         return spec.with_shape([])
 
     def encode(self, spec: Any, value: Forest, minimum_rank: int = 0) -> Components:

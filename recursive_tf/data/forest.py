@@ -295,7 +295,7 @@ class Forest(tf.experimental.BatchableExtensionType):
                 `InvalidArgumentError`.
         """
         if self.shape.rank == 0:
-            raise ForestError("This is one tree, and no batch to take trees from.")
+            raise ForestError("This is one tree, and not a batch to take trees from.")
         trees = trees_at(index, tf.size(self.roots))
         if trees.shape.rank and in_memory.is_in_memory(self):
             arrays = in_memory.arrays_of_trees(self, np.asarray(trees))

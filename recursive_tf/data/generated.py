@@ -185,7 +185,8 @@ def _heights(grammar: Grammar) -> dict[str, int]:
     for symbol in grammar:
         if symbol not in heights:
             raise ForestError(
-                f"The rules of {symbol!r} never end: each has a symbol that does not."
+                f"The rules of {symbol!r} never end: each has a symbol whose rules "
+                "never end."
             )
     return heights
 

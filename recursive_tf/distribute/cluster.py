@@ -61,7 +61,7 @@ def wait_for_cluster(
         spec = resolver.cluster_spec()
     except json.JSONDecodeError as error:
         raise ClusterError(
-            f"TF_CONFIG is no JSON: {error}. See docs/distributed.md for an example."
+            f"TF_CONFIG is not JSON: {error}. See docs/distributed.md for an example."
         ) from error
     jobs = spec.as_dict() if spec else {}
     addresses = {
@@ -156,8 +156,8 @@ def _next_peer(
     except TimeoutError as error:
         names = ", ".join(f"{task} ({addresses[task]})" for task in sorted(missing))
         raise ClusterError(
-            f"Waited in vain for {names}. See in their logs whether they started, and "
-            f"whether they can reach {next(iter(addresses.values()))}."
+            f"Waited in vain for {names}. Look into their logs: did they start, and "
+            f"can they reach {next(iter(addresses.values()))}?"
         ) from error
     peer.settimeout(READ_S)
     return peer
@@ -175,7 +175,7 @@ def check(told: Any, missing: set[str], facts: Any) -> None:
         if theirs != ours:
             raise ClusterError(
                 f"{task} has {name} {theirs}, and the first process has {ours}. They "
-                "have to be the same everywhere."
+                "must be the same everywhere."
             )
 
 
@@ -187,9 +187,9 @@ def _follow(me: str, leader: str, address: str, facts: Any, ends: float) -> None
         answer = read(peer)
     if answer is None:
         raise ClusterError(
-            f"What answers at {address} is no {leader} that waits for {me}. Either the "
-            "address is of something else, or the others are running without this "
-            "process: then end them, and start all."
+            f"The process that answers at {address} is not {leader}, or does not wait "
+            f"for {me}. Either the address is wrong, or the others are already running "
+            "without this process: then end them, and start all."
         )
     if "error" in answer:
         raise ClusterError(answer["error"])
@@ -202,8 +202,8 @@ def _connected(me: str, leader: str, address: str, ends: float) -> socket.socket
         except OSError as error:
             if time.monotonic() > ends:
                 raise ClusterError(
-                    f"{me} cannot reach {leader} at {address}: {error}. See in its log "
-                    "whether it started, and that the address in TF_CONFIG is right."
+                    f"{me} cannot reach {leader} at {address}: {error}. Look into its "
+                    "log: did it start? And is the address in TF_CONFIG right?"
                 ) from error
         time.sleep(PAUSE_S)
 
@@ -213,8 +213,8 @@ def split(address: str) -> Address:
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()):
         raise ClusterError(
-            f"{address!r} is no address in a cluster. Expected a host and a port, e.g. "
-            "worker-0.example.com:2222."
+            f"{address!r} is not an address in a cluster. Expected a host and a port, "
+            "e.g. worker-0.example.com:2222."
         )
     return host, int(port)
 

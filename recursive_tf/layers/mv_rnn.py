@@ -36,10 +36,9 @@ class MVRNNCell(TreeCell):
 
     The bias w is not from the paper.
 
-    At a leaf, x is the vector, d elements, and after it the columns of what the matrix
-    has beside the identity, d * d elements. So an embedding that begins near zero
-    begins with matrices near the identity, as in the paper. The dropout is of the
-    vectors.
+    At a leaf, x has the d elements of the vector, and then the d * d elements of the
+    matrix minus the identity, column by column. So an embedding that begins near zero
+    begins with matrices near the identity, as in the paper. Only vectors are dropped.
     """
 
     def build(self, x_shape: Any) -> None:

@@ -21,8 +21,8 @@ from recursive_tf.python.options import Options
 class SequenceEncoder(keras.layers.Layer):
     """Runs a Keras RNN cell along sequences of any lengths.
 
-    Each step is computed once, for all sequences that have one so far: nothing is
-    padded. Both directions are one program, so that their steps are planned together.
+    Nothing is padded. A step is computed only for those sequences that are long enough
+    to have it. Both directions are one program, so their steps are batched together.
 
     >>> words = tf.ragged.constant([[1, 2, 3], [4]])
     >>> vectors = keras.layers.Embedding(10, 4)(words.flat_values)
@@ -31,8 +31,8 @@ class SequenceEncoder(keras.layers.Layer):
     >>> encoder(words.with_flat_values(vectors)).shape
     TensorShape([2, None, 16])
 
-    Without `return_sequences` it is an encoder of words from their characters: give it
-    all words of a batch as sequences.
+    With `return_sequences=False`, it can encode words from their characters. Let the
+    words of a batch be the sequences.
 
     The two directions are those of Schuster, Paliwal. Bidirectional Recurrent Neural
     Networks. IEEE Transactions on Signal Processing 1997.

@@ -19,9 +19,10 @@ class LSTMState(NamedTuple):
 class TreeCell(keras.layers.Layer):
     """A cell with a number of units, weights and two kinds of dropout.
 
-    Dropout draws anew for each node. It hides parts of x, `dropout`, and parts of what
-    a child hands to its parent, `recurrent_dropout`: of its h, never of its c. Where a
-    node has any number of children, these are the same parts of each.
+    Both kinds of dropout draw anew for each node. `dropout` hides parts of x.
+    `recurrent_dropout` hides parts of the h that a child hands to its parent, and never
+    parts of its c. Where a node has any number of children, the same parts of each are
+    hidden.
 
     What a cell makes with `kernel` is multiplied by rows, so that all nodes that wait
     are one matrix product.

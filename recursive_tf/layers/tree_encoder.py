@@ -21,8 +21,9 @@ INPUTS = "inputs"  # The feature that has them in a traced function.
 class TreeEncoder(keras.layers.Layer):
     """Runs a cell over every node of a forest, from the leaves to the roots.
 
-    A node takes x: its row of `inputs`; or `embedding` of its token, looked up in the
-    body, so that only nodes that read a word look one up; or, with neither, its token.
+    Each node takes an input x. With `inputs`, x is the node's row of these. With an
+    `embedding`, x is the vector of the node's token; only nodes that read a word look
+    one up. With neither, x is the token.
 
     >>> import recursive_tf as rtf
     >>> trees = rtf.data.from_nested([[1, [2, 3]], [4, 5]])
@@ -32,18 +33,18 @@ class TreeEncoder(keras.layers.Layer):
 
     In a functional model, `ForestInput()` stands for the forest.
 
-    Any Keras layer with methods `leaf(x)`, which returns the state of a leaf, and
-    `call(children, x)`, which returns that of a node over its children, is a cell. Both
-    are written for one node. A state is a structure of tensors, the same for all nodes.
-    It may also have:
+    A cell is a Keras layer with two methods, each written for one node. `leaf(x)`
+    returns the state of a leaf. `call(children, x)` returns the state of a node with
+    children. A state is a structure of tensors, the same for all nodes. A cell may also
+    have:
 
-    - `num_children`: 2 if it says nothing; None is any number. `children` is a tuple of
-      states, or, for any number, a state whose tensors are stacked, [k, ...].
-    - `may_miss_children`: if true, some of the children may be missing; their states
-      are zeros.
-    - `inputs_at`: "leaves" if it says nothing: then `call` gets x=None; or "nodes".
-    - `output_of(state)`: what the layer returns of a state, its first tensor if it says
-      nothing.
+    - `num_children`, by default 2. None is any number. `children` is a tuple of states;
+      for any number, it is one state whose tensors are stacked, [k, ...].
+    - `may_miss_children`, by default False. If True, a node may have fewer children,
+      and the states of missing ones are zeros.
+    - `inputs_at`, by default "leaves": then `call` gets x=None. Or "nodes".
+    - `output_of(state)`: what the layer returns of a state. By default, it returns the
+      first tensor of the state.
     """
 
     def __init__(
@@ -62,8 +63,9 @@ class TreeEncoder(keras.layers.Layer):
             cell: What a node computes, e.g. `rtf.layers.TreeLSTMCell`.
             embedding: A Keras layer, e.g. `keras.layers.Embedding`, of one token.
             executor: Of the SubGraph: "auto", "batched" or "dataflow".
-            return_nodes: Whether to return the outputs of all nodes, not of the roots.
-            dag: Whether nodes may share children, which are then evaluated once.
+            return_nodes: Whether to return the outputs of all nodes. By default, only
+                those of the roots are returned.
+            dag: Whether nodes may share children. Each node is then evaluated once.
             options: `rtf.Options` of the SubGraph.
             **kwargs: Of every Keras layer: name, dtype, trainable.
 

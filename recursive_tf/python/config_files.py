@@ -21,7 +21,9 @@ def read_config(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
     try:
         config = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"{path} holds no {what}: it is no JSON ({error}).") from error
+        raise ValueError(
+            f"{path} holds no {what}: it is not JSON ({error})."
+        ) from error
     if not isinstance(config, dict):
         raise ValueError(
             f"{path} holds no {what}, but {type(config).__name__} {config!r:.40}. Give "

@@ -18,40 +18,43 @@ _SHARE_ROWS = {"auto": "auto", True: "always", False: "never"}
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """Limits and choices of a program; the root SubGraph's hold for all of it.
+    """Limits and choices of a program.
+
+    Those of the SubGraph that the root call invokes hold for the whole program.
 
     Attributes:
-        max_depth: The longest chain of calls, in calls. A recursion that misses its
-            base case ends with an error when it gets there. None is no limit.
-        max_activations: The most calls alive at once in one root call; for the
-            dataflow executor in training, all its calls. A recursion of several calls
-            a level that misses its base case gets there before it is deep in the
-            batched executor, which runs level by level. None is no limit.
-        max_bytes: The most that the calls of one root call hold at once, in bytes, by
-            estimate: the state of calls in flight, and what they keep for a gradient,
-            but no tensor twice and nothing that is captured. "auto" is a tenth of the
-            memory of the machine, or of the container, where the root call runs. A
-            cycle in child indices ends there at the latest. None is no limit.
-        policy: What decides which block the batched executor launches next.
-            "critical_path" takes the block for which the most calls wait that are the
-            deepest in other calls, and so have the farthest to go. An
-            `rtf.LearnedPolicy` takes what trials found best, and "fsm" what
-            `rtf.learn_policy` learned last in this process for this program; until
-            then it is "critical_path". Two are there to compare with: "agenda" (DyNet)
-            takes the block whose waiting calls come after the fewest launches on
-            average, "depth" (TensorFlow Fold) only those that come after the fewest.
-            Results are the same, but for rounding.
-        blocks: What the batched executor runs blocks with: "compiled" makes block
-            programs of those that it can, with packed products and fused element-wise
-            code; "tensorflow" runs TensorFlow's kernels, op by op. "auto" takes what is
+        max_depth: The longest chain of calls. A recursion without a base case ends with
+            an error when it reaches this depth. None is no limit.
+        max_activations: The most calls that are alive at once in one root call. In the
+            dataflow executor, in training, these are all of its calls. The batched
+            executor runs level by level. There, a recursion that makes several calls
+            and has no base case reaches this limit before `max_depth`. None is no
+            limit.
+        max_bytes: The most bytes that the calls of one root call hold at once, by
+            estimate. It counts the state of running calls, and what they keep for a
+            gradient. It counts no tensor twice, and no tensor from outside. "auto" is a
+            tenth of the memory of the machine, or of the container, where the root call
+            runs. A cycle in child indices ends there at the latest. None is no limit.
+        policy: What decides which block the batched executor launches next. Results are
+            the same under any policy, except for rounding. "critical_path" takes the
+            block for which the most calls wait that are deepest in other calls, because
+            these have the longest way to go. An `rtf.LearnedPolicy` takes what trials
+            found best. "fsm" takes what `rtf.learn_policy` learned last in this process
+            for this program, and "critical_path" until then. Two more are for
+            comparison. "agenda" (DyNet) takes the block whose waiting calls come after
+            the fewest launches on average. "depth" (TensorFlow Fold) takes only the
+            calls that come after the fewest launches.
+        blocks: What runs the blocks in the batched executor. "compiled" makes block
+            programs where it can, with packed products and fused element-wise code.
+            "tensorflow" runs TensorFlow's kernels, op by op. "auto" takes what is
             faster, which is "compiled" today. Results differ by rounding.
-        share_rows: Whether calls that compute the same of equal whole numbers, e.g.
-            leaves with the same word, are computed once in each launch of a block
-            program. "auto" is where that pays: in blocks with a product. Values are
-            the same; gradients differ by rounding.
-        schedule: Which threads run the operations of calls in the dataflow executor,
-            and of blocks that are not compiled in the batched one. `rtf.Schedule()` is
-            TensorFlow's own.
+        share_rows: Whether a launch of a block program computes equal calls once. Calls
+            are equal if the whole numbers that they compute from are, e.g. leaves with
+            the same word. "auto" does so where it pays: in blocks with a product.
+            Values are the same, and gradients differ by rounding.
+        schedule: Which threads run operations: those of calls in the dataflow executor,
+            and those of blocks that are not compiled in the batched executor.
+            `rtf.Schedule()` is TensorFlow's own.
     """
 
     max_depth: int | None = 100_000

@@ -203,7 +203,7 @@ def test_what_is_no_index_is_refused():
         forest()[0.5]
     with pytest.raises(TypeError, match="by a number, a slice, or a vector"):
         forest()[[[0]]]
-    with pytest.raises(ForestError, match="one tree, and no batch"):
+    with pytest.raises(ForestError, match="one tree, and not a batch"):
         forest()[0][0]
 
 

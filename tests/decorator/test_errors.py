@@ -258,7 +258,9 @@ def test_nothing_is_not_what_an_annotation_says():
     def f(n) -> tf.int32:
         n + 1
 
-    assert "SubGraph 'f' returns None, which is no tensor" in message_of(lambda: f(3))
+    assert "SubGraph 'f' returns None, which is not a tensor" in message_of(
+        lambda: f(3)
+    )
 
 
 def test_a_way_through_the_body_without_return_is_refused():
@@ -267,8 +269,8 @@ def test_a_way_through_the_body_without_return_is_refused():
         n + 1
 
     message = message_of(lambda: f(3))
-    assert "SubGraph 'f' returns None, which is no tensor" in message
-    assert "Does each way through its body end in `return`?" in message
+    assert "SubGraph 'f' returns None, which is not a tensor" in message
+    assert "Does each path through its body end in `return`?" in message
 
 
 def test_what_is_no_tensor_is_not_returned():
@@ -276,8 +278,9 @@ def test_what_is_no_tensor_is_not_returned():
     def f(n):
         return {"n": n, "self": f}
 
-    assert "SubGraph 'f' returns <rtf.subgraph 'f'>, which is no tensor" in message_of(
-        lambda: f(3)
+    assert (
+        "SubGraph 'f' returns <rtf.subgraph 'f'>, which is not a tensor"
+        in message_of(lambda: f(3))
     )
 
 

@@ -158,7 +158,7 @@ def test_something_else_at_the_leaders_address_is_named(addresses):
         thread.start()
         [error] = meet(addresses, [1])
         thread.join(SOON_S)
-    assert f"What answers at {addresses[0]} is no worker:0" in error
+    assert f"The process that answers at {addresses[0]} is not worker:0" in error
 
 
 def test_a_task_that_is_not_in_the_cluster_is_named(addresses):
@@ -174,12 +174,12 @@ def test_no_cluster_is_an_error(monkeypatch):
 
 @pytest.mark.parametrize("address", ["host", "host:", ":2222", "host:ssh"])
 def test_an_address_without_a_port_is_an_error(address):
-    named = re.escape(f"{address!r} is no address")
+    named = re.escape(f"{address!r} is not an address")
     with pytest.raises(rtf.distribute.ClusterError, match=named):
         rtf.distribute.wait_for_cluster(resolver([address], 0))
 
 
 def test_tf_config_that_cannot_be_read_is_an_error(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", "{cluster")
-    with pytest.raises(rtf.distribute.ClusterError, match="TF_CONFIG is no JSON"):
+    with pytest.raises(rtf.distribute.ClusterError, match="TF_CONFIG is not JSON"):
         rtf.distribute.wait_for_cluster()

@@ -5,16 +5,43 @@ import re
 
 import pytest
 
+from tests.helpers.pages import run_page
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "recursive_tf"
 DESIGN = (ROOT / "docs" / "design.md").read_text()
 
 
-def test_the_readme_example_runs_and_has_gradients():
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    names: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), names)
-    assert all(gradient is not None for gradient in names["gradients"])
+TREES = """(3 (2 A) (4 (4 lovely) (2 film)))
+(1 (0 Not) (4 (2 a) (4 (4 lovely) (2 plot))))
+(0 (1 (2 A) (0 dull)) (2 film))
+"""
+
+
+@pytest.fixture(scope="module")
+def readme(tmp_path_factory):
+    """Returns what the README's code defines, where there is a treebank to read."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "sst").mkdir()
+    (folder / "sst" / "train.txt").write_text(TREES * 20)
+    return run_page("../README.md", folder).names
+
+
+def test_the_readme_trains_a_model_of_keras(readme):
+    model, forest = readme["model"], next(iter(readme["batches"]))
+    losses = model.history.history["loss"]
+    assert losses[-1] < losses[0]
+    assert model(forest).shape == (forest.num_nodes, 5)
+
+
+def test_the_readme_has_gradients(readme):
+    assert all(gradient is not None for gradient in readme["gradients"])
+
+
+def test_the_readme_has_three_programs_and_is_short():
+    text = (ROOT / "README.md").read_text()
+    assert len(re.findall(r"```python\n", text)) == 3
+    assert len(text.splitlines()) < 150
 
 
 def test_files_that_the_design_names_exist():

@@ -8,6 +8,6 @@ from tests.helpers.pages import run_page
 @pytest.mark.falls_back("two programs of lists of any length")
 def test_the_page_shows_what_its_code_prints(tmp_path):
     printed = run_page("subgraph.md", tmp_path).printed
-    assert len(printed) == 9
+    assert len(printed) == 10
     for shown, found in printed:
         assert shown == found

@@ -73,7 +73,7 @@ def call_from_another(callee, **choices):
 def test_a_callee_with_choices_of_its_own_is_refused(choices):
     message = message_of(lambda: call_from_another(define_fib(**choices)))
     assert "SubGraph 'fib' has an executor or options of its own" in message
-    assert "is called from 'caller', whose hold for the whole program" in message
+    assert "is called from 'caller', whose executor and options hold" in message
 
 
 @pytest.mark.parametrize(

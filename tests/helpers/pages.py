@@ -6,6 +6,8 @@ import pathlib
 import re
 from typing import NamedTuple
 
+import recursive_tf  # noqa: F401  (so that what falls back is seen from the start)
+
 OWN_FILE = re.compile(r"\S*block_\d+\.py")
 FENCE = re.compile(r"```(python|text)\n(.*?)```", re.S)
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"

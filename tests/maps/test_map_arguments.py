@@ -122,7 +122,9 @@ def test_a_text_that_an_annotation_makes_a_tensor_has_no_rows():
 
 def test_lists_of_several_lengths_say_how_to_pass_them():
     message = message_of(lambda: function_of().map([[1, 2], [3]]))
-    assert "Argument 'x' of SubGraph '<lambda>' is a list that is no tensor" in message
+    assert (
+        "Argument 'x' of SubGraph '<lambda>' is a list that is not a tensor" in message
+    )
 
 
 def test_maps_in_plain_python_take_the_same_rows():

@@ -73,7 +73,7 @@ def test_rows_without_elements_are_stacked():
 def test_a_map_without_inputs_is_refused():
     with rtf.SubGraph("f") as f:
         f.output(1)
-    assert "'f', which has no input, has no rows" in message_of(f.map)
+    assert "'f' has no rows, because 'f' has no input" in message_of(f.map)
 
 
 @pytest.mark.traces_only

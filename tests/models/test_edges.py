@@ -178,7 +178,7 @@ def test_a_picture_that_cannot_be_written_is_named(trained, tmp_path):
 
 def test_a_cluster_that_is_no_json_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("TF_CONFIG", "worker:0")
-    with pytest.raises(SystemExit, match="TF_CONFIG is no JSON: "):
+    with pytest.raises(SystemExit, match="TF_CONFIG is not JSON: "):
         train(tree_lstm.TASK, tmp_path / "run", strategy="multi_worker")
 
 

@@ -221,7 +221,7 @@ def test_a_trace_of_another_thread_at_once_is_an_error(path, tmp_path):
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-    assert "a process has one at a time" in errors[0]
+    assert "a process records one at a time" in errors[0]
 
 
 def test_a_file_that_cannot_be_written_is_an_error_before_the_body_runs(tmp_path, path):

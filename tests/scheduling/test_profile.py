@@ -93,7 +93,7 @@ def test_one_of_another_version_is_refused(profile):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "it is no JSON"), ("[1]", "but list")]
+    ("text", "message"), [("{", "it is not JSON"), ("[1]", "but list")]
 )
 def test_a_file_of_something_else_is_refused(tmp_path, text, message):
     (tmp_path / "junk.json").write_text(text)

@@ -144,7 +144,7 @@ def test_a_function_returns_nothing(said_of):
 
     message = said_of(f)
     assert "Vertex function 'f' returns" in message
-    assert "it pushes, v.push(h)" in message
+    assert "to the call with v.push(h)" in message
 
 
 def test_a_push_is_missing(said_of):

@@ -56,8 +56,10 @@ class InvokeOp : public RootKernel {
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     std::vector<std::vector<tf::Tensor>> rows;
     std::shared_ptr<ForwardRun> run;
-    OP_REQUIRES_OK_ASYNC(
-        ctx, CatchExceptions([&] { return Prepare(ctx, &rows, &run); }), done);
+    OP_REQUIRES_OK_ASYNC(ctx, OfRoot(CatchExceptions([&] {
+                           return Prepare(ctx, &rows, &run);
+                         })),
+                         done);
     done = Traced("call", static_cast<int64_t>(rows.size()), std::move(done));
     if (rows.empty()) {
       End(ctx, run.get(), RowResults(0), done);
@@ -75,7 +77,9 @@ class InvokeOp : public RootKernel {
  private:
   void End(tf::OpKernelContext* ctx, ForwardRun* run, const RowResults& results,
            const DoneCallback& done) {
-    ctx->SetStatus(SetOutputs(ctx, run, results));
+    const absl::Status outcome = run->program.Outcome(results.status());
+    ctx->SetStatus(outcome.ok() ? OfRoot(SetOutputs(ctx, run, results))
+                                : outcome);
     run->program.Close();
     done();
   }
@@ -122,7 +126,6 @@ class InvokeOp : public RootKernel {
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,
                           const RowResults& results) {
-    TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
     TF_RETURN_IF_ERROR(results.num_rows() == 0
                            ? results_.SetOutputsOfNoRows(ctx)
                            : SetOutputsFromRows(ctx, "outputs", results));

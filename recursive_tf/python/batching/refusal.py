@@ -13,7 +13,7 @@ _OF_USER = "recursive_of_user"
 
 
 class CannotBatchError(Exception):
-    """A program runs in the dataflow executor alone; the message says why.
+    """The batched executor cannot run a program; the message says why.
 
     Attributes:
         reason: What stands in the way, and what to do about it.
@@ -47,8 +47,8 @@ class FaultError(CannotBatchError):
 def refused(what: str, error: CannotBatchError) -> SubGraphError:
     """Returns the error for who chose the batched executor for what it cannot run."""
     found: SubGraphError = SubGraphError(
-        f'{what} cannot run in the batched executor: {error} With executor="auto" the '
-        "dataflow executor takes what cannot be batched."
+        f'{what} cannot run in the batched executor: {error} With executor="auto", '
+        "programs that cannot be batched run in the dataflow executor."
     )
     return found
 
@@ -95,7 +95,7 @@ def faults_of(rule: Callable[..., object], op: tf.Operation) -> Iterator[None]:
         except CannotBatchError:
             raise
         except Exception as error:
-            if not _is_of_library(rule):
+            if not is_of_library(rule):
                 setattr(error, _OF_USER, True)
             raise
 
@@ -132,7 +132,8 @@ def _is_of_user(error: Exception) -> bool:
     return getattr(error, _OF_USER, False)
 
 
-def _is_of_library(rule: Callable[..., object]) -> bool:
+def is_of_library(rule: Callable[..., object]) -> bool:
+    """Says whether a rule is one of the library's own."""
     return getattr(rule, "__module__", "").startswith(__package__ + ".")
 
 

@@ -26,9 +26,9 @@ def learn_policy(
 ) -> LearnedPolicy:
     """Learns in which order the batched executor best launches blocks.
 
-    Runs `step` once for each batch, and records which activations waited for which;
-    then makes trials on these records, which compute nothing. A batch or two are
-    enough: what is learned holds for other data of the same kind.
+    It runs `step` once for each batch, and records which activations waited for which.
+    Then it makes trials on these records, which compute nothing. One or two batches are
+    enough, because what is learned holds for other data of the same kind.
 
     >>> import recursive_tf as rtf
     >>> with rtf.SubGraph("fib", options=rtf.Options(policy="fsm")) as fib:
@@ -42,14 +42,15 @@ def learn_policy(
 
     Args:
         step: A SubGraph, or any function that makes root calls, e.g. a `tf.function`.
-            What it does beside, e.g. to variables, it does here too.
-        batches: The arguments of each call of `step`; what is no tuple is the only one.
-        seed: Of random numbers: a seed gives always the same policy of the same runs.
-        encoding: What the policy looks at: "base" at which blocks calls wait for,
-            "max" also at which most wait for, "sort" also at their order by how many
-            wait. "auto" tries all three, and takes the best policy.
-        trials: The most on each recorded run, with each encoding. They end before
-            where there is nothing left to find.
+            Its side effects, e.g. on variables, happen here too.
+        batches: The arguments of each call of `step`: a tuple, or the only argument.
+        seed: Of random numbers. The same seed and runs give the same policy.
+        encoding: What the policy looks at. "base" is the blocks that calls wait for.
+            "max" is also the block that most calls wait for. "sort" is also the order
+            of the blocks by how many calls wait. "auto" tries all three, and takes the
+            best policy.
+        trials: The most trials for each encoding. Fewer are made if nothing is left to
+            find.
         verbose: Whether to show progress.
 
     Returns:

@@ -181,8 +181,8 @@ def _check_within_reach(definition: Definition, external: tf.Tensor) -> None:
         raise SubGraphError(
             f"The program of SubGraph '{definition.name}' uses a variable or a table of"
             f" {external.device}, which is another process, and changes something. "
-            "Bodies can read and look up what other processes hold, where nothing is "
-            "changed in a body: return what is to change, and change it outside."
+            "Bodies can read variables of other processes only in programs that change "
+            "nothing: return what is to change, and change it outside."
         )
 
 

@@ -71,8 +71,8 @@ class PushedTables:
         if table.row.dtype != row.dtype:
             raise SubGraphError(
                 f"push '{name}' gets {format_spec(row)} at {tf_compat.op_traceback(op)}"
-                f" and {format_spec(table.row)} elsewhere. The names of pushes are one "
-                "space a program: rename one of them, or cast it."
+                f" and {format_spec(table.row)} elsewhere. All pushes of a program "
+                "that have one name share a table: rename one of them, or cast it."
             )
         _check_size(table, size[1])
         table.sizes.append(size)

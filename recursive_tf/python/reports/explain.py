@@ -27,11 +27,11 @@ _CARRIERS = (*ROOT_OPS, *_GRADIENTS, "RecursivePorts")
 
 
 def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
-    """Says what runs a program, why, and what its runs did since.
+    """Says what runs a program, why, and what its last run did.
 
-    Print what it returns: before a run for the executor and the plan, after one for
-    launches and time too. The program counts what it does as long as the explanation
-    lives.
+    Print what it returns. Before a run, it shows the executor and the plan. After a
+    run, it also shows launches and times. The program counts them as long as the
+    explanation exists.
 
     >>> with SubGraph("fib") as fib:
     ...     n = fib.input(tf.int32)
@@ -45,17 +45,16 @@ def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
     (11, 11)
 
     Args:
-        what: A SubGraph, which need not have been called; a function that
-            `rtf.subgraph` or `rtf.vertex` decorates, and that was called, for its eager
-            calls; or a `tf.function` that was traced, or a concrete function of it,
-            also loaded from a file. Of a function all root calls are explained,
-            wherever they are in it.
+        what: One of these. A SubGraph; it need not have been called. A function that
+            `rtf.subgraph` or `rtf.vertex` decorates; it must have been called eagerly.
+            A `tf.function` that was traced, or a concrete function; it may be loaded
+            from a file, and all root calls in it are explained.
         passes: Whether the text also has what each pass of the compiler made of the
             program, op by op: `explanation.program.passes()`.
 
     Returns:
-        An explanation; of a function whose root calls are of several programs a
-        sequence of explanations, in the order of the calls.
+        An explanation. If a function has root calls of several programs, a sequence of
+        explanations, in the order of the calls.
 
     Raises:
         SubGraphError: If a SubGraph is not defined or cannot run in the executor that
@@ -77,8 +76,8 @@ def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
 def _programs_of_decorated(function: SubGraphFunction) -> list[ExplainedProgram]:
     if not function.subgraphs:
         raise SubGraphError(
-            f"{_name_of(function)} was not called yet, so it is no SubGraph. Call it "
-            "first, or give what its subgraph_for(...) returns."
+            f"{_name_of(function)} was not called yet, so it has no SubGraph. Call it "
+            "first, or pass what its subgraph_for(...) returns."
         )
     return [program_of_root_call(root_call_of(s)) for s in function.subgraphs]
 

@@ -16,10 +16,10 @@ _NOTHING = Run([], [], {}, 0, 0, 0, [], [], [], [], [])
 class Explanation:
     """How a program runs, and what its last run did; `print` shows all of it.
 
-    It watches the program, which then counts what it does, until it is closed or
-    collected. What it says of the last run is None before there is one; two
-    explanations of one program see the same runs. In the dataflow executor nothing is
-    launched: then there are no blocks, and the numbers are 0.
+    An explanation makes its program count, until the explanation is closed or freed.
+    What it says of the last run is None before the first run. Two explanations of one
+    program see the same runs. The dataflow executor launches nothing: then there are no
+    blocks, and the numbers are 0.
 
     Attributes:
         name: Of the SubGraph.
@@ -42,7 +42,7 @@ class Explanation:
         self._watch = Watch(program.key) if program.executor == "batched" else None
 
     def close(self) -> None:
-        """Watches no longer: there is no last run any more."""
+        """Ends the counting. After that, there is no last run."""
         if self._watch is not None:
             self._watch.close()
 
@@ -64,17 +64,17 @@ class Explanation:
 
     @property
     def lower_bound(self) -> int | None:
-        """The number of launches that no policy could do with fewer than.
+        """A number of launches that no policy can go below.
 
-        For each block that is the longest chain of activations, each needing the one
-        before it. Source: ED-Batch (Chen et al. 2023), appendix A.3.
+        It adds up, for each block, the longest chain of activations in which each needs
+        the one before it. Source: ED-Batch (Chen et al. 2023), appendix A.3.
         """
         run = self.forward
         return None if run is None else run.least_launches
 
     @property
     def rows_per_launch(self) -> dict[str, float] | None:
-        """How many activations a launch of each block was for, in the mean."""
+        """The mean number of activations of a launch, by block."""
         run = self.forward
         if run is None:
             return None
@@ -83,7 +83,7 @@ class Explanation:
 
     @property
     def shared(self) -> dict[str, float] | None:
-        """Which share of the last activations of each block got another one's row."""
+        """The share of activations that took the row of another one, by block."""
         run = self.forward
         if run is None:
             return None
@@ -92,12 +92,12 @@ class Explanation:
 
     @property
     def peak(self) -> dict[str, float] | None:
-        """Which share of the peak of products blocks of the last passes reached.
+        """How close the products of each block came to the machine's peak, as a share.
 
-        Operations of a block's products, forward, backward and deferred, over the time
-        of all that it computes, over what products reach at most on all threads of the
-        machine. The first time that is asked for, that is measured. Blocks that have no
-        products, or are not compiled, are left out.
+        It is the number of operations of a block's products, forward, backward and
+        deferred, divided by the time of all that the block computes, and divided by the
+        highest rate of products on all threads. This rate is measured when it is first
+        needed. Blocks without products, and blocks that are not compiled, are left out.
         """
         if self.forward is None:
             return None
@@ -108,10 +108,10 @@ class Explanation:
 
     @property
     def not_compiled(self) -> dict[str, str] | None:
-        """Why blocks of the last passes ran as TensorFlow functions, by block.
+        """Why a block ran as a TensorFlow function in the last passes, by block.
 
-        The others ran as block programs. A block whose gradient is not compiled counts
-        as one that is not.
+        The other blocks ran as block programs. A block counts as not compiled if its
+        gradient is not.
         """
         if self.forward is None:
             return None

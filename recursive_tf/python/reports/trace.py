@@ -51,8 +51,8 @@ def trace(path: str | os.PathLike[str]) -> Iterator[None]:
         )
     if not _recording.acquire(blocking=False):
         raise RuntimeError(
-            "A trace is recorded already, and a process has one at a time. Let the "
-            "other `with rtf.trace(...)` end first."
+            "A trace is being recorded already, and a process records one at a time. "
+            "Let the other `with rtf.trace(...)` end first."
         )
     with contextlib.ExitStack() as stack:
         stack.callback(_recording.release)

@@ -7,7 +7,7 @@ of it.
 import contextlib
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -26,6 +26,7 @@ from recursive_tf.python.root_calls import vectorized_map
 from recursive_tf.python.root_calls.redefinition import newcomer
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
 from recursive_tf.python.subgraphs.memo import check_input, check_memo, make_front
+from recursive_tf.python.tracing.captured import captured_tensors, captured_variables
 from recursive_tf.python.tracing.control_flow import (
     in_place_of,
     outputs_of_sibling,
@@ -59,9 +60,9 @@ vectorized_map.register()
 class SubGraph:
     """A part of a dataflow graph that may call itself.
 
-    Define it in a `with` block: declare inputs, build the body, declare outputs.
-    Calling it in its own body, or another's, adds a call site; calling it anywhere
-    else runs it. Tensors and variables of the outside are used without naming them.
+    Define it in a `with` block: declare inputs, build the body, declare outputs. In its
+    own body, or in that of another SubGraph, a call adds a call site. Anywhere else, a
+    call runs it. A body may use tensors and variables from outside directly.
 
     >>> with SubGraph("fib") as fib:
     ...     n = fib.input(tf.int32)
@@ -71,6 +72,9 @@ class SubGraph:
 
     Source: Jeong et al., "Improving the Expressiveness of Deep Learning Frameworks
     with Recursion", EuroSys 2018, sections 3.1 and 3.2.
+
+    The class is spelled `SubGraph`; `rtf.subgraph`, in lower case, is a decorator that
+    makes SubGraphs of a Python function.
 
     Attributes:
         name: For errors and for the names of ops.
@@ -89,18 +93,21 @@ class SubGraph:
 
         Args:
             name: Any text; default "subgraph".
-            output_signature: A structure of `tf.TensorSpec`s (or dtypes, for scalars).
-                Needed only where the result of a call that comes before `.output` is
-                used, and no sibling branch of a conditional around it shows what it
-                returns.
-            executor: "dataflow" runs every call on TensorFlow's executor, independent
-                ones in parallel; "batched" runs the same part of all calls that wait
-                for it at once; "auto" takes the best that can run the program.
-            options: Limits; those of the SubGraph that the root call invokes hold.
-            memo: A function of the inputs that gives a key: an int32 or int64 scalar.
-                Within one root call, all invocations with one key are one: it runs
-                once, for the inputs of who asks first, and all share its results. Its
-                gradient is that of all together. No input may be differentiable.
+            output_signature: What it returns: a structure of `tf.TensorSpec`s, or of
+                dtypes, for scalars. It is needed where a call stands before `.output`
+                and the library cannot find out what the call returns. It looks at the
+                other branch of a conditional around the call.
+            executor: "batched" runs the same part of all calls that wait for it at
+                once. "dataflow" runs every call by itself on TensorFlow's executor,
+                independent calls in parallel. "auto" takes "batched" if it can run the
+                program, and "dataflow" otherwise.
+            options: Limits and choices. Those of the SubGraph that the root call
+                invokes hold for the whole program.
+            memo: A function of the inputs that returns a key, an int32 or int64 scalar.
+                Within one root call, the body runs once for each key, with the inputs
+                of the first call that has this key. All calls with the key share the
+                result, and its gradient is that of all of them together. No input may
+                be differentiable.
 
         Raises:
             TypeError: If `name` is no text, or `memo` no function.
@@ -192,8 +199,8 @@ class SubGraph:
 
         Args:
             *outputs: A tensor, RaggedTensor, SparseTensor, extension type or None, or
-                a structure of these: tuples, named tuples, lists, dicts. Without any,
-                it is called for its effects, e.g. what it pushes, and returns ().
+                a structure of these: tuples, named tuples, lists, dicts. If there are
+                none, calls return (): the SubGraph is for its effects, e.g. pushes.
 
         Raises:
             SubGraphError: The second time, outside of the definition, or if calls
@@ -222,13 +229,13 @@ class SubGraph:
     def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
         """Hands a value of every invocation to the root call, one row each.
 
-        `outputs, pushed = f(..., with_pushed=True)`, or `f.map(...)`, gives the table
+        `outputs, pushed = f(..., with_pushed=True)`, or `f.map(...)`, returns the table
         as `pushed[name]`, of shape `[size, ...]`. Rows that no invocation pushed are
-        zero; gradients flow back row by row. Source: Cavs (Xu et al. 2018), section
+        zero. Gradients flow back row by row. Source: Cavs (Xu et al. 2018), section
         3.1, where a vertex pushes to the outside.
 
         Args:
-            name: One space of names a program, whichever SubGraph pushes.
+            name: Of the table. All SubGraphs of a program share these names.
             value: A tensor, `[...]`.
             index: An integer scalar: the row, different in every invocation.
             size: The number of rows. It must not depend on an input of the body.
@@ -261,10 +268,10 @@ class SubGraph:
             with_pushed: At the root, return pushed values too.
 
         Returns:
-            The structure given to `.output`; with `with_pushed`, that and a dict from
-            names to tables `[size, ...]`. Before `.output`, in a branch of a
-            conditional that returns nothing, what the other branch returns: None, or
-            a `tf.Operation`.
+            The structure given to `.output`. With `with_pushed`, this structure, and a
+            dict from names to tables `[size, ...]`. A call before `.output`, in a
+            conditional whose other branch returns None or a `tf.Operation`, returns
+            the same as that branch.
 
         Raises:
             SubGraphError: If arguments do not fit, the SubGraph is not defined, or what
@@ -293,13 +300,53 @@ class SubGraph:
         inputs = args if self._body is None else self._signature.flat_inputs
         if not inputs:
             raise SubGraphError(
-                f"`.map` of SubGraph '{self.name}', which has no input, has no rows."
+                f"`.map` of SubGraph '{self.name}' has no rows, because '{self.name}' "
+                "has no input. Call it, or declare an input."
             )
         return self._call(args, mapped=True, with_pushed=with_pushed)
 
+    @property
+    def signature(self) -> str:
+        """What it takes and returns, in words, e.g. "(int32[]) -> float32[3]".
+
+        What is not known yet is "?".
+        """
+        return signature_in_words(self._signature)
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """What it takes: a structure of `tf.TypeSpec`s for each input, in order."""
+        return tuple(self._signature.inputs)
+
+    @property
+    def outputs(self) -> Any:
+        """What it returns: a structure of `tf.TypeSpec`s, or None if not known yet."""
+        return self._signature.outputs
+
+    @property
+    def captures(self) -> tuple[tf.Tensor, ...]:
+        """The tensors from outside that its body uses, in the order of first use.
+
+        Variables are not among them, nor are small integer tensors, which become
+        constants of the body, nor what the bodies that it calls use.
+        """
+        return () if self._body is None else captured_tensors(self._body)
+
+    @property
+    def variables(self) -> tuple[tf.Variable, ...]:
+        """The variables that it uses, in the order of first use.
+
+        Those of the bodies that it calls, directly or not, come after its own. As in a
+        `tf.function`, something else has to keep them alive.
+        """
+        found: dict[int, tf.Variable] = {}
+        for body in self._reachable_bodies():
+            found |= {id(one): one for one in captured_variables(body)}
+        return tuple(found.values())
+
     def __repr__(self) -> str:
         """Returns the name and the signature."""
-        return f"<SubGraph '{self.name}' {signature_in_words(self._signature)}>"
+        return f"<SubGraph '{self.name}' {self.signature}>"
 
     def __str__(self) -> str:
         """Returns that, and what it captures, pushes and calls, once it is defined."""
@@ -308,6 +355,17 @@ class SubGraph:
         assert self._body is not None
         defined = Definition(self._id, self.name, self._body, self._signature)
         return definition_in_words(defined)
+
+    def _reachable_bodies(self) -> Iterator[BodyGraph]:
+        """Yields its body, and those that it calls, directly or not, each once."""
+        seen, waiting = {self._id}, [self]
+        while waiting:
+            body = waiting.pop(0)._body
+            if body is None:
+                continue
+            yield body
+            waiting += [one for id_, one in body.callees.items() if id_ not in seen]
+            seen |= body.callees.keys()
 
     def _body_being_traced(self, method: str) -> BodyGraph:
         body = enclosing_body(tf_compat.default_graph())
@@ -409,8 +467,8 @@ class SubGraph:
         if differs:
             raise SubGraphError(
                 f"SubGraph '{callee.name}' has an executor or options of its own, but "
-                f"is called from '{self.name}', whose hold for the whole program. Give "
-                f"them to '{self.name}' alone."
+                f"is called from '{self.name}', whose executor and options hold for "
+                f"the whole program. Give them to '{self.name}' alone."
             )
 
 

@@ -22,10 +22,10 @@ def vertex(
 ) -> Callable[[Callable[..., Any]], VertexFunction]:
     """Makes a function of one vertex a function of a graph that is data.
 
-    The function takes a `Vertex`, `v`, and says what one vertex computes: it gathers
-    the states of its in-neighbors and scatters its own, once; it pulls its row of what
-    the call was given, and pushes a row of what the call returns. AutoGraph converts
-    it. Variables and layers of the outside are used without naming them.
+    The function takes a `Vertex`, `v`, and says what one vertex computes. It gathers
+    the states of the vertex's in-neighbors, and scatters its own state, once. It pulls
+    its row of the inputs of the call, and pushes a row of what the call returns.
+    AutoGraph converts the function. It may use variables and layers from outside.
 
     - `v.gather(i)`: the state of the i-th in-neighbor, zeros if there is none;
       `v.gather()`: those of all, stacked.
@@ -57,7 +57,7 @@ def vertex(
         A decorator, also of bound methods.
 
     Raises:
-        SubGraphError: If `state` is none.
+        SubGraphError: If `state` is not a structure of known shapes.
         TypeError: If what is decorated is no Python function.
         ValueError: If there is no such executor.
     """

@@ -65,9 +65,9 @@ class VertexDefinition:
         returned = function(*instance, vertex)
         if returned is not None:
             raise SubGraphError(
-                f"Vertex function '{self.name}' returns {returned!r:.200}. It returns "
-                "nothing: what in-neighbors are to gather it scatters, "
-                "v.scatter(state), and what the call is to return it pushes, v.push(h)."
+                f"Vertex function '{self.name}' returns {returned!r:.200}, but a "
+                "vertex function returns nothing. Hand states to other vertices with "
+                "v.scatter(state), and results to the call with v.push(h)."
             )
         return vertex.scattered()
 

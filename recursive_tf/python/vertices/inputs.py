@@ -73,6 +73,6 @@ def _raise_no_rows(found: str, name: str, cause: Exception | None = None) -> NoR
     raise SubGraphError(
         f"The inputs of vertex function '{name}' have {found} in them. They are a "
         "structure of tensors, [num_vertices, ...], of which a vertex pulls its row. A "
-        "list is a structure: make a tensor of one of numbers. What all vertices "
-        "share, use in the function without passing it."
+        "list is a structure: make a tensor of a list of numbers. Do not pass what all "
+        "vertices share: use it in the function."
     ) from cause

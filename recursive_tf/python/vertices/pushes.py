@@ -42,8 +42,8 @@ class Pushes:
         if structure != known:
             raise SubGraphError(
                 f"Vertex function '{self._name}' pushes values of two structures"
-                f"{'' if name is None else f' as {name!r}'}. What it pushes in two "
-                "branches is alike; else give each a name of its own."
+                f"{'' if name is None else f' as {name!r}'}. Push the same "
+                "structure in all branches, or give each push a name of its own."
             )
         leaves = tf.nest.flatten(value)
         for table, leaf in zip(_tables(name, len(leaves)), leaves, strict=True):

@@ -35,11 +35,11 @@ class Surroundings:
 
 
 class Vertex:
-    """One vertex of a graph, as a function that `rtf.vertex` decorates sees it.
+    """One vertex of a graph: the argument of a function that `rtf.vertex` decorates.
 
-    Its methods are the four verbs of Cavs: a state goes along the edges of the graph,
-    from `scatter` to `gather`; and values of the outside come in by `pull`, and go out
-    by `push`.
+    Its methods are the four verbs of Cavs. States go along the edges of the graph, from
+    `scatter` to `gather`. Values from outside come in by `pull`, and values for the
+    outside go out by `push`.
 
     Source: Xu et al., "Cavs: An Efficient Runtime System for Dynamic Neural Networks",
     USENIX ATC 2018 (arXiv:1712.04048), section 3.1.
@@ -109,9 +109,9 @@ class Vertex:
         )
 
     def scatter(self, state: Any) -> None:
-        """Makes a state known to the vertices that have this one for an in-neighbor.
+        """Hands the vertex's state to all vertices that gather from it.
 
-        It is called once, and not in a branch or a loop.
+        Call it once, and not in a branch or a loop.
 
         Args:
             state: Of the structure, dtypes and shapes of `state=`.

@@ -35,8 +35,9 @@ def subgraph(
 ) -> SubGraphFunction | Callable[[Callable[..., Any]], SubGraphFunction]:
     """Makes a SubGraph of a Python function that calls itself by its name.
 
-    AutoGraph converts it: `if`, `while`, `for`, `and` and early `return` may depend on
-    tensors.
+    AutoGraph converts the function. So `if`, `while`, `for`, `and` and early `return`
+    may depend on tensors. (`subgraph`, in lower case, is this decorator. `SubGraph`, in
+    capitals, is the class that it makes objects of.)
 
     >>> @subgraph
     ... def fib(n):
@@ -47,16 +48,17 @@ def subgraph(
     55
 
     Args:
-        function: The function. Annotations that are specs, e.g. `tf.TensorSpec([3])`,
-            or dtypes say what it takes and returns; else the first call and the body
-            do. One that is called for what it pushes may return None.
+        function: The function. Annotations say what it takes and returns if they are
+            specs, e.g. `tf.TensorSpec([3])`, or dtypes. Without annotations, the first
+            call and the body say it. A function that is called only for what it pushes
+            may return None.
         executor: As of a `SubGraph`.
         options: As of a `SubGraph`.
-        memo: As of a `SubGraph`; it takes the same arguments as the function. Calls
-            with other Python values, or tensors of other types, share nothing.
+        memo: As of a `SubGraph`. It takes the same arguments as the function. Calls
+            share only if their Python values and the types of their tensors are equal.
 
     Returns:
-        What to call in its place; without `function`, a decorator.
+        The object to call in place of the function. Without `function`, a decorator.
 
     Raises:
         SubGraphError: If its annotations or parameters are wrong.

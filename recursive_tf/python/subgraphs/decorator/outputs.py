@@ -86,10 +86,10 @@ class Outputs:
         try:
             return as_output(leaf if dtype is None else tf.constant(leaf, dtype))
         except (TypeError, ValueError) as error:
-            hint = " Does each way through its body end in `return`?"
+            hint = " Does each path through its body end in `return`?"
             raise SubGraphError(
-                f"SubGraph '{self.name}' returns {leaf!r}, which is no tensor: {error}"
-                + (hint if leaf is None else "")
+                f"SubGraph '{self.name}' returns {leaf!r}, which is not a tensor: "
+                f"{error}{hint if leaf is None else ''}"
             ) from error
 
     def _as_declared(self, spec: tf.TypeSpec, leaf: Any) -> Any:

@@ -48,8 +48,8 @@ class Parameters:
         self.specs = annotated_specs(function, name)
         if RESERVED in self._signature.parameters:
             raise SubGraphError(
-                f"SubGraph '{name}' has a parameter '{RESERVED}', which says what a "
-                "root call returns. Give it another name."
+                f"SubGraph '{name}' has a parameter '{RESERVED}', but root calls take "
+                "an argument of that name. Rename the parameter."
             )
 
     def signature(self, *, left_out: int = 0) -> inspect.Signature:
@@ -166,8 +166,8 @@ def _as_tensor(value: list[Any], what: str) -> tf.Tensor:
         return tf.convert_to_tensor(value)
     except (TypeError, ValueError) as error:
         raise SubGraphError(
-            f"{what} is a list that is no tensor: {error} Fill up its lists to one "
-            "length, or pass a tf.ragged.constant of it where no map takes its rows."
+            f"{what} is a list that is not a tensor: {error} Pad its lists to one "
+            "length. Or make a tf.ragged.constant of it: calls take one, maps do not."
         ) from error
 
 
@@ -217,7 +217,7 @@ def _of_one_row(spec: tf.TypeSpec, what: str) -> tf.TypeSpec:
     if spec.shape.rank == 0:
         raise SubGraphError(
             f"{what} is a scalar, but a map takes rows: a tensor with a dimension in "
-            "front, one row for each invocation. What all rows share, use in the body "
-            "without passing it."
+            "front, one row for each invocation. Do not pass what all rows share: use "
+            "it in the body."
         )
     return tf.TensorSpec(spec.shape[1:], spec.dtype)

@@ -122,7 +122,7 @@ class SubGraphFunction:
         As `SubGraph.push`, in the body of this function.
 
         Args:
-            name: One space of names a program, whichever function pushes.
+            name: Of the table. All functions of a program share these names.
             value: A tensor, `[...]`.
             index: An integer scalar: the row, different in every invocation.
             size: The number of rows. It must not depend on an argument.
@@ -152,7 +152,11 @@ class SubGraphFunction:
 
     @property
     def subgraphs(self) -> list[SubGraph]:
-        """The SubGraphs it was traced to so far."""
+        """The SubGraphs that it was traced to so far, of eager calls.
+
+        Each says what it takes, returns and uses: see `SubGraph.inputs`, `outputs`,
+        `captures`, `variables` and `signature`.
+        """
         return self._function.traces.subgraphs()
 
     def __repr__(self) -> str:

@@ -225,9 +225,9 @@ class Tracing:
         own = self.subgraph._id
         if not any(op.type == PUSH or _is_effect(op, own) for op in ops_within(body)):
             raise SubGraphError(
-                f"SubGraph '{self.function.name}' returns None, which is no tensor, "
+                f"SubGraph '{self.function.name}' returns None, which is not a tensor, "
                 "and has no effect: it pushes nothing, and changes nothing. Does each "
-                "way through its body end in `return`?"
+                "path through its body end in `return`?"
             )
 
     def _raise_endless(self) -> NoReturn:

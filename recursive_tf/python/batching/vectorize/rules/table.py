@@ -49,31 +49,32 @@ def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
     >>> points.map([2.0, 6.0]).numpy().tolist()
     [[0.0, 1.0, 2.0], [0.0, 3.0, 6.0]]
 
-    What the rule adds is differentiated by TensorFlow. It may use its inputs, and
+    A rule takes three arguments:
+
+    - `block`, the `rtf.VectorizedBlock` that is being made. `block.all_rows(operand)`
+      is the operand's tensor with rows in front, `[N, ...]`. `block.shared(op, index,
+      inputs)` is input `index` if it is the same for all activations; if it is not,
+      this refuses the op. `block.add_like(op, tensors)` adds the same op for other
+      inputs. `block.once(function, *operands)` computes something once a root call.
+    - `op`, as it was traced for one activation. It has the attributes, and the shapes
+      of the outputs.
+    - `inputs`, an `rtf.Operand` each. `.is_row` says whether activations have values of
+      their own. `.shape` and `.rank` are what one activation sees.
+
+    A rule returns a list with one value for each output of the op: a tensor `[N, ...]`,
+    or an operand of `block.once` if all activations have the same. N is a number while
+    a rule runs, but stands for any number: what depends on its value is refused.
+    TensorFlow differentiates the ops that a rule adds. A rule may use its inputs and
     constants, but no other tensors or variables.
+
+    For what it cannot do, a rule raises `rtf.CannotBatchError(op, why)`. If it returns
+    anything else, the root call raises `rtf.RuleError`.
 
     Args:
         *op_types: E.g. "LinSpace": what `tensor.op.type` is.
 
     Returns:
-        A decorator for a rule, which takes
-
-        - `block`, the `rtf.VectorizedBlock` that is made. `block.all_rows(operand)`
-          is its tensor with rows in front, `[N, ...]`; `block.shared(op, index,
-          inputs)` is input `index`, if that is the same for all activations, and
-          refuses the op if not; `block.add_like(op, tensors)` adds the same op for
-          other inputs; `block.once(function, *operands)` computes something once a
-          root call.
-        - `op`, as it was traced, for one activation: for its attributes, and the
-          shapes of its outputs.
-        - `inputs`, an `rtf.Operand` each: `.is_row` says whether activations have
-          their own, `.shape` and `.rank` what one activation sees.
-
-        and returns a list with a tensor `[N, ...]` for each output of the op, or with
-        an operand of `block.once` where it is the same for all activations. N is a
-        number while a rule runs, but stands for any: what depends on its value is
-        refused. For what it cannot do a rule raises `rtf.CannotBatchError(op, why)`.
-        If it returns anything else, the root call raises `rtf.RuleError`.
+        A decorator for a rule.
     """
 
     def register(rule: Rule) -> Rule:
@@ -167,6 +168,7 @@ def by_vectorized_map(
     block: VectorizedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[tf.Tensor]:
     """The rule of the long tail: what `tf.vectorized_map` does."""
+    block.numbers.are_all = False
     before = set(block.graph.get_operations())
     try:
         results = _convert(block, op, inputs)
