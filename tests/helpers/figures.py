@@ -5,5 +5,6 @@ import sys
 
 def tell(figure):
     """Prints a figure; `tools/soak.py` collects these lines."""
-    sys.stdout.write(f"figure: {figure}\n")
+    # On a line of its own, behind what pytest has printed there.
+    sys.stdout.write(f"\nfigure: {figure}\n")
     sys.stdout.flush()
