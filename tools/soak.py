@@ -10,11 +10,13 @@ fails if a part does.
 import argparse
 import dataclasses
 import math
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from typing import TextIO
 
 # The second is libFuzzer's.
@@ -33,11 +35,13 @@ class Part:
         what: It does, in a few words.
         minutes: That it takes, on two cores, about.
         commands: Arguments of Python. `{1000}` is a count, which `--share` makes less.
+        environment: Variables that they are given, with such counts.
     """
 
     what: str
     minutes: int
     commands: tuple[tuple[str, ...], ...]
+    environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def _tests(*arguments: str) -> tuple[str, ...]:
@@ -45,6 +49,25 @@ def _tests(*arguments: str) -> tuple[str, ...]:
 
 
 PARTS = {
+    "faults": Part(
+        "a fault at every point of six programs",
+        4,
+        (_tests("tests/failures/test_faults.py"),),
+    ),
+    "schedules": Part(
+        "simulated schedules of all that runs in several threads, each from a seed",
+        20,
+        (("tools/core_tests.py", "--filter=Simulated*"),),
+        {"RECURSIVE_TF_SCHEDULES": "{100000}"},
+    ),
+    "steps": Part(
+        "steps in 32 threads in both executors, and memory that stays flat",
+        35,
+        (
+            _tests("tests/stress/test_mixed_steps.py", "--steps={20000}"),
+            _tests("tests/stress/test_memory.py", "--steps={100000}"),
+        ),
+    ),
     "cancellation": Part(
         "steps cancelled, and iterators dropped, at random moments",
         35,
@@ -62,18 +85,18 @@ PARTS = {
     ),
     "ops": Part(
         "ops called with any tensors",
-        45,
-        (_tests("tests/hostile/test_ops_called_directly.py", "--times={100000}"),),
+        30,
+        (_tests("tests/hostile/test_ops_called_directly.py", "--times={60000}"),),
     ),
     "graphs": Part(
         "saved graphs with other ops, inputs, functions and versions",
-        45,
-        (_tests("tests/hostile/test_damaged_graphs.py", "--times={50000}"),),
+        30,
+        (_tests("tests/hostile/test_damaged_graphs.py", "--times={30000}"),),
     ),
     "attributes": Part(
         "saved programs with other attributes",
-        60,
-        (_tests("tests/saving/test_damaged_programs.py", "--damaged={20000}"),),
+        45,
+        (_tests("tests/saving/test_damaged_programs.py", "--damaged={15000}"),),
     ),
     "readers": Part(
         "coverage-guided fuzzing of the readers of trees",
@@ -87,7 +110,7 @@ PARTS = {
     ),
     "programs": Part(
         "random programs against the oracle: values and gradients, both orders",
-        90,
+        80,
         (_tests("tests/properties", "--programs={400}"),),
     ),
     "saving": Part(
@@ -128,24 +151,26 @@ def run(name: str, share: float, log: pathlib.Path) -> Outcome:
             arguments = [scaled(argument, share) for argument in command]
             file.write(f"$ python {' '.join(arguments)}\n")
             file.flush()
-            failed |= _fails(arguments, file, 60 * part.minutes * PATIENCE)
+            failed |= _fails(arguments, file, part, share)
     figures = FIGURE.findall(path.read_text(errors="replace"))
     return Outcome(name, failed, (time.monotonic() - start) / 60, figures)
 
 
-def _fails(arguments: list[str], file: TextIO, seconds: float) -> bool:
+def _fails(arguments: list[str], file: TextIO, part: Part, share: float) -> bool:
+    own = {name: scaled(text, share) for name, text in part.environment.items()}
     try:
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=ROOT,
+            env=os.environ | own,
             stdout=file,
             stderr=subprocess.STDOUT,
-            timeout=seconds,
+            timeout=60 * part.minutes * PATIENCE,
             check=False,
         )
     except subprocess.TimeoutExpired:
         return True
-    return done.returncode != 0
+    return bool(done.returncode)
 
 
 def table(outcomes: list[Outcome]) -> str:

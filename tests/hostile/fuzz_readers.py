@@ -13,42 +13,46 @@ import pathlib
 import sys
 import tempfile
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-import atheris
+def reading(samples, errors, folder):
+    """Returns what reads bytes, with the reader that the first of them chooses."""
+    readers = list(samples)
+    path = folder / "trees"
 
-with atheris.instrument_imports(include=["recursive_tf.data"]):
-    from recursive_tf.data import ForestError, ReadError
+    def read(data):
+        if not data:
+            return
+        path.write_bytes(data[1:])
+        on_error = "skip" if data[0] >= 128 else "raise"
+        with contextlib.suppress(*errors):
+            reader = readers[data[0] % len(readers)]
+            reader(path, on_error=on_error).load().validate(dag=True)
 
-from tests.data.test_damage import SAMPLES
-
-READERS = list(SAMPLES)
-FOLDER = pathlib.Path(tempfile.mkdtemp())
-
-
-def read(data: bytes) -> None:
-    """Reads bytes with the reader that the first of them chooses."""
-    if not data:
-        return
-    reader = READERS[data[0] % len(READERS)]
-    path = FOLDER / "trees"
-    path.write_bytes(data[1:])
-    on_error = "skip" if data[0] >= 128 else "raise"
-    with contextlib.suppress(ReadError, ForestError):
-        reader(path, on_error=on_error).load().validate(dag=True)
+    return read
 
 
-def main(seconds: int) -> None:
+def write_corpus(samples, folder):
+    folder.mkdir()
+    for number, text in enumerate(samples.values()):
+        for first in (number, number + 25 * len(samples)):
+            (folder / f"{first}").write_bytes(bytes([first]) + text.encode())
+
+
+def main(seconds):
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import atheris
+
+    with atheris.instrument_imports(include=["recursive_tf.data"]):
+        from recursive_tf.data import ForestError, ReadError
+    from tests.data.test_damage import SAMPLES
+
     logging.disable()  # Readers say what they leave out.
-    corpus = FOLDER / "corpus"
-    corpus.mkdir()
-    for number, reader in enumerate(READERS):
-        for first in (number, number + 125):
-            sample = bytes([first]) + SAMPLES[reader].encode()
-            (corpus / f"{first}").write_bytes(sample)
+    folder = pathlib.Path(tempfile.mkdtemp())
+    write_corpus(SAMPLES, folder / "corpus")
     options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=8000"]
-    options += ["-verbosity=0", "-print_final_stats=1"]
-    atheris.Setup([sys.argv[0], *options, str(corpus)], read)
+    options += ["-verbosity=0", "-print_final_stats=1", str(folder / "corpus")]
+    read = reading(SAMPLES, (ReadError, ForestError), folder)
+    atheris.Setup([sys.argv[0], *options], read)
     atheris.Fuzz()
 
 

@@ -96,6 +96,7 @@ def test_an_export_that_is_killed_leaves_a_model_that_loads(tmp_path, times):
     while not list(tmp_path.glob(".model.*/new/*")):
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
+    process.stdout.close()
     assert process.wait(60) == -signal.SIGKILL
     loaded = tf.saved_model.load(path)
     found = {float(tf.reduce_max(v)) for v in loaded.variables}

@@ -130,7 +130,7 @@ def test_a_table_of_more_rows_than_int32_counts():
         f.output(n)
     _, pushed = f(num_rows - 1, with_pushed=True)
     assert pushed["v"].shape == [num_rows, 0]
-    message_of(lambda: f(num_rows, with_pushed=True), tf.errors.InvalidArgumentError)
+    message_of(lambda: f(num_rows, with_pushed=True), tf.errors.OutOfRangeError)
 
 
 @pytest.mark.parametrize("limit", ["max_activations", "max_bytes"])
