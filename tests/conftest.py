@@ -4,11 +4,9 @@ And that the executor which a test means is the one that ran: "auto" takes the d
 executor for what it cannot batch, and a test would not notice.
 """
 
-import faulthandler
 import functools
 import os
 import random
-import sys
 
 import hypothesis
 import pytest
@@ -18,7 +16,6 @@ from tests.helpers.executors import Ran, check, observed
 from tests.helpers.quick import changed_files, chosen
 
 EXECUTORS = ("dataflow", "auto")
-SECONDS_A_STRESS_TEST = 600
 _OF_FIXTURES = pytest.StashKey[dict[str, Ran]]()
 
 # Read by TensorFlow when it is imported. Two threads, so that what runs at once does,
@@ -41,6 +38,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how many damaged programs to load and run",
     )
     parser.addoption(
+        "--times",
+        type=int,
+        help="how often tests repeat what is random; else each has a number of its own",
+    )
+    parser.addoption(
         "--quick",
         action="store_true",
         help="only the tests of what changed, and one of each other file",
@@ -55,6 +57,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--programs-as-drawn",
         action="store_true",
         help="shows what fails as it was drawn; making it small takes minutes",
+    )
+    parser.addoption(
+        "--steps",
+        type=int,
+        default=400,
+        help="how many steps the tests of races and of memory take",
     )
     parser.addoption(
         "--programs-seed",
@@ -131,20 +139,10 @@ def executor(request: pytest.FixtureRequest):
         yield name
 
 
-@pytest.fixture(autouse=True)
-def no_hang(request: pytest.FixtureRequest):
-    """Ends a process in which a stress test hangs, with the stacks of its threads.
-
-    A deadlock holds threads that nothing can interrupt, so the test cannot just fail.
-    """
-    is_marked = request.node.get_closest_marker("stress") is not None
-    is_stress = is_marked or request.path.parent.name == "stress"
-    if is_stress:
-        seconds, file = SECONDS_A_STRESS_TEST, sys.__stderr__
-        faulthandler.dump_traceback_later(seconds, exit=True, file=file)
-    yield
-    if is_stress:
-        faulthandler.cancel_dump_traceback_later()
+@pytest.fixture
+def times(pytestconfig: pytest.Config):
+    """Returns how often to repeat what is random, if nobody says it."""
+    return lambda own: pytestconfig.option.times or own
 
 
 @pytest.fixture

@@ -24,12 +24,11 @@ class Network:
     inputs: Sequence[tf.Tensor]
     loss: Callable[..., tf.Tensor]
 
-    def gradients(self, *inputs: tf.Tensor) -> list[tf.Tensor]:
-        """Returns the gradients of the loss of a batch: a step of training."""
+    def step(self, *inputs: tf.Tensor) -> list[tf.Tensor]:
+        """Returns the loss of a batch and its gradients: a step of training."""
         with tf.GradientTape() as tape:
             loss = self.loss(*inputs)
-        found: list[tf.Tensor] = tape.gradient(loss, self.variables)
-        return found
+        return [loss, *tape.gradient(loss, self.variables)]
 
 
 @dataclasses.dataclass(frozen=True)

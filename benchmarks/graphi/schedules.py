@@ -45,7 +45,7 @@ def step_of(network: str, size: str, batch: int) -> Callable[[], Any]:
     """Returns a step of training a network, which has run."""
     kind = KINDS[network]
     made = kind.make(batch, *kind.sizes[size])
-    step = tf.function(made.gradients, autograph=False)
+    step = tf.function(made.step, autograph=False)
     return functools.partial(step, *made.inputs)
 
 

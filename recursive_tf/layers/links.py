@@ -30,7 +30,7 @@ def children_of(forest: Forest, cell: NodeCell, state: Any) -> VisitChildren:
     if cell.num_children is None:
         lists = forest.with_children().children
         return lambda encode, node: encode.map(tf.gather(lists, node))
-    slots = _slots(forest, cell.num_children, cell.may_miss_children)
+    slots = _slots(forest, cell.num_children)
     visit = _visit_or_zeros(state) if cell.may_miss_children else _visit
     return lambda encode, node: tuple(
         visit(encode, tf.gather(slot, node)) for slot in slots
@@ -51,19 +51,11 @@ def _visit_or_zeros(state: Any) -> Callable[[SubGraph, tf.Tensor], Any]:
     return visit
 
 
-def _slots(forest: Forest, count: int, may_miss: bool) -> list[tf.Tensor]:
+def _slots(forest: Forest, count: int) -> list[tf.Tensor]:
     """Returns the first, second, ... child of each node, int32[num_nodes] each."""
     if forest.is_binary and count == PAIR:
         return [forest.left, forest.right]
-    children = forest.with_children().children
-    counts = children.row_lengths()
-    fits = counts <= count if may_miss else (counts == count) | (counts == 0)
-    at_most = "at most " if may_miss else ""
-    message = f"A node has no child or {at_most}{count} for this cell. Got"
-    check = tf.debugging.Assert(
-        tf.reduce_all(fits), [message, tf.reduce_max(counts), "children"]
-    )
-    with tf.control_dependencies([check] if check is not None else []):
-        padded = children.to_tensor(NO_CHILD, shape=[None, count])
+    # Whether there are as many as the cell takes is asked where roots are checked.
+    padded = forest.with_children().children.to_tensor(NO_CHILD, shape=[None, count])
     slots: list[tf.Tensor] = tf.unstack(padded, axis=1)
     return slots

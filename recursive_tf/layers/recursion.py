@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from recursive_tf.layers.checked_roots import checked_roots
 from recursive_tf.layers.links import children_of
 from recursive_tf.python.options import Options
 from recursive_tf.python.subgraphs.subgraph import SubGraph
@@ -71,12 +72,13 @@ def encode_forest(  # noqa: PLR0913 (what a recursion is made of)
             encode.push(OUTPUT, cell.output(found), index=node, size=size)
         encode.output(found)
 
+    roots = checked_roots(forest, cell, name, dag=dag)
     is_batch = bool(forest.shape.rank)
     run = encode.map if is_batch else encode
     if return_nodes:
-        _, pushed = run(forest.roots, with_pushed=True)
+        _, pushed = run(roots, with_pushed=True)
         return pushed[OUTPUT]
-    of_roots = run(forest.roots)
+    of_roots = run(roots)
     if not is_batch or not cell.has_own_output:
         return cell.output(of_roots)
     # A cell's own output is written for one state.

@@ -28,15 +28,42 @@ def load(folder: pathlib.Path) -> types.ModuleType:
 
     Raises:
         ImportError: If the library was not built, or was built against a
-            TensorFlow of another minor version than the running one.
+            TensorFlow of another minor version than the running one. Or if another
+            copy of it is loaded.
         ValueError: If `RTF_INSTRUCTION_SET` names an instruction set that the
             processor lacks, or that there is not.
     """
     build_version = read_build_version(folder)
     check_versions(build_version, tf.__version__)
+    check_no_other_copy(folder / LIBRARY_NAME)
     library: types.ModuleType = tf.load_op_library(str(folder / LIBRARY_NAME))
     check_instruction_set(folder / LIBRARY_NAME)
     return library
+
+
+def check_no_other_copy(path: pathlib.Path) -> None:
+    """Raises ImportError if the process has loaded the library from elsewhere.
+
+    TensorFlow has one registry of ops a process. A second copy that registers the same
+    types for its handles would end the process.
+
+    Args:
+        path: The library that is to be loaded.
+    """
+    maps = pathlib.Path("/proc/self/maps")
+    if not maps.exists():
+        return
+    for line in maps.read_text().splitlines():
+        # Five columns, and the path; of a file that was replaced, "path (deleted)".
+        other = line.split(maxsplit=5)[5:]
+        if not other or pathlib.Path(other[0]).name.split(" ")[0] != LIBRARY_NAME:
+            continue
+        if other[0] != str(path.resolve()):
+            raise ImportError(
+                f"Another copy of recursive_tf is already loaded in this process, from "
+                f"{other[0]}, so {path} cannot be loaded too. Import one of them, in a "
+                "new process; after a build, restart Python."
+            )
 
 
 def check_instruction_set(path: pathlib.Path) -> None:

@@ -99,7 +99,8 @@ REGISTER_OP("RecursiveRecall")
     .Output("values: T")
     .Attr("region: int")
     .Attr("T: list(type) >= 1")
-    .SetShapeFn(UnknownShapes)
+    .Attr("output_shapes: list(shape) >= 0 = []")
+    .SetShapeFn(ShapesIfGiven)
     .Doc(R"doc(
 Reads what a region of a body put into the backprop cache.
 )doc");

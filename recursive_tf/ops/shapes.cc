@@ -27,6 +27,12 @@ absl::Status CallShapes(InferenceContext* ctx) {
   return absl::OkStatus();
 }
 
+absl::Status ShapesIfGiven(InferenceContext* ctx) {
+  std::vector<tf::PartialTensorShape> shapes;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("output_shapes", &shapes));
+  return shapes.empty() ? UnknownShapes(ctx) : CallShapes(ctx);
+}
+
 absl::Status SameShapes(InferenceContext* ctx) {
   for (int i = 0; i < ctx->num_outputs(); ++i) {
     ctx->set_output(i, ctx->input(i));

@@ -10,6 +10,10 @@ namespace recursive_tf {
 // goes; outputs after these are scalars (handles).
 absl::Status CallShapes(tensorflow::shape_inference::InferenceContext* ctx);
 
+// The outputs have the shapes in the attribute `output_shapes`; nothing is
+// known if there are none, as in what was saved before the attribute was there.
+absl::Status ShapesIfGiven(tensorflow::shape_inference::InferenceContext* ctx);
+
 // Each output has the shape of the input with its number.
 absl::Status SameShapes(tensorflow::shape_inference::InferenceContext* ctx);
 

@@ -29,15 +29,16 @@ PASSES = [
     (any_number, "VectorizedBlock"),
     (any_number, "simplify"),
     (any_number, "emit"),
-    (any_number, "structure"),
+    (any_number, "make_graph"),
     (prologue_outputs, "late_parts"),
-    (prologue_outputs, "Extract"),
+    (prologue_outputs, "extract"),
 ]
 PASSES_OF_GRADIENTS = [
     (compilation, "make_training_block"),
     (training_block, "differentiate"),
     (training_block, "split"),
     (training_block, "Part"),
+    (training_block, "make_graph"),
 ]
 
 

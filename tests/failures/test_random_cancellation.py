@@ -3,10 +3,6 @@
 After hundreds of them results are right, nothing hangs, and memory is as before.
 """
 
-import ctypes
-import gc
-import os
-import pathlib
 import random
 import threading
 import time
@@ -16,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.eager import cancellation  # noqa: TID251
 
 import recursive_tf as rtf
+from tests.helpers.memory import IS_WATCHED, MEGABYTE, resident_memory
 from tests.helpers.threads import run_in_threads
 
 pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
@@ -23,7 +20,6 @@ pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
 CANCELLATIONS = 200
 LEVELS = 9  # So that a step takes tens of milliseconds, forward and back.
 EXPECTED = 2.0**LEVELS, LEVELS * 2.0**LEVELS
-MEGABYTE = 2**20
 
 
 def define_tree(w):
@@ -83,14 +79,6 @@ def cancel_after(function, delay):
     return False
 
 
-def resident_memory():
-    """Returns the bytes that the process has in memory, without what is free."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
-
-
 def test_steps_that_are_cancelled_at_random_moments_leave_nothing(step, seconds):
     rng = random.Random(0)
     function = step.get_concrete_function()
@@ -103,8 +91,7 @@ def test_steps_that_are_cancelled_at_random_moments_leave_nothing(step, seconds)
     warm = resident_memory()
     cancel(CANCELLATIONS)
     assert_healthy(step)
-    # AddressSanitizer does not give back what is freed: it watches that.
-    if "ASAN_OPTIONS" not in os.environ:
+    if not IS_WATCHED:
         assert resident_memory() - warm < 30 * MEGABYTE
 
 

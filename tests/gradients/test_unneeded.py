@@ -131,3 +131,27 @@ def test_a_second_gradient_passes_what_the_first_left_out(values):
 
     found = tf.function(lambda: slope_by_x(lambda x: layer.map(numbers, x)))()
     np.testing.assert_allclose(found, slope_by_x(plain), rtol=1e-4)
+
+
+def test_a_block_may_be_left_out_of_which_values_are_kept(values):
+    """A leaf of looked-up rows that do not learn: all its gradients are unneeded."""
+
+    def slope(tree):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tree(2) ** 2)
+        return tape.gradient(loss, values["weights"])
+
+    with rtf.SubGraph("tree", output_signature=tf.TensorSpec([SIZE])) as tree:
+        n = tree.input(tf.int32)
+        leaf = lambda: tf.sin(tf.gather(values["table"], n))  # noqa: E731
+        inner = lambda: tf.linalg.matvec(values["weights"], tree(n - 1))  # noqa: E731
+        tree.output(tf.cond(n > 0, inner, leaf))
+
+    def plain(n):
+        y = tf.sin(values["table"][0])
+        for _ in range(n):
+            y = tf.linalg.matvec(values["weights"], y)
+        return y
+
+    found = tf.function(lambda: slope(tree))()
+    np.testing.assert_allclose(found, slope(plain), rtol=1e-5)

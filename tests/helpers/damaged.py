@@ -205,17 +205,21 @@ class Mutation:
         return tf.TensorShape(self._random.choice(SHAPES)).as_proto()
 
 
+def session(graph):
+    """Returns what runs a graph, and cancels it after a while: a session alone may."""
+    v1 = tf.compat.v1  # noqa: TID251
+    config = v1.ConfigProto(operation_timeout_in_ms=1000 * SECONDS)
+    # TensorFlow's optimizers take most of the time, and are not what is tried.
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return v1.Session(graph=graph, config=config)
+
+
 def run(graph_def, results):
     """Runs a graph, as one that was loaded."""
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(graph_def, name="")
-        # What may be cancelled after a while is a session alone.
-        v1 = tf.compat.v1  # noqa: TID251
-        config = v1.ConfigProto(operation_timeout_in_ms=1000 * SECONDS)
-        # TensorFlow's optimizers take most of the time, and are not what is tried.
-        config.graph_options.rewrite_options.disable_meta_optimizer = True
-        with v1.Session(graph=graph, config=config) as session:
-            return session.run(results)
+        with session(graph) as running:
+            return running.run(results)
 
 
 def run_mutant(number, programs):
@@ -224,9 +228,14 @@ def run_mutant(number, programs):
     mutant = type(graph_def)()
     mutant.CopyFrom(graph_def)
     say("mutant", number, *Mutation(number).change(mutant))
+    return outcome_of(lambda: run(mutant, results))
+
+
+def outcome_of(attempt):
+    """Returns the error of what is tried, in words. It ends the process if it hangs."""
     signal.alarm(SECONDS + SECONDS_TO_CANCEL)
     try:
-        run(mutant, results)
+        attempt()
     except (tf.errors.OpError, ValueError, TypeError) as error:
         return type(error).__name__
     finally:
@@ -240,6 +249,12 @@ def say(*words):
     sys.stdout.flush()
 
 
+def limit_memory():
+    """Takes memory away, beyond what TensorFlow takes: an allocation fails then."""
+    if "LD_PRELOAD" not in os.environ:
+        resource.setrlimit(resource.RLIMIT_DATA, (GIGABYTES * 2**30,) * 2)
+
+
 def main(first, count):
     programs = [
         saved(program, executor, learns)
@@ -249,9 +264,7 @@ def main(first, count):
     ]
     for graph_def, results in programs:
         run(graph_def, results)
-    # Beyond what TensorFlow takes.
-    if "LD_PRELOAD" not in os.environ:
-        resource.setrlimit(resource.RLIMIT_DATA, (GIGABYTES * 2**30,) * 2)
+    limit_memory()
     outcomes = {}
     for number in range(first, first + count):
         outcome = run_mutant(number, programs)

@@ -2,10 +2,12 @@
 #define RECURSIVE_TF_CC_BACKPROP_BACKPROP_CACHE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/backprop/cache_key.h"
+#include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/base/sharded_map.h"
 
 namespace recursive_tf {
@@ -25,10 +27,17 @@ namespace recursive_tf {
 template <typename Value>
 class BackpropCache {
  public:
+  BackpropCache() = default;
+  ~BackpropCache() { census_.Add(-static_cast<int64_t>(size())); }
+  BackpropCache(const BackpropCache&) = delete;
+  BackpropCache& operator=(const BackpropCache&) = delete;
+
   // Stores `values` under `key`. Returns false, leaving the cache unchanged, if
   // `key` is already present: the caller broke invariant (1).
   [[nodiscard]] bool Put(const CacheKey& key, std::vector<Value> values) {
-    return values_.Insert(key, std::move(values));
+    if (!values_.Insert(key, std::move(values))) return false;
+    census_.Add(1);
+    return true;
   }
 
   // Returns the values under `key`, valid as long as the cache, or null if the
@@ -41,6 +50,7 @@ class BackpropCache {
   size_t size() const { return values_.size(); }
 
  private:
+  const Census::Counter census_{Census::Kind::kCacheEntries};
   ShardedMap<CacheKey, std::vector<Value>, CacheKeyHash> values_;
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/activations.h"
 #include "recursive_tf/cc/batching/host.h"
@@ -162,6 +163,9 @@ class Calls {
   }
 
   ActivationTree::Verdict Judge(int32_t depth) const {
+    if (Faults::Global().Strikes(Faults::Kind::kActivation)) {
+      return ActivationTree::Verdict::kFault;
+    }
     if (limits_.IsTooDeep(depth)) return ActivationTree::Verdict::kTooDeep;
     if (limits_.IsTooLarge(num_bytes_ + activations_.table().num_bytes())) {
       return ActivationTree::Verdict::kTooLarge;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <new>
 
+#include "recursive_tf/cc/base/faults.h"
+
 namespace recursive_tf {
 
 // Memory that begins where a vector may, not set. It grows and never shrinks.
@@ -20,6 +22,10 @@ class AlignedBuffer {
     const int64_t rounded = (num_bytes + kAlignment - 1) / kAlignment;
     auto* const made =
         static_cast<T*>(std::aligned_alloc(kAlignment, rounded * kAlignment));
+    if (Faults::Global().Strikes(Faults::Kind::kAllocation)) {
+      std::free(made);
+      throw std::bad_alloc();
+    }
     if (made == nullptr) throw std::bad_alloc();
     memory_.reset(made);
     size_ = size;

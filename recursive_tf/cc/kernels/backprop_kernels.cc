@@ -8,9 +8,11 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/backprop/cache_key.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/planted_fault.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
@@ -29,7 +31,8 @@ class KeepOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const ActivationHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
+    OP_REQUIRES_OK(ctx, PlantedFault(Faults::Kind::kCachePut));
     std::vector<tf::Tensor> values;
     values.reserve(ctx->num_inputs() - 1);
     for (int i = 1; i < ctx->num_inputs(); ++i) {
@@ -55,7 +58,8 @@ class RecallOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
+    OP_REQUIRES_OK(ctx, PlantedFault(Faults::Kind::kCacheGet));
     const std::vector<tf::Tensor>* values = handle->run->forward->cache.Get(
         CacheKey::Of(*handle->activation, region_));
     OP_REQUIRES(ctx,

@@ -142,7 +142,8 @@ class InvokeBatchedOp : public BatchedKernel {
                                std::move(captures)));
     TF_RETURN_IF_ERROR(num_rows == 0 ? results_.SetOutputsOfNoRows(ctx)
                                      : SetOutputs(ctx, &run));
-    TF_RETURN_IF_ERROR(RootResults::SetPushed(ctx, pushes));
+    TF_RETURN_IF_ERROR(OfSubGraph(RootResults::SetPushed(ctx, pushes),
+                                  program_.names.front()));
     BatchedHandle handle;
     Returned returned;
     if (forward_->keep) {

@@ -26,8 +26,9 @@ namespace {
 
 namespace tf = tensorflow;
 
-// How many elements a row has.
+// How many elements a row has. A scalar is a row.
 int64_t RowSize(const tf::Tensor& rows) {
+  if (rows.dims() == 0) return 1;
   return rows.NumElements() / std::max<int64_t>(rows.dim_size(0), 1);
 }
 

@@ -12,12 +12,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/kernels/root_kernel.h"
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/tf/backward_run.h"
 #include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/planted_fault.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/shared_backward.h"
@@ -53,7 +55,7 @@ class InvokeGradientOp : public RootKernel {
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     std::vector<std::vector<tf::Tensor>> rows;
     std::shared_ptr<BackwardRun> run;
-    OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
+    OP_REQUIRES_OK_ASYNC(ctx, OfRoot(Prepare(ctx, &rows, &run)), done);
     done = Traced("gradient of call", static_cast<int64_t>(rows.size()),
                   std::move(done));
     if (rows.empty()) {
@@ -111,7 +113,9 @@ class InvokeGradientOp : public RootKernel {
   void End(tf::OpKernelContext* ctx, BackwardRun* run,
            const RowResults& results, const absl::Status& status,
            const DoneCallback& done) {
-    ctx->SetStatus(SetOutputs(ctx, run, results, status));
+    const absl::Status outcome = run->program.Outcome(status);
+    ctx->SetStatus(outcome.ok() ? OfRoot(SetOutputs(ctx, run, results))
+                                : outcome);
     run->program.Close();
     done();
   }
@@ -155,9 +159,7 @@ class InvokeGradientOp : public RootKernel {
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, BackwardRun* run,
-                          const RowResults& results,
-                          const absl::Status& status) {
-    TF_RETURN_IF_ERROR(run->program.Outcome(status));
+                          const RowResults& results) {
     if (results.num_rows() == 0) {
       TF_RETURN_IF_ERROR(
           SetGradientsOfNoRows(ctx, run->forward->no_rows, /*num_shared=*/0));
@@ -237,7 +239,7 @@ class CallGradientOp : public tf::AsyncOpKernel {
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     const GradientHandle* caller = nullptr;
     const ActivationHandle* callee = nullptr;
-    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &caller), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetCaller(ctx, &caller), done);
     OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 1, &callee), done);
     OP_REQUIRES_ASYNC(ctx, callee->activation != nullptr,
                       absl::FailedPreconditionError(
@@ -265,7 +267,8 @@ class SinkOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
+    OP_REQUIRES_OK(ctx, PlantedFault(Faults::Kind::kDeferred));
     Sinks::Contribution contribution;
     for (int i = 1; i < ctx->num_inputs(); ++i) {
       contribution.push_back(ctx->input(i));
@@ -290,7 +293,7 @@ class PushGradientOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     const tf::Tensor& table = handle->run->push_gradients[slot_];
     // The forward call pushed to it.
     const tf::Tensor& index = ctx->input(1);

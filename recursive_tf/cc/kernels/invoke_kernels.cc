@@ -55,7 +55,7 @@ class InvokeOp : public RootKernel {
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     std::vector<std::vector<tf::Tensor>> rows;
     std::shared_ptr<ForwardRun> run;
-    OP_REQUIRES_OK_ASYNC(ctx, Prepare(ctx, &rows, &run), done);
+    OP_REQUIRES_OK_ASYNC(ctx, OfRoot(Prepare(ctx, &rows, &run)), done);
     done = Traced("call", static_cast<int64_t>(rows.size()), std::move(done));
     if (rows.empty()) {
       End(ctx, run.get(), RowResults(0), done);
@@ -73,7 +73,9 @@ class InvokeOp : public RootKernel {
  private:
   void End(tf::OpKernelContext* ctx, ForwardRun* run, const RowResults& results,
            const DoneCallback& done) {
-    ctx->SetStatus(SetOutputs(ctx, run, results));
+    const absl::Status outcome = run->program.Outcome(results.status());
+    ctx->SetStatus(outcome.ok() ? OfRoot(SetOutputs(ctx, run, results))
+                                : outcome);
     run->program.Close();
     done();
   }
@@ -120,7 +122,6 @@ class InvokeOp : public RootKernel {
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, ForwardRun* run,
                           const RowResults& results) {
-    TF_RETURN_IF_ERROR(run->program.Outcome(results.status()));
     TF_RETURN_IF_ERROR(results.num_rows() == 0
                            ? results_.SetOutputsOfNoRows(ctx)
                            : SetOutputsFromRows(ctx, "outputs", results));
@@ -151,7 +152,7 @@ class CallOp : public tf::AsyncOpKernel {
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     const ActivationHandle* caller = nullptr;
-    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &caller), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetCaller(ctx, &caller), done);
     ForwardRun* run = caller->run;
     // Only kept activations are named again, so only they need an ordinal.
     const bool counts = repeated_ && run->record->activations.keeps();
@@ -191,7 +192,7 @@ class PushOp : public tf::OpKernel {
 
   void Compute(tf::OpKernelContext* ctx) override {
     const ActivationHandle* handle = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &handle));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &handle));
     const absl::Status status =
         Push(handle->run->pushes[slot_].get(), ctx->input(1), ctx->input(2));
     if (!status.ok()) {

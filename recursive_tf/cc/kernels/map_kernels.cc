@@ -65,7 +65,7 @@ class MapOp : public tf::AsyncOpKernel {
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     const ActivationHandle* caller = nullptr;
-    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &caller), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetCaller(ctx, &caller), done);
     std::vector<tf::Tensor> arguments;
     OP_REQUIRES_OK_ASYNC(ctx, InputList(ctx, "args", &arguments), done);
     MapHandle handle;
@@ -182,7 +182,7 @@ class MapGradientOp : public tf::AsyncOpKernel {
     const GradientHandle* caller = nullptr;
     const MapHandle* map = nullptr;
     std::vector<tf::Tensor> gradients;
-    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &caller), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetCaller(ctx, &caller), done);
     OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 1, &map), done);
     OP_REQUIRES_OK_ASYNC(ctx, InputList(ctx, "output_gradients", &gradients),
                          done);

@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
 #include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/op_requires.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -23,19 +24,19 @@ namespace {
 
 namespace tf = tensorflow;
 
-std::string ProgramOf(tf::OpKernelContext* ctx) {
-  return std::string(ctx->input(0).scalar<tf::tstring>()());
-}
-
 class WatchOp : public tf::OpKernel {
  public:
   using OpKernel::OpKernel;
 
   void Compute(tf::OpKernelContext* ctx) override {
-    if (ctx->input(1).scalar<bool>()()) {
-      ReportBoard::Global().Watch(ProgramOf(ctx));
+    std::string program;
+    bool watch = false;
+    OP_REQUIRES_OK(ctx, GetScalar<tf::tstring>(ctx, 0, &program));
+    OP_REQUIRES_OK(ctx, GetScalar<bool>(ctx, 1, &watch));
+    if (watch) {
+      ReportBoard::Global().Watch(program);
     } else {
-      ReportBoard::Global().Unwatch(ProgramOf(ctx));
+      ReportBoard::Global().Unwatch(program);
     }
   }
 };
@@ -45,11 +46,14 @@ class ReportOp : public tf::OpKernel {
   using OpKernel::OpKernel;
 
   void Compute(tf::OpKernelContext* ctx) override {
-    const auto pass = ctx->input(1).scalar<bool>()()
-                          ? ReportBoard::Pass::kBackward
-                          : ReportBoard::Pass::kForward;
+    std::string program;
+    bool backward = false;
+    OP_REQUIRES_OK(ctx, GetScalar<tf::tstring>(ctx, 0, &program));
+    OP_REQUIRES_OK(ctx, GetScalar<bool>(ctx, 1, &backward));
+    const auto pass =
+        backward ? ReportBoard::Pass::kBackward : ReportBoard::Pass::kForward;
     const RunReport report =
-        ReportBoard::Global().Read(ProgramOf(ctx), pass).value_or(RunReport());
+        ReportBoard::Global().Read(program, pass).value_or(RunReport());
     ctx->set_output(0, VectorOf(report.launches));
     ctx->set_output(1, VectorOf(report.rows));
     ctx->set_output(
@@ -93,8 +97,10 @@ class TraceOp : public tf::OpKernel {
   using OpKernel::OpKernel;
 
   void Compute(tf::OpKernelContext* ctx) override {
+    bool start = false;
+    OP_REQUIRES_OK(ctx, GetScalar<bool>(ctx, 0, &start));
     std::vector<TraceEvent> events;
-    if (ctx->input(0).scalar<bool>()()) {
+    if (start) {
       TraceLog::Global().Start();
     } else {
       events = TraceLog::Global().Stop();

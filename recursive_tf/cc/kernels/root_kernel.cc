@@ -8,8 +8,11 @@
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
 #include "recursive_tf/cc/tf/bind_program.h"
+#include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
@@ -50,10 +53,16 @@ tf::AsyncOpKernel::DoneCallback RootKernel::Traced(const char* category,
 absl::Status RootKernel::SetOutputsFromRows(tf::OpKernelContext* ctx,
                                             const char* name,
                                             const RowResults& rows) const {
-  if (mapped_) return StackOutputs(ctx, name, rows, spec_.names->front());
   tf::OpOutputList outputs;
   TF_RETURN_IF_ERROR(ctx->output_list(name, &outputs));
   TF_RETURN_IF_ERROR(rows.CheckCount(outputs.size()));
+  for (int i = 0; i < outputs.size(); ++i) {
+    if (outputs.expected_output_dtype(i) != tf::DT_VARIANT) continue;
+    for (const tf::Tensor& result : rows.Column(i)) {
+      TF_RETURN_IF_ERROR(CheckNamesNoCall(result));
+    }
+  }
+  if (mapped_) return StackOutputs(ctx, name, rows, spec_.names->front());
   for (int i = 0; i < outputs.size(); ++i) outputs.set(i, rows.At(0, i));
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/kernels/row_results.h"
 #include "recursive_tf/cc/tf/bind_program.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
@@ -30,6 +31,11 @@ class RootKernel : public tensorflow::AsyncOpKernel {
   // recorded.
   DoneCallback Traced(const char* category, int64_t num_rows,
                       DoneCallback done) const;
+
+  // Returns what is told if the root op itself fails, and no call.
+  absl::Status OfRoot(const absl::Status& status) const {
+    return OfSubGraph(status, spec_.names->front());
+  }
 
   bool mapped() const { return mapped_; }
 

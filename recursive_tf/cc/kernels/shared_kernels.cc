@@ -40,7 +40,7 @@ class SharedCallOp : public tf::AsyncOpKernel {
 
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     const ActivationHandle* front = nullptr;
-    OP_REQUIRES_OK_ASYNC(ctx, GetHandle(ctx, 0, &front), done);
+    OP_REQUIRES_OK_ASYNC(ctx, GetCaller(ctx, &front), done);
     ForwardRun* const run = front->run;
     MemoKey key{callee_, 0};
     OP_REQUIRES_OK_ASYNC(ctx, ReadKey(ctx->input(1), *front, &key.number),
@@ -143,7 +143,7 @@ class SharedCallGradientOp : public tf::OpKernel {
   void Compute(tf::OpKernelContext* ctx) override {
     const GradientHandle* front = nullptr;
     const ActivationHandle* body = nullptr;
-    OP_REQUIRES_OK(ctx, GetHandle(ctx, 0, &front));
+    OP_REQUIRES_OK(ctx, GetCaller(ctx, &front));
     OP_REQUIRES_OK(ctx, GetHandle(ctx, 1, &body));
     OP_REQUIRES(ctx, body->activation != nullptr,
                 absl::FailedPreconditionError(

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "recursive_tf/cc/base/census.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/call_count.h"
 
@@ -51,7 +53,14 @@ struct Invocation {
 // Cost: one allocation an invocation, three atomic operations, no lock.
 class ActivationTree {
  public:
-  enum class Verdict : uint8_t { kEntered, kTooDeep, kTooMany, kTooLarge };
+  enum class Verdict : uint8_t {
+    kEntered,
+    kTooDeep,
+    kTooMany,
+    kTooLarge,
+    // A test planted it.
+    kFault,
+  };
 
   // `keep` holds every activation until the tree dies, because the handles of a
   // forward pass in training form are read by the backward pass.
@@ -64,7 +73,7 @@ class ActivationTree {
     Activation* activation = last_kept_.load(std::memory_order_acquire);
     while (activation != nullptr) {
       Activation* previous = activation->previous_kept;
-      delete activation;
+      Delete(activation);
       activation = previous;
     }
   }
@@ -74,11 +83,15 @@ class ActivationTree {
   [[nodiscard]] Verdict Enter(const Invocation& invocation,
                               Activation** entered, int64_t bytes = 0) {
     *entered = nullptr;
+    if (Faults::Global().Strikes(Faults::Kind::kActivation)) {
+      return Verdict::kFault;
+    }
     if (invocation.site != kSharedSite) {
       const Verdict verdict = Count(DepthOf(invocation), bytes);
       if (verdict != Verdict::kEntered) return verdict;
     }
     *entered = new Activation(Describe(invocation));
+    census_.Add(1);
     if (keep_) Keep(*entered);
     return Verdict::kEntered;
   }
@@ -101,7 +114,7 @@ class ActivationTree {
       return;
     }
     if (is_counted) calls_.Remove(bytes);
-    delete activation;
+    Delete(activation);
   }
 
   // Says that so many more bytes are held beside what calls entered with.
@@ -137,6 +150,11 @@ class ActivationTree {
     return is_too_large ? Verdict::kTooLarge : Verdict::kTooMany;
   }
 
+  void Delete(const Activation* activation) const {
+    delete activation;
+    census_.Add(-1);
+  }
+
   void Keep(Activation* activation) {
     activation->previous_kept = last_kept_.load(std::memory_order_relaxed);
     while (!last_kept_.compare_exchange_weak(
@@ -148,6 +166,7 @@ class ActivationTree {
   // Constant after construction.
   const ActivationLimits limits_;
   const bool keep_;
+  const Census::Counter census_{Census::Kind::kActivations};
 
   std::atomic<uint64_t> next_id_{1};
   // Of those that are kept, all, with what those hold that have not ended.

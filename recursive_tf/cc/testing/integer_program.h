@@ -22,6 +22,7 @@
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policies.h"
+#include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/tape.h"
 
@@ -51,9 +52,20 @@ class IntegerRun : public Host {
   explicit IntegerRun(const IntegerProgram* program,
                       const std::string& policy = "critical_path",
                       ActivationLimits limits = {})
+      : IntegerRun(
+            program,
+            [&policy](const BlockOrder& order) {
+              return MakePolicy(policy, &order);
+            },
+            limits) {}
+
+  using PolicyOf =
+      std::function<std::unique_ptr<const Policy>(const BlockOrder& order)>;
+  IntegerRun(const IntegerProgram* program, const PolicyOf& policy,
+             ActivationLimits limits)
       : program_(*program),
         order_(program->plan),
-        policy_(MakePolicy(policy, &order_)),
+        policy_(policy(order_)),
         steps_(&program->plan, &order_, policy_.get(), this, limits) {}
 
   // Returns the results of every row; none if a call was refused, or waits for
@@ -67,8 +79,10 @@ class IntegerRun : public Host {
     Launch launch;
     while (steps_.Next(&launch)) {
       if (shares_rows_) ShareRows(&launch);
+      const bool goes_on = goes_on_ && goes_on_(launch.block);
+      if (goes_on) steps_.Complete(launch);
       Compute(launch);
-      steps_.Complete(launch);
+      if (!goes_on) steps_.Complete(launch);
       Sweep();
     }
     if (steps_.refused_call() || steps_.refused_push()) return {};
@@ -95,7 +109,10 @@ class IntegerRun : public Host {
 
   // Refuses a second row for the same index.
   bool Push(int32_t table, ValueRow index, ValueRow value) override {
-    if (!tables_[table].emplace(At(index), At(value)).second) return false;
+    const auto [pushed, is_new] = tables_[table].emplace(At(index), 0);
+    if (!is_new) return false;
+    // It may have yet to be computed.
+    pushes_.emplace_back(&pushed->second, value);
     tape_.pushed.resize(std::max<size_t>(tape_.pushed.size(), table + 1));
     tape_.pushed[table].indices.push_back(At(index));
     tape_.pushed[table].values.Add(value);
@@ -112,6 +129,12 @@ class IntegerRun : public Host {
   // From now on rows of equal inputs are computed once, where there are no
   // lists.
   void set_shares_rows() { shares_rows_ = true; }
+
+  // From now on the run asks this whether it follows the calls of a launch
+  // before that is computed.
+  void set_goes_on(std::function<bool(int32_t block)> goes_on) {
+    goes_on_ = std::move(goes_on);
+  }
 
   // From now on the run is recorded.
   void set_recorder(LaunchRecorder* recorder) { steps_.set_recorder(recorder); }
@@ -231,6 +254,8 @@ class IntegerRun : public Host {
 
   void Sweep() {
     max_alive_ = std::max(max_alive_, num_alive());
+    for (const auto& [pushed, value] : pushes_) *pushed = At(value);
+    pushes_.clear();
     for (const int32_t value : steps_.TakeDeadValues()) {
       if (!values_.at(value).has_value()) {
         throw std::logic_error("a value died twice");
@@ -246,12 +271,15 @@ class IntegerRun : public Host {
   LockStep steps_;
   std::vector<std::optional<Column>> values_;
   std::map<int32_t, std::map<int64_t, int64_t>> tables_;
+  // Since the last launch: where values go, and which.
+  std::vector<std::pair<int64_t*, ValueRow>> pushes_;
   std::vector<std::pair<int32_t, size_t>> launches_;
   Tape<Column> tape_;
   size_t num_dead_ = 0;
   size_t max_alive_ = 0;
   bool shares_rows_ = false;
   std::function<bool()> is_cancelled_;
+  std::function<bool(int32_t block)> goes_on_;
 };
 
 }  // namespace recursive_tf

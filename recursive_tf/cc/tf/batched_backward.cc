@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/rows.h"
@@ -21,6 +22,7 @@
 #include "recursive_tf/cc/tf/compiled_block.h"
 #include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/out_of_memory.h"
+#include "recursive_tf/cc/tf/planted_fault.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
@@ -94,6 +96,8 @@ absl::Status BatchedBackward::TryBackward(const TapedLaunch<RowBatch>& launch,
                                           std::vector<tf::Tensor>* outputs) {
   const int32_t block = launch.block;
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
+  TF_RETURN_IF_ERROR(PlantedFault(Faults::Kind::kCacheGet));
+  TF_RETURN_IF_ERROR(PlantedFault(Faults::Kind::kGradient));
   watch_.Lap(&report_.seconds_gather);
   report_.launches[block] += 1;
   report_.rows[block] += launch.num_rows;
@@ -143,6 +147,7 @@ absl::Status BatchedBackward::CheckGradient(const JoinedRows& joined,
 absl::Status BatchedBackward::TryDeferred(
     int32_t block, std::vector<std::vector<RowBatch>> inputs) {
   TF_RETURN_IF_ERROR(step_.CheckCancelled());
+  TF_RETURN_IF_ERROR(PlantedFault(Faults::Kind::kDeferred));
   watch_.Lap(&report_.seconds_gather);
   std::vector<RowBatch> joined;
   TF_RETURN_IF_ERROR(JoinDeferred(std::move(inputs), &joined));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/batching/tape.h"
@@ -102,6 +103,7 @@ class BatchedBackward {
                                 tensorflow::TensorShape* shape) const;
   bool Succeeds(int32_t block, const absl::Status& status);
 
+  const Census::One census_{Census::Kind::kRuns};
   const BatchedBackwardSpec& spec_;
   const Blocks& blocks_;
   const BatchedStep& step_;

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/equal_rows.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/recording.h"
@@ -24,6 +25,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/out_of_memory.h"
+#include "recursive_tf/cc/tf/planted_fault.h"
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -172,6 +174,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   report_.launches[launch->block] += 1;
   report_.rows[launch->block] +=
       static_cast<int64_t>(launch->activations.size());
+  TF_RETURN_IF_ERROR(PlantedFault(Faults::Kind::kLaunch));
   TF_RETURN_IF_ERROR(RunLate(spec_.late.of_block[launch->block]));
   std::vector<RowBatch> inputs(launch->inputs.size());
   TF_RETURN_IF_ERROR(CollectInputs(*launch, &inputs));
@@ -204,7 +207,10 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
         [this](int32_t value) { return values_.view(value).num_bytes; });
     watch_.Skip();
   }
-  if (spec_.keep) tape_.AddLaunch(launch, computed.inputs, computed.outputs);
+  if (spec_.keep) {
+    TF_RETURN_IF_ERROR(PlantedFault(Faults::Kind::kCachePut));
+    tape_.AddLaunch(launch, computed.inputs, computed.outputs);
+  }
   for (int32_t i = 0; i < num_values; ++i) {
     AddValue(std::move(computed.outputs[i]));
   }
@@ -325,7 +331,8 @@ void BatchedForward::AddValue(tf::Tensor rows) {
 absl::Status BatchedForward::CatchUp() {
   watch_.Lap(&report_.seconds_schedule);
   TF_RETURN_IF_ERROR(host_.misread());
-  TF_RETURN_IF_ERROR(pushes_.Flush(values_, &step_.team()));
+  TF_RETURN_IF_ERROR(OfSubGraph(pushes_.Flush(values_, &step_.team()),
+                                spec_.program.names.front()));
   watch_.Lap(&report_.seconds_gather);
   for (const int32_t value : steps_.TakeDeadValues()) values_.Drop(value);
   return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_bound.h"
@@ -115,6 +116,7 @@ class BatchedForward {
   // Does what is left to do after the steps went on.
   absl::Status CatchUp();
 
+  const Census::One census_{Census::Kind::kRuns};
   const BatchedForwardSpec& spec_;
   const Blocks& blocks_;
   const BatchedStep& step_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -16,6 +17,15 @@ namespace recursive_tf {
 //
 // Thread safety: it does not change after the call.
 struct BatchedRecord {
+  BatchedRecord() = default;
+  ~BatchedRecord() {
+    for (const TapedLaunch<RowBatch>& launch : tape.launches) {
+      num_kept.Add(-static_cast<int64_t>(launch.kept.size()));
+    }
+  }
+  BatchedRecord(const BatchedRecord&) = delete;
+  BatchedRecord& operator=(const BatchedRecord&) = delete;
+
   // The name of the first procedure's function, for reports.
   std::string program;
   // As in BatchedSpec.
@@ -27,6 +37,8 @@ struct BatchedRecord {
   // By value, with rows in front.
   std::vector<Kind> values;
   Returned returned;
+  const Census::One census{Census::Kind::kRecords};
+  const Census::Counter num_kept{Census::Kind::kKeptTensors};
 };
 
 }  // namespace recursive_tf

@@ -33,6 +33,7 @@ void BatchedTape::AddLaunch(Launch* launch, const std::vector<RowBatch>& inputs,
     num_bytes_ += taped.kept.back().TotalBytes();
   }
   taped.inputs = std::move(launch->inputs);
+  record_.num_kept.Add(static_cast<int64_t>(taped.kept.size()));
   record_.tape.launches.push_back(std::move(taped));
 }
 

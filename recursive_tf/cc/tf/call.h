@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/tf/deep_frame.h"
@@ -38,6 +39,7 @@ class Call : public DeepFrame {
 
   const Activation& activation() const { return *activation_; }
   const Procedure& procedure() const { return procedure_; }
+  bool is_gradient() const { return tree_ == nullptr; }
   int64_t depth() const final { return activation_->depth; }
 
   size_t num_args() const final;
@@ -57,6 +59,7 @@ class Call : public DeepFrame {
   // Counts an argument as held by the call, if nobody else holds it.
   void Hold(const tensorflow::Tensor& argument);
 
+  const Census::One census_{Census::Kind::kCalls};
   ProgramRun* const run_;
   const Activation* const activation_;
   ActivationTree* const tree_;

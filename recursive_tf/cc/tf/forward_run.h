@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/backprop/backprop_cache.h"
+#include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/runtime/ordinals.h"
@@ -29,6 +30,7 @@ struct ForwardRecord {
   ForwardRecord(ActivationLimits limits, bool keep)
       : activations(limits, keep) {}
 
+  const Census::One census{Census::Kind::kRecords};
   ActivationTree activations;
   BackpropCache<tensorflow::Tensor> cache;
   KeptBytes bytes;

@@ -1,8 +1,12 @@
 #include "recursive_tf/cc/tf/handles.h"
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/framework/variant.h"
 #include "tensorflow/core/framework/variant_op_registry.h"
 
 namespace recursive_tf {
@@ -41,4 +45,26 @@ RECURSIVE_TF_REGISTER_HANDLE(BatchedHandle);
 #undef RECURSIVE_TF_REGISTER_HANDLE
 
 }  // namespace
+
+absl::Status NoSuchHandle() {
+  return absl::InvalidArgumentError(
+      "The activation handle is not one of a call of this process. Call the "
+      "SubGraph itself; its ops do not work outside of its bodies.");
+}
+
+absl::Status CheckNamesNoCall(const tf::Tensor& result) {
+  if (result.dtype() != tf::DT_VARIANT) return absl::OkStatus();
+  const auto* const items = static_cast<const tf::Variant*>(result.data());
+  for (int64_t i = 0; i < result.NumElements(); ++i) {
+    if (items[i].get<ActivationHandle>() != nullptr ||
+        items[i].get<GradientHandle>() != nullptr ||
+        items[i].get<MapHandle>() != nullptr) {
+      return absl::InvalidArgumentError(
+          "A result of the call is the handle of an invocation, which ends "
+          "with it. Trace or save the model again.");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace recursive_tf

@@ -80,6 +80,9 @@ tensorflow::Tensor HandleTensor(Handle handle) {
   return tensor;
 }
 
+// What an op says that got something else.
+absl::Status NoSuchHandle();
+
 // Sets `*handle` to the handle in input `index`, which stays the tensor's.
 template <typename Handle>
 absl::Status GetHandle(tensorflow::OpKernelContext* ctx, int index,
@@ -89,11 +92,24 @@ absl::Status GetHandle(tensorflow::OpKernelContext* ctx, int index,
       tensor.dtype() == tensorflow::DT_VARIANT && tensor.NumElements() == 1
           ? tensor.scalar<tensorflow::Variant>()().get<Handle>()
           : nullptr;
-  if (*handle != nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      "The activation handle is not one of a call of this process. Call the "
-      "SubGraph itself; its ops do not work outside of its bodies.");
+  return *handle != nullptr ? absl::OkStatus() : NoSuchHandle();
 }
+
+// The same of input 0 for an op that runs within the invocation which that
+// names. A handle of zeros names none, nor does one of a call that is not kept.
+template <typename Handle>
+absl::Status GetCaller(tensorflow::OpKernelContext* ctx,
+                       const Handle** handle) {
+  const absl::Status status = GetHandle(ctx, 0, handle);
+  if (!status.ok()) return status;
+  const bool names =
+      (*handle)->run != nullptr && (*handle)->activation != nullptr;
+  return names ? absl::OkStatus() : NoSuchHandle();
+}
+
+// Returns an error if a result of a root call names one of its invocations,
+// which ends with it. No traced body returns such a thing, but a file may.
+absl::Status CheckNamesNoCall(const tensorflow::Tensor& result);
 
 }  // namespace recursive_tf
 

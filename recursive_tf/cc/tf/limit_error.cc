@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/runtime/machine_memory.h"
+#include "recursive_tf/cc/tf/planted_fault.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/platform/errors.h"
 
@@ -27,6 +28,7 @@ absl::Status ReadLimits(tf::OpKernelConstruction* ctx,
 
 absl::Status LimitError(ActivationTree::Verdict verdict,
                         const ActivationLimits& limits) {
+  if (verdict == ActivationTree::Verdict::kFault) return FaultOfATest();
   if (verdict == ActivationTree::Verdict::kTooDeep) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the recursion reached max_depth=", limits.max_depth,

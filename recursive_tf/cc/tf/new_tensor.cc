@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -16,12 +17,27 @@ namespace recursive_tf {
 
 namespace tf = tensorflow;
 
+namespace {
+
+bool HasMemory(const tf::Tensor& tensor) {
+  return tensor.IsInitialized() &&
+         !Faults::Global().Strikes(Faults::Kind::kAllocation);
+}
+
+}  // namespace
+
 absl::Status NewTensor(tf::DataType dtype, absl::Span<const int64_t> sizes,
                        tf::Tensor* made) {
   tf::TensorShape shape;
   TF_RETURN_IF_ERROR(tf::TensorShape::BuildTensorShape(sizes, &shape));
+  return NewTensorOfShape(dtype, shape, made);
+}
+
+absl::Status NewTensorOfShape(tf::DataType dtype, const tf::TensorShape& shape,
+                              tf::Tensor* made) {
   *made = tf::Tensor(dtype, shape);
-  if (made->IsInitialized()) return absl::OkStatus();
+  if (HasMemory(*made)) return absl::OkStatus();
+  *made = tf::Tensor();
   return absl::ResourceExhaustedError(
       absl::StrCat("there is no memory for a ", tf::DataTypeString(dtype),
                    " of the shape ", shape.DebugString()));
@@ -29,7 +45,7 @@ absl::Status NewTensor(tf::DataType dtype, absl::Span<const int64_t> sizes,
 
 tf::Tensor NewTensorOrThrow(tf::DataType dtype, const tf::TensorShape& shape) {
   tf::Tensor made(dtype, shape);
-  if (!made.IsInitialized()) throw std::bad_alloc();
+  if (!HasMemory(made)) throw std::bad_alloc();
   return made;
 }
 

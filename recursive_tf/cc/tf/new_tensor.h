@@ -19,6 +19,9 @@ namespace recursive_tf {
 absl::Status NewTensor(tensorflow::DataType dtype,
                        absl::Span<const int64_t> sizes,
                        tensorflow::Tensor* made);
+absl::Status NewTensorOfShape(tensorflow::DataType dtype,
+                              const tensorflow::TensorShape& shape,
+                              tensorflow::Tensor* made);
 
 // Returns a tensor, not set. Throws std::bad_alloc where there is no memory for
 // it: for runs of the batched executor, which catch it (out_of_memory.h).

@@ -7,9 +7,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
 namespace {
+
+std::string Failed(const std::string& subgraph) {
+  return absl::StrCat("SubGraph '", subgraph, "' failed: ");
+}
 
 absl::Status OutOfMemory(const std::string& where) {
   return absl::ResourceExhaustedError(absl::StrCat(
@@ -22,9 +27,7 @@ absl::Status OutOfMemory(const std::string& where) {
 }  // namespace
 
 absl::Status StatusOfException(const std::string* subgraph) {
-  const std::string where =
-      subgraph == nullptr ? ""
-                          : absl::StrCat("SubGraph '", *subgraph, "' failed: ");
+  const std::string where = subgraph == nullptr ? "" : Failed(*subgraph);
   try {
     throw;
   } catch (const std::bad_alloc&) {
@@ -35,6 +38,13 @@ absl::Status StatusOfException(const std::string* subgraph) {
   } catch (const std::exception& other) {
     return absl::InternalError(absl::StrCat(where, other.what()));
   }
+}
+
+absl::Status OfSubGraph(const absl::Status& status,
+                        const std::string& subgraph) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  return tensorflow::errors::CreateWithUpdatedMessage(
+      status, absl::StrCat(Failed(subgraph), status.message()));
 }
 
 }  // namespace recursive_tf

@@ -12,6 +12,11 @@ namespace recursive_tf {
 // standard library's. A `subgraph` is named.
 absl::Status StatusOfException(const std::string* subgraph);
 
+// Returns `status`, which is of no call of a SubGraph: of memory that there was
+// not, with the SubGraph that it was for.
+absl::Status OfSubGraph(const absl::Status& status,
+                        const std::string& subgraph);
+
 // Returns what `run` returns, or throws. TensorFlow's threads catch nothing: an
 // exception that a kernel lets through ends the process.
 template <typename Run>

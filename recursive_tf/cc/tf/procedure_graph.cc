@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/tf/pair_pools.h"
+#include "recursive_tf/cc/tf/rewrite_network.h"
 #include "recursive_tf/cc/tf/simplify_graph.h"
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/common_runtime/function_def_utils.h"
@@ -87,6 +88,7 @@ absl::Status BuildProcedureGraph(const std::string& name,
   options.flib_def = library;
   options.is_function_graph = true;
   TF_RETURN_IF_ERROR(Lower(options, graph));
+  TF_RETURN_IF_ERROR(RewriteNetwork(name, runtime, *library, graph));
   tf::OptimizeGraph(runtime, graph);
   SimplifyGraph(graph->get());
   PairPools(graph->get());

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/first_failure.h"
 #include "recursive_tf/cc/runtime/local_work.h"
@@ -17,6 +18,7 @@
 #include "recursive_tf/cc/runtime/tail_predictor.h"
 #include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/make_executor.h"
+#include "recursive_tf/cc/tf/planted_fault.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/cancellation.h"
@@ -98,6 +100,13 @@ void ProgramRun::Start(Call* call) {
   // notice that its step was cancelled.
   if (!MayRun(call->activation())) {
     call->End(absl::CancelledError("The root call was cancelled."));
+    return;
+  }
+  if (const absl::Status fault =
+          PlantedFault(call->is_gradient() ? Faults::Kind::kGradient
+                                           : Faults::Kind::kLaunch);
+      !fault.ok()) {
+    call->End(fault);
     return;
   }
   const Procedure& procedure = call->procedure();

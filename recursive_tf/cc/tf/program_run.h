@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/runtime/activation.h"
 #include "recursive_tf/cc/runtime/first_failure.h"
 #include "recursive_tf/cc/tf/procedures.h"
@@ -69,6 +70,7 @@ class ProgramRun {
   bool MayRun(const Activation& activation);
 
   // Constant after construction.
+  const Census::One census_{Census::Kind::kRuns};
   const Procedures* const procedures_;
   const std::vector<tensorflow::Tensor> captures_;
   const bool mapped_;

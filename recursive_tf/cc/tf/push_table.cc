@@ -9,6 +9,7 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/runtime/row_claims.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -40,10 +41,10 @@ absl::Status PushTable::TableFor(const tf::TensorShape& row_shape,
   if (!is_made_) {
     tf::TensorShape shape = row_shape;
     TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, claims_.num_rows()));
-    table_ = tf::Tensor(dtype_, shape);
-    if (!table_.IsInitialized()) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "no memory for push '", name_, "' of shape ", shape.DebugString()));
+    const absl::Status made = NewTensorOfShape(dtype_, shape, &table_);
+    if (!made.ok()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("push '", name_, "': ", made.message()));
     }
     is_made_ = true;
   }

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -233,8 +234,8 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
 }
 
 tf::Tensor AsTensor(const std::vector<int64_t>& numbers, tf::DataType dtype) {
-  tf::Tensor tensor(dtype,
-                    tf::TensorShape({static_cast<int64_t>(numbers.size())}));
+  const auto size = static_cast<int64_t>(numbers.size());
+  tf::Tensor tensor = NewTensorOrThrow(dtype, tf::TensorShape({size}));
   WithType(dtype, [&](const auto* type) {
     using Type = std::remove_cv_t<std::remove_pointer_t<decltype(type)>>;
     std::transform(numbers.begin(), numbers.end(),

@@ -8,10 +8,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
+#include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/register_types.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
-#include "tensorflow/core/framework/tensor_util.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/platform/errors.h"
 #include "tensorflow/core/util/batch_util.h"
@@ -42,13 +43,29 @@ bool HaveLikeRows(const tf::Tensor& a, const tf::Tensor& b) {
   return true;
 }
 
+// TensorFlow's takes it for granted that there is memory.
+absl::Status Concat(absl::Span<const tf::Tensor> parts, tf::Tensor* result) {
+  int64_t num_rows = 0;
+  for (const tf::Tensor& part : parts) num_rows += part.dim_size(0);
+  tf::TensorShape shape = parts.front().shape();
+  TF_RETURN_IF_ERROR(shape.SetDimWithStatus(0, num_rows));
+  TF_RETURN_IF_ERROR(NewTensorOfShape(parts.front().dtype(), shape, result));
+  if (result->NumElements() == 0) return absl::OkStatus();
+  int64_t to_row = 0;
+  for (const tf::Tensor& part : parts) {
+    CopyRows(RowView(part), 0, part.dim_size(0), RowView(*result), to_row);
+    to_row += part.dim_size(0);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CopyRow(const tf::Tensor& rows, int64_t index,
                      tf::Tensor* result) {
   tf::TensorShape shape = rows.shape();
   shape.RemoveDim(0);
-  *result = tf::Tensor(rows.dtype(), shape);
+  TF_RETURN_IF_ERROR(NewTensorOfShape(rows.dtype(), shape, result));
   // TensorFlow's copy crashes on rows without elements.
   if (result->NumElements() == 0) return absl::OkStatus();
   return tf::batch_util::CopySliceToElement(rows, result, index);
@@ -66,7 +83,7 @@ absl::Status StackRows(absl::Span<const tf::Tensor> rows,
     }
   }
   TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, rows.size()));
-  *result = tf::Tensor(rows.front().dtype(), shape);
+  TF_RETURN_IF_ERROR(NewTensorOfShape(rows.front().dtype(), shape, result));
   if (result->NumElements() == 0) return absl::OkStatus();
   for (size_t i = 0; i < rows.size(); ++i) {
     TF_RETURN_IF_ERROR(tf::batch_util::CopyElementToSlice(rows[i], result, i));
@@ -85,8 +102,7 @@ absl::Status StackNoRows(tf::DataType dtype,
         "shape in the output signature, or map over at least one row."));
   }
   TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, 0));
-  *result = tf::Tensor(dtype, shape);
-  return absl::OkStatus();
+  return NewTensorOfShape(dtype, shape, result);
 }
 
 absl::Status ConcatRows(absl::Span<const tf::Tensor> parts, tf::DataType dtype,
@@ -97,7 +113,7 @@ absl::Status ConcatRows(absl::Span<const tf::Tensor> parts, tf::DataType dtype,
       return UnlikeGradients(parts.front(), part);
     }
   }
-  if (!parts.empty()) return tf::tensor::Concat(parts, result);
+  if (!parts.empty()) return Concat(parts, result);
   tf::PartialTensorShape no_rows = shape;
   tf::TensorShape full;
   if (shape.dims() > 0) no_rows.set_dim(0, 0);
@@ -105,17 +121,19 @@ absl::Status ConcatRows(absl::Span<const tf::Tensor> parts, tf::DataType dtype,
     return absl::InternalError(
         "A collected capture gradient has no static row shape.");
   }
-  *result = tf::Tensor(dtype, full);
-  return absl::OkStatus();
+  return NewTensorOfShape(dtype, full, result);
 }
 
 absl::Status AddTensors(const tf::Tensor& value, tf::Tensor* total) {
   if (value.dtype() != total->dtype() || value.shape() != total->shape()) {
     return UnlikeGradients(*total, value);
   }
-  tf::Tensor sum = total->RefCountIsOne()
-                       ? *total
-                       : tf::Tensor(total->dtype(), total->shape());
+  tf::Tensor sum;
+  if (total->RefCountIsOne()) {
+    sum = *total;
+  } else {
+    TF_RETURN_IF_ERROR(NewTensorOfShape(total->dtype(), total->shape(), &sum));
+  }
   switch (total->dtype()) {
 #define RECURSIVE_TF_ADD(T)                             \
   case tf::DataTypeToEnum<T>::value:                    \

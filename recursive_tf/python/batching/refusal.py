@@ -95,7 +95,7 @@ def faults_of(rule: Callable[..., object], op: tf.Operation) -> Iterator[None]:
         except CannotBatchError:
             raise
         except Exception as error:
-            if not _is_of_library(rule):
+            if not is_of_library(rule):
                 setattr(error, _OF_USER, True)
             raise
 
@@ -132,7 +132,8 @@ def _is_of_user(error: Exception) -> bool:
     return getattr(error, _OF_USER, False)
 
 
-def _is_of_library(rule: Callable[..., object]) -> bool:
+def is_of_library(rule: Callable[..., object]) -> bool:
+    """Says whether a rule is one of the library's own."""
     return getattr(rule, "__module__", "").startswith(__package__ + ".")
 
 

@@ -190,6 +190,7 @@ class GradientGraph(FuncGraph):
                 handle=copy.resolve(handle),
                 region=self.region.index,
                 T=[value.dtype for value, _ in kept],
+                output_shapes=[value.shape for value, _ in kept],
             )
         for (_, placeholder), value in zip(kept, values, strict=True):
             tf_compat.copy_static_info(placeholder, value)

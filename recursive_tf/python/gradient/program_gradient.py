@@ -27,6 +27,12 @@ class ProgramGradient:
         captures: Which captures of the program each gradient procedure takes.
         argument_specs: The floating-point arguments of the entry procedure.
         sinks: Where the gradients of captures are gathered.
+
+    Args:
+        procedures: Of the root op.
+        capture_indices: Which captures of the program each of them takes.
+        unneeded: By what no gradient is needed.
+        mapped: Whether the root op may make several invocations.
     """
 
     def __init__(
@@ -34,6 +40,8 @@ class ProgramGradient:
         procedures: list[AtomicFunction],
         capture_indices: list[list[int]],
         unneeded: Unneeded = NOTHING,
+        *,
+        mapped: bool = True,
     ) -> None:
         self.sinks = Sinks(unneeded.captures)
         self.inference = procedures
@@ -43,8 +51,11 @@ class ProgramGradient:
         self.argument_specs: list[tf.TensorSpec] = []
         graphs = [tf_compat.to_func_graph(p) for p in procedures]
         pushing = _pushing(graphs)
-        is_called = any(0 in _callees(graph) for graph in graphs)
-        form = TrainingForm(lambda index: index in pushing)
+        callees = {callee for graph in graphs for callee in _callees(graph)}
+        is_called = 0 in callees
+        form = TrainingForm(
+            lambda index: index in pushing, runs_once=not callees and not mapped
+        )
         for graph, indices in zip(graphs, capture_indices, strict=True):
             region = form.region_of(graph, indices)
             arguments = _arguments(region, len(indices))

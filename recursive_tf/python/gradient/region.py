@@ -121,10 +121,15 @@ class TrainingForm:
 
     Args:
         may_push: Says whether a procedure, by its index, or one it calls, pushes.
+        runs_once: Whether there is one invocation in all. Then products have
+            TensorFlow's own gradients: there are no factors to collect.
     """
 
-    def __init__(self, may_push: Callable[[int], bool]) -> None:
+    def __init__(
+        self, may_push: Callable[[int], bool], *, runs_once: bool = False
+    ) -> None:
         self._may_push = may_push
+        self._runs_once = runs_once
         self._num_regions = 0
         self._regions: dict[int, Region] = {}
         self._rewrite = Rewrite(
@@ -231,7 +236,7 @@ class TrainingForm:
     def _copy_product(
         self, copy: GraphCopy, op: tf.Operation
     ) -> list[tf.Tensor] | None:
-        if op.outputs[0].dtype.is_complex:
+        if self._runs_once or op.outputs[0].dtype.is_complex:
             return None
         region = self._regions[id(copy.target)]
         weights = [region.capture_of(copy.resolve(t)) for t in op.inputs]

@@ -78,17 +78,16 @@ def refuse_gradient_inside(op: tf.Operation, *_gradients: Any) -> list[Any]:
 def _gradient_of_program(op: tf.Operation, unneeded: Unneeded) -> ProgramGradient:
     procedures = procedures_of(op)
     entry = tf_compat.to_func_graph(procedures[0])
-    known: dict[Unneeded, ProgramGradient] | None = getattr(entry, _CACHE, None)
-    if known is None:
-        known = {}
-        setattr(entry, _CACHE, known)
-    if unneeded not in known:
+    known: dict[tuple[Unneeded, bool], ProgramGradient] = getattr(entry, _CACHE, {})
+    setattr(entry, _CACHE, known)
+    mapped = op.get_attr("mapped")
+    if (unneeded, mapped) not in known:
         # Those of a root op that has been differentiated are in training form.
         inference = next(iter(known.values())).inference if known else procedures
-        made = ProgramGradient(inference, capture_indices(op), unneeded)
+        made = ProgramGradient(inference, capture_indices(op), unneeded, mapped=mapped)
         setattr(tf_compat.to_func_graph(made.training[0]), _CACHE, known)
-        known[unneeded] = made
-    return known[unneeded]
+        known[unneeded, mapped] = made
+    return known[unneeded, mapped]
 
 
 def _to_training_form(op: tf.Operation, program: ProgramGradient) -> None:

@@ -74,6 +74,11 @@ def has_effect(op: tf.Operation) -> bool:
     )
 
 
+def effects_in(graph: tf_compat.FuncGraph) -> list[tf.Operation]:
+    """Returns the ops of a graph that are there also if nobody reads what they give."""
+    return [op for op in graph.get_operations() if has_effect(op)]
+
+
 def order_around_calls(graph: tf_compat.FuncGraph) -> None:
     """Makes effects and reads in a closed graph wait for the calls before them.
 

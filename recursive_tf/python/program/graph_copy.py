@@ -96,7 +96,6 @@ class GraphCopy:
         repeated: One run of the outermost graph may run this part several times.
         turn: Of a part of a loop that is counted.
         values: The copies of tensors, by their ids.
-        sources: What has a copy, in the order in which that was found.
     """
 
     def __init__(
@@ -117,7 +116,6 @@ class GraphCopy:
         self.repeated: bool = repeated or (parent is not None and parent.repeated)
         self.turn: Turn | None = None
         self.values: dict[int, tf.Tensor] = {}
-        self.sources: list[tf.Tensor] = []
         # An input of a branch stands for a tensor of the graph around it.
         self.links: dict[int, tf.Tensor] = {}
         # By the name of the source op.
@@ -126,7 +124,6 @@ class GraphCopy:
     def bind(self, source: tf.Tensor, target: tf.Tensor) -> None:
         """Makes `target` the copy of `source`."""
         self.values[id(source)] = target
-        self.sources.append(source)
 
     def bind_input(self, source: tf.Tensor) -> None:
         """Makes a new input of the target the copy of `source`."""
@@ -213,14 +210,6 @@ class GraphCopy:
                 for output in self.source.outputs
             ]
 
-    def finish(self) -> None:
-        """Forgets what it asks while it copies: only `find` and `resolve` are left.
-
-        Who is asked may hold the copy. Then the two hold each other, and with them all
-        tensors of both graphs, until Python's garbage collector finds them.
-        """
-        self.rewrite, self.outside = Rewrite(), Outside()
-
     def inline(
         self,
         op: tf.Operation,
@@ -236,7 +225,6 @@ class GraphCopy:
         inner.link(op.inputs if inputs is None else inputs)
         inner.copy_ops()
         self.values.update(inner.values)
-        self.sources.extend(inner.sources)
         before = self._copies_of(
             b for b in op.control_inputs if self.rewrite.keeps_order(b, op)
         )

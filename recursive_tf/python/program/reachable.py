@@ -1,14 +1,15 @@
 """The one walk through a graph: what can be reached from some ops."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 import tensorflow as tf
 
+# An op, or a draft of one.
+_Op = TypeVar("_Op", bound=Hashable)
 
-def reachable(
-    ops: Iterable[tf.Operation],
-    next_of: Callable[[tf.Operation], Iterable[tf.Operation]],
-) -> set[tf.Operation]:
+
+def reachable(ops: Iterable[_Op], next_of: Callable[[_Op], Iterable[_Op]]) -> set[_Op]:
     """Returns some ops, and all that `next_of` leads to from them.
 
     A stack, not a recursion: chains of ops may be longer than Python's.
@@ -18,7 +19,7 @@ def reachable(
         next_of: Returns where it goes on from an op, e.g. the ops that compute what
             that takes. It is asked once an op.
     """
-    found: set[tf.Operation] = set()
+    found: set[_Op] = set()
     todo = list(ops)
     while todo:
         op = todo.pop()

@@ -14,8 +14,10 @@ from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.framework.ops import EagerTensor, RegisterGradient
 from tensorflow.python.util.dispatch import GlobalOpDispatcher
 
-from recursive_tf.python.tf_compat.added_ops import add_like, create_op
+from recursive_tf.python.tf_compat.added_ops import add_like, add_op, create_op
 from recursive_tf.python.tf_compat.attributes import (
+    attributes_of,
+    content_of,
     get_strings,
     set_attr,
     set_attrs,
@@ -137,11 +139,14 @@ __all__ = [
     "add_control_inputs",
     "add_function",
     "add_like",
+    "add_op",
     "assigns_nothing",
+    "attributes_of",
     "branch_function_name",
     "can_gather_alike",
     "capture_placeholder",
     "capture_stepwise",
+    "content_of",
     "convert_by_autograph",
     "convert_by_vectorized_map",
     "copy_handle_data",

@@ -1,9 +1,11 @@
 """Ops that are added like others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import tensorflow as tf
+from tensorflow.core.framework.attr_value_pb2 import AttrValue
 
+from recursive_tf.python.tf_compat.attributes import attributes_of
 from recursive_tf.python.tf_compat.functions import (
     add_function,
     find_function,
@@ -40,16 +42,34 @@ def add_like(
     name: str | None = None,
 ) -> tf.Operation:
     """Adds to `graph` an op of the kind of `source`, for inputs of other shapes."""
-    _add_functions_of(graph, source)
-    attrs = source.node_def.attr.items()
-    op = graph._create_op_internal(
-        source.type,
-        list(inputs),
-        [output.dtype for output in source.outputs],
-        name=name,
-        attrs={key: value for key, value in attrs if not key.startswith("_")},
-    )
-    set_origin(op, source)
+    attrs = attributes_of(source)
+    return add_op(graph, source.type, inputs, attrs, name=name, source=source)
+
+
+def add_op(
+    graph: tf.Graph,
+    op_type: str,
+    inputs: Sequence[tf.Tensor],
+    attrs: Mapping[str, AttrValue],
+    *,
+    name: str | None,
+    source: tf.Operation | None,
+) -> tf.Operation:
+    """Adds an op to `graph`.
+
+    Args:
+        graph: The graph.
+        op_type: Of the op.
+        inputs: What it takes.
+        attrs: Its attributes.
+        name: Of the op, if that is not to be `op_type`.
+        source: What it stands for, if anything. What that names is there too.
+    """
+    if source is not None:
+        _add_functions_of(graph, source)
+    op = graph._create_op_internal(op_type, list(inputs), name=name, attrs=attrs)
+    if source is not None:
+        set_origin(op, source)
     return op
 
 

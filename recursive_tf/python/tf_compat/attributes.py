@@ -36,14 +36,23 @@ def get_strings(op: tf.Operation, name: str) -> list[str]:
     return [text.decode() for text in op.node_def.attr[name].list.s]
 
 
-def signature_of(op: tf.Operation) -> tuple[Any, ...]:
+def attributes_of(op: tf.Operation) -> dict[str, AttrValue]:
+    """Returns the attributes that say what `op` computes: no name begins with `_`."""
+    attrs = op.node_def.attr.items()
+    return {name: value for name, value in attrs if not name.startswith("_")}
+
+
+def signature_of(op: tf.Operation) -> tuple[object, ...]:
     """Returns what is equal of two ops that compute the same of equal inputs."""
-    attrs = sorted(
-        (name, value.SerializeToString(deterministic=True))
-        for name, value in op.node_def.attr.items()
-        if not name.startswith("_")
+    return op.type, *content_of(attributes_of(op))
+
+
+def content_of(attrs: Mapping[str, AttrValue]) -> tuple[tuple[str, bytes], ...]:
+    """Returns what is equal of attributes that are equal."""
+    return tuple(
+        (name, attrs[name].SerializeToString(deterministic=True))
+        for name in sorted(attrs)
     )
-    return op.type, *attrs
 
 
 def _attr_value(value: Any, *, is_function: bool) -> AttrValue:

@@ -1,7 +1,6 @@
 """A vectorized block together with its gradient, in one graph."""
 
 import dataclasses
-from collections.abc import Sequence
 
 import tensorflow as tf
 
@@ -11,19 +10,20 @@ from recursive_tf.python.batching.differentiate.reverse_mode import (
     add_gradients,
     dense_sum,
 )
+from recursive_tf.python.batching.graphs.draft import Draft, Drafted
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorize.any_number import ForNumber
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.trainable import is_trainable
-from recursive_tf.python.tf_compat import FuncGraph
 
 
 @dataclasses.dataclass(frozen=True)
 class JointGraph:
-    """The graph, simplified, with primes for counts.
+    """The graph, simplified, as drafts, with primes for counts.
 
     Attributes:
-        graph: That.
+        name: Of the block.
+        drafts: All, in order.
         primes: What stands for counts: of rows, and of items.
         rows: What the block takes of other launches.
         invariants: What else it takes.
@@ -36,15 +36,16 @@ class JointGraph:
         effects: Of the block, e.g. its assertions.
     """
 
-    graph: FuncGraph
+    name: str
+    drafts: list[Draft]
     primes: list[int]
-    rows: list[tf.Tensor]
-    invariants: list[tf.Tensor]
-    outputs: list[tf.Tensor]
-    cotangents: dict[int, tf.Tensor]
-    input_gradients: dict[int, tf.Tensor]
-    invariant_gradients: list[tuple[int, list[tf.Tensor]]]
-    effects: list[tf.Operation]
+    rows: list[Drafted]
+    invariants: list[Drafted]
+    outputs: list[Drafted]
+    cotangents: dict[int, Drafted]
+    input_gradients: dict[int, Drafted]
+    invariant_gradients: list[tuple[int, list[Drafted]]]
+    effects: list[Draft]
 
 
 def differentiate(vectorized: ForNumber) -> JointGraph:
@@ -67,21 +68,18 @@ def differentiate(vectorized: ForNumber) -> JointGraph:
             *(tensor for _, parts in of_invariants for tensor in parts),
         ],
     )
-    simplifier.finish()
-
-    def copies(tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        return [simplifier.copy_of(tensor) for tensor in tensors]
-
     num_rows = _num_row_inputs(block)
+    drafts = simplifier.drafts_of
     return JointGraph(
-        simplifier.graph,
+        graph.name,
+        simplifier.drafts,
         block.primes,
-        copies(graph.inputs[:num_rows]),
-        copies(graph.inputs[num_rows:]),
-        copies(graph.outputs),
-        dict(zip(ys, copies(dys), strict=True)),
-        dict(zip(of_inputs, copies([*of_inputs.values()]), strict=True)),
-        [(index, copies(parts)) for index, parts in of_invariants],
+        drafts(graph.inputs[:num_rows]),
+        drafts(graph.inputs[num_rows:]),
+        drafts(graph.outputs),
+        dict(zip(ys, drafts(dys), strict=True)),
+        dict(zip(of_inputs, drafts([*of_inputs.values()]), strict=True)),
+        [(index, drafts(parts)) for index, parts in of_invariants],
         simplifier.effects,
     )
 

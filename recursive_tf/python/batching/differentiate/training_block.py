@@ -2,6 +2,8 @@
 
 import dataclasses
 import enum
+from collections.abc import Callable
+from typing import Generic, TypeAlias, TypeVar
 
 import tensorflow as tf
 
@@ -14,12 +16,21 @@ from recursive_tf.python.batching.differentiate.part import Part
 from recursive_tf.python.batching.differentiate.split import is_leaf, split
 from recursive_tf.python.batching.differentiate.wanted import Wanted
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
+from recursive_tf.python.batching.graphs.draft import (
+    Drafted,
+    DraftGraph,
+    make_graph,
+    needed_drafts,
+)
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.vectorize.any_number import ForNumber, Vectorized
 from recursive_tf.python.batching.vectorize.vectorized_block import VectorizedBlock
 from recursive_tf.python.program.effects import ops_of_functions
-from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.tf_compat import FuncGraph
+
+# What its graphs are: of TensorFlow, or drafts.
+_Graph = TypeVar("_Graph")
+_Other = TypeVar("_Other")
 
 
 class KeptFrom(enum.Enum):
@@ -50,7 +61,7 @@ class Kept:
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainingBlock:
+class _Parts(Generic[_Graph]):
     """Three functions of rows: a block, and the two parts of its gradient.
 
     Every row value has the number of rows in front. Forward values are numbered: the
@@ -80,19 +91,37 @@ class TrainingBlock:
             given for a tensor that is there repeatedly adds up.
     """
 
-    forward: FuncGraph
+    forward: _Graph
     forward_invariants: tuple[tf.Tensor, ...]
     num_extras: int
     tape: tuple[int, ...]
     cotangents: tuple[int, ...]
-    backward: FuncGraph | None
+    backward: _Graph | None
     backward_invariants: tuple[tf.Tensor, ...]
     input_gradients: tuple[int, ...]
     num_backward_extras: int
     kept: tuple[Kept, ...]
-    deferred: FuncGraph | None
+    deferred: _Graph | None
     deferred_invariants: tuple[tf.Tensor, ...]
     invariant_gradients: tuple[tuple[tf.Tensor, bool], ...]
+
+    def graphs(self) -> dict[str, _Graph]:
+        """Returns the graphs that there are, by their names here."""
+        parts = (
+            ("forward", self.forward),
+            ("backward", self.backward),
+            ("deferred", self.deferred),
+        )
+        return {name: graph for name, graph in parts if graph is not None}
+
+    def with_graphs(self, make: Callable[[_Graph], _Other]) -> "_Parts[_Other]":
+        """Returns the same with what `make` makes of the graphs."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        made = {name: make(graph) for name, graph in self.graphs().items()}
+        return _Parts(**(fields | made))
+
+
+TrainingBlock: TypeAlias = _Parts[FuncGraph]
 
 
 def make_training_block(vectorized: Vectorized, wanted: Wanted) -> TrainingBlock:
@@ -110,26 +139,24 @@ def make_training_block(vectorized: Vectorized, wanted: Wanted) -> TrainingBlock
             computed depends on how many rows there are.
     """
     made = vectorized.form(
-        lambda number: _make(number, vectorized.block, wanted), _graphs_of, _rest_of
+        lambda number: _draft(number, vectorized.block, wanted), _drafts_of, _rest_of
     )
+    block = made.with_graphs(make_graph)
     for each in vectorized.by_number:
         tf_compat.dismantle(each.rows.graph)
-    return made
+    return block
 
 
-def _make(vectorized: ForNumber, block: Block, wanted: Wanted) -> TrainingBlock:
+def _draft(vectorized: ForNumber, block: Block, wanted: Wanted) -> _Parts[DraftGraph]:
     joint = differentiate(vectorized)
-    made = _Assembler(vectorized.rows, joint, block, wanted).run()
-    tf_compat.dismantle(joint.graph)
-    return made
+    return _Assembler(vectorized.rows, joint, block, wanted).run()
 
 
-def _graphs_of(made: TrainingBlock) -> list[FuncGraph]:
-    graphs = (made.forward, made.backward, made.deferred)
-    return [graph for graph in graphs if graph is not None]
+def _drafts_of(made: _Parts[DraftGraph]) -> list[DraftGraph]:
+    return list(made.graphs().values())
 
 
-def _rest_of(made: TrainingBlock) -> object:
+def _rest_of(made: _Parts[DraftGraph]) -> object:
     """Returns what is to be alike of a training block beside its graphs."""
     return (
         *(made.backward is None, made.deferred is None, made.num_extras, made.tape),
@@ -164,60 +191,62 @@ class _Assembler:
             if wanted.of_invariant(rows.invariants[index])
         ]
         self._split = split(joint)
-        known = set(map(id, self._joint.outputs))
-        self._extras = [t for t in self._split.of_block if id(t) not in known]
+        known = set(self._joint.outputs)
+        self._extras = [t for t in self._split.of_block if t not in known]
         self._places = self._place_values()
 
-    def run(self) -> TrainingBlock:
+    def run(self) -> _Parts[DraftGraph]:
         joint, cut = self._joint, self._split
         late = [part for _, parts in self._of_invariants for part in parts]
         extras = cut.extras if late else []
         at_once = [*self._of_inputs.values(), *extras]
-        needed = _leaves(at_once, cut.tape) | set(map(id, cut.kept))
-        cotangents = {i: t for i, t in joint.cotangents.items() if id(t) in needed}
+        needed = _leaves(at_once, cut.tape) | set(cut.kept)
+        cotangents = {i: t for i, t in joint.cotangents.items() if t in needed}
 
         forward = Part("forward", self._block, joint)
-        forward.run(joint.rows, [*joint.outputs, *self._extras], joint.effects)
         backward = Part("backward", self._block, joint)
-        backward.run([*cut.tape, *cotangents.values()], at_once)
         deferred = Part("deferred", self._block, joint)
-        deferred.run(cut.kept, late)
-        return TrainingBlock(
-            forward=forward.graph,
+        outputs = [*joint.outputs, *self._extras]
+        return _Parts(
+            forward=forward.run(joint.rows, outputs, joint.effects),
             forward_invariants=tuple(forward.invariants),
             num_extras=len(self._extras),
-            tape=tuple(self._places[id(tensor)].index for tensor in cut.tape),
+            tape=tuple(self._places[value].index for value in cut.tape),
             cotangents=tuple(cotangents),
-            backward=backward.graph if at_once else None,
+            backward=(
+                backward.run([*cut.tape, *cotangents.values()], at_once)
+                if at_once
+                else None
+            ),
             backward_invariants=tuple(backward.invariants),
             input_gradients=tuple(self._of_inputs),
             num_backward_extras=len(extras),
-            kept=tuple(self._places[id(tensor)] for tensor in cut.kept),
-            deferred=deferred.graph if late else None,
+            kept=tuple(self._places[value] for value in cut.kept),
+            deferred=deferred.run(cut.kept, late) if late else None,
             deferred_invariants=tuple(deferred.invariants),
             invariant_gradients=tuple(
                 (tensor, len(parts) > 1) for tensor, parts in self._of_invariants
             ),
         )
 
-    def _place_values(self) -> dict[int, Kept]:
-        """Returns where what crosses between the parts comes from, by its id."""
+    def _place_values(self) -> dict[Drafted, Kept]:
+        """Returns where what crosses between the parts comes from."""
         joint = self._joint
         forward = [*joint.rows, *joint.outputs, *self._extras]
-        places: dict[int, Kept] = {}
+        places: dict[Drafted, Kept] = {}
         for source, values in (
             (KeptFrom.FORWARD, enumerate(forward)),
             (KeptFrom.COTANGENT, joint.cotangents.items()),
             (KeptFrom.BACKWARD, enumerate(self._split.extras)),
         ):
-            for index, tensor in values:
-                places.setdefault(id(tensor), Kept(source, index))
+            for index, value in values:
+                places.setdefault(value, Kept(source, index))
         return places
 
 
-def _leaves(outputs: list[tf.Tensor], given: list[tf.Tensor]) -> set[int]:
-    """Returns the ids of the inputs from which `outputs` follow, with what is given."""
-    known = set(map(id, given))
-    ops = needed_ops(outputs, lambda t: id(t) in known or is_leaf(t))
-    read = [*(tensor for op in ops for tensor in op.inputs), *outputs]
-    return {id(tensor) for tensor in read if is_leaf(tensor)}
+def _leaves(outputs: list[Drafted], given: list[Drafted]) -> set[Drafted]:
+    """Returns the inputs from which `outputs` follow, with what is given."""
+    known = set(given)
+    drafts = needed_drafts(outputs, lambda v: v in known or is_leaf(v))
+    read = [*(value for draft in drafts for value in draft.inputs), *outputs]
+    return set(filter(is_leaf, read))

@@ -33,6 +33,8 @@ def gradient_of(block: TrainingBlock) -> BlockGradient:
     """Returns how a launch of `block` is replayed."""
     forward = [k.index for k in block.kept if k.source is KeptFrom.FORWARD]
     kept = tuple(sorted({*block.tape, *forward}))
+    # What is kept is so for all gradients, also for one that has no backward part.
+    tape = block.tape if block.backward is not None else ()
 
     def place(what: Kept) -> tuple[int, int]:
         index = what.index
@@ -49,7 +51,7 @@ def gradient_of(block: TrainingBlock) -> BlockGradient:
         kept=kept,
         has_backward=block.backward is not None,
         has_deferred=block.deferred is not None,
-        tape=tuple(kept.index(value) for value in block.tape),
+        tape=tuple(map(kept.index, tape)),
         cotangents=block.cotangents,
         input_gradients=block.input_gradients,
         deferred=tuple(map(place, block.kept if block.deferred is not None else ())),

@@ -8,8 +8,8 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.encode.block_functions import BlockFunctions
 from recursive_tf.python.batching.vectorize.late_parts import (
-    Extract,
     LatePart,
+    extract,
     late_parts,
 )
 from recursive_tf.python.batching.vectorize.prologue import Prologue
@@ -67,7 +67,7 @@ class PrologueOutputs:
         hoisted = [t for t in self.tensors if not self._prologue.is_late(t)]
         source = self._prologue.graph
         self._function = tf_compat.make_function(
-            Extract(source.name).run(source.inputs, hoisted)
+            extract(source.name, source.inputs, hoisted)
         )
         self._late_attributes = self._attributes_of(parts)
 

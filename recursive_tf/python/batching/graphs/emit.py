@@ -1,16 +1,21 @@
-"""From a graph with static shapes to a function for any number of rows."""
+"""From drafts with static shapes to drafts for any number of rows."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 
-from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.graphs import draft_ops
 from recursive_tf.python.batching.graphs.counts import Counts
-from recursive_tf.python.batching.graphs.rebuild import Rebuild, effects_in
-from recursive_tf.python.batching.graphs.static import static_value
+from recursive_tf.python.batching.graphs.draft import (
+    Draft,
+    Drafted,
+    DraftGraph,
+    Shape,
+    Spec,
+    needed_drafts,
+)
 from recursive_tf.python.batching.refusal import CannotBatchError
-from recursive_tf.python.tf_compat import FuncGraph
 
 # The types that shapes and counts of rows have.
 _OF_COUNTS = (tf.int32, tf.int64)
@@ -18,102 +23,177 @@ _OF_COUNTS = (tf.int32, tf.int64)
 _SHAPES = {"Reshape": 1, "Slice": 2}
 
 
-def emit(graph: FuncGraph, primes: Sequence[int]) -> FuncGraph:
-    """Returns a graph like one that was built for some counts, for any.
+def emit(graph: DraftGraph, primes: Sequence[int]) -> DraftGraph:
+    """Returns drafts like some that were made for some counts, for any.
 
     Args:
         graph: Its shapes are static, and it was simplified.
         primes: What stands for the counts: see counts.py.
     """
     emitter = Emitter(graph.name, primes)
-    return emitter.run(graph.inputs, graph.outputs, effects_in(graph))
+    return emitter.run(graph.inputs, graph.outputs, graph.effects)
 
 
-class Emitter(Rebuild):
-    """See `emit`."""
+class Emitter:
+    """See `emit`.
+
+    Attributes:
+        inputs: What it gave for inputs so far.
+    """
 
     def __init__(self, name: str, primes: Sequence[int]) -> None:
-        super().__init__(name)
+        self._name = name
         self._counts = Counts(primes)
-        # By prime: what that is in the new graph.
-        self._numbers: dict[int, tf.Tensor] = {}
+        self.inputs: list[Drafted] = []
+        self._emitted: dict[Drafted, Drafted] = {}
+        # By prime: what that is now.
+        self._numbers: dict[int, Drafted] = {}
+        self._constants: dict[object, Drafted] = {}
 
-    def add_input(self, tensor: tf.Tensor) -> tf.Tensor:
+    def run(
+        self,
+        inputs: Sequence[Drafted],
+        outputs: Sequence[Drafted],
+        effects: Sequence[Draft] = (),
+    ) -> DraftGraph:
+        """Returns the graph; its inputs and outputs are what these are in it.
+
+        It has `effects` too, e.g. assertions, which happen in their order.
+        """
+        for value in inputs:
+            self._emitted[value] = self.add_input(value)
+        in_order = set(effects)
+        emitted_effects: list[Draft] = []
+        for draft in needed_drafts(outputs, self._is_given, effects):
+            new = self._emit(draft)
+            self._emitted.update(zip(draft.outputs, new.outputs, strict=True))
+            if draft in in_order:
+                emitted_effects.append(new)
+        emitted = [self.emitted(value) for value in outputs]
+        return DraftGraph(self._name, self.inputs, emitted, emitted_effects)
+
+    def emitted(self, value: Drafted) -> Drafted:
+        """Returns what a value that some output needs is now."""
+        if value not in self._emitted:
+            self._emitted[value] = self.add_leaf(value)
+        return self._emitted[value]
+
+    def add_input(self, value: Drafted) -> Drafted:
         """Adds an input, for any number of rows if it has rows."""
-        shape = tensor.shape
-        if tensor.dtype != tf.resource and shape.rank:
-            shape = [None if self._counts.prime_in(n) else n for n in shape.as_list()]
-        spec = tf.TensorSpec(shape, tensor.dtype)
-        copy = tf_compat.placeholder_like(self.graph, spec)
-        tf_compat.copy_handle_data(tensor, copy)
-        self.graph.inputs.append(copy)
-        return copy
+        specs = [self.for_any(value)]
+        new = Draft("Placeholder", [], specs, {}, source=value.op.source)
+        self.inputs.append(Drafted(new))
+        return self.inputs[-1]
 
-    def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
+    def is_leaf(self, value: Drafted) -> bool:
+        """Says whether a value is added without what it is computed from."""
+        return not value.op.inputs
+
+    def add_leaf(self, value: Drafted) -> Drafted:
+        """Adds a constant, or what it is for the rows that there are."""
+        assert value.op.type != "Placeholder", f"{value.op.source} is not an input."
+        known = value.op.value if value.dtype in _OF_COUNTS else None
+        hits = self._counts.are_in(known)
+        if known is None or not hits.any():
+            return value
+        parts = [
+            self._number(value, int(n)) if hit else self.constant(n, value.dtype)
+            for n, hit in zip(known.ravel(), hits.ravel(), strict=True)
+        ]
+        if not known.shape:
+            return parts[0]
+        vector = draft_ops.pack(parts)
+        if known.ndim == 1:
+            return vector
+        sizes = draft_ops.sizes(known.shape)
+        return draft_ops.reshape(
+            vector, self.constant(sizes, tf.as_dtype(sizes.dtype)), known.shape
+        )
+
+    def _is_given(self, value: Drafted) -> bool:
+        return value in self._emitted or self.is_leaf(value)
+
+    def _emit(self, draft: Draft) -> Draft:
         """Adds an op, which must mean the same for one row as for many."""
-        if op.type == "BroadcastGradientArgs":
+        if draft.type == "BroadcastGradientArgs":
             # Static shapes leave none. It takes a single row for one that is
             # broadcast, and adds up what is to stay apart.
+            assert draft.source is not None
             raise CannotBatchError(
-                op,
+                draft.source,
                 "a gradient depends on shapes that are not known before the program "
                 "runs. Say them, e.g. with tf.ensure_shape, or use the dataflow "
                 "executor.",
             )
-        return super().add(op)
+        return Draft(
+            draft.type,
+            self._inputs_of(draft),
+            [self.for_any(value) for value in draft.outputs],
+            draft.attrs,
+            name=draft.name,
+            source=draft.source,
+        )
 
-    def inputs_of(self, op: tf.Operation) -> list[tf.Tensor]:
+    def _inputs_of(self, draft: Draft) -> list[Drafted]:
         """Returns what an op takes; -1 where that counts rows, if it may."""
         inputs = []
-        for index, tensor in enumerate(op.inputs):
-            rest = self._with_minus_one(op) if index == _SHAPES.get(op.type) else None
+        for index, value in enumerate(draft.inputs):
+            is_shape = index == _SHAPES.get(draft.type)
+            rest = self._with_minus_one(draft) if is_shape else None
             inputs.append(
-                self.copy_of(tensor)
+                self.emitted(value)
                 if rest is None
-                else tf.constant(rest, tensor.dtype)
+                else self.constant(rest, value.dtype)
             )
         return inputs
 
-    def add_leaf(self, tensor: tf.Tensor) -> tf.Tensor:
-        """Adds a constant, or what it is for the rows that there are."""
-        value = static_value(tensor) if tensor.dtype in _OF_COUNTS else None
-        hits = self._counts.are_in(value)
-        if value is None or not hits.any():
-            return super().add_leaf(tensor)
-        parts = [
-            self._number(tensor, int(n)) if hit else tf.constant(n, tensor.dtype)
-            for n, hit in zip(value.ravel(), hits.ravel(), strict=True)
-        ]
-        return tf.stack(parts) if value.ndim == 1 else tf.reshape(parts, value.shape)
-
-    def _with_minus_one(self, op: tf.Operation) -> np.ndarray | None:
+    def _with_minus_one(self, draft: Draft) -> np.ndarray | None:
         """Returns the shape that an op takes, with -1 if that is the number of rows.
 
         None if there is no such number, or if it does not follow from the others.
         """
-        shape = static_value(op.inputs[_SHAPES[op.type]])
+        shape = draft.inputs[_SHAPES[draft.type]].op.value
         hits = self._counts.are_in(shape)
         if shape is None or hits.sum() != 1:
             return None
-        if op.type == "Slice":
-            follows = shape[hits] == np.array(op.inputs[0].shape)[hits]
+        if draft.type == "Slice":
+            follows = shape[hits] == np.array(draft.inputs[0].shape)[hits]
         else:
             follows = shape.all()
         return np.where(hits, -1, shape) if follows else None
 
-    def _number(self, like: tf.Tensor, number: int) -> tf.Tensor:
+    def constant(self, value: np.ndarray, dtype: tf.DType) -> Drafted:
+        """Adds a constant, of which all are different."""
+        value = np.asarray(value, dtype.as_numpy_dtype)
+        key = (dtype, value.shape, value.tobytes())
+        if key not in self._constants:
+            self._constants[key] = draft_ops.constant(value, dtype)
+        return self._constants[key]
+
+    def _number(self, like: Drafted, number: int) -> Drafted:
         """Returns what a multiple of a count stands for."""
         prime = self._counts.prime_in(number)
         assert prime is not None
         if prime not in self._numbers:
-            counted = [t for t in self._copy.sources if _has_rows(t, prime)]
-            if not counted:
-                raise CannotBatchError(like.op, "it takes no rows.")
-            self._numbers[prime] = tf.shape(self.copy_of(counted[0]))[0]
-        count = tf.cast(self._numbers[prime], like.dtype)
-        return count if number == prime else count * (number // prime)
+            counted = next((v for v in self._emitted if _has_rows(v, prime)), None)
+            if counted is None:
+                assert like.op.source is not None
+                raise CannotBatchError(like.op.source, "it takes no rows.")
+            self._numbers[prime] = draft_ops.first_size(self.emitted(counted))
+        count = draft_ops.cast(self._numbers[prime], like.dtype)
+        if number == prime:
+            return count
+        return draft_ops.product(
+            count, self.constant(np.array(number // prime), like.dtype)
+        )
+
+    def for_any(self, value: Drafted) -> Spec:
+        """Returns what is known of a value for any number of rows."""
+        shape: Shape = value.shape
+        if shape is not None:
+            shape = tuple(None if self._counts.prime_in(n) else n for n in shape)
+        return Spec(value.dtype, shape)
 
 
-def _has_rows(tensor: tf.Tensor, count: int) -> bool:
-    is_value = tensor.dtype != tf.resource and tensor.shape.rank
-    return bool(is_value and tensor.shape[0] == count)
+def _has_rows(value: Drafted, count: int) -> bool:
+    return bool(value.shape and value.shape[0] == count)

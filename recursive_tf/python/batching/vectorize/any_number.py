@@ -9,6 +9,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.graphs.counts import NUMBERS_OF_ROWS
+from recursive_tf.python.batching.graphs.draft import DraftGraph, make_graph
 from recursive_tf.python.batching.graphs.emit import emit
 from recursive_tf.python.batching.graphs.simplify import Simplifier, simplify
 from recursive_tf.python.batching.plan.blocks import Block
@@ -30,14 +31,13 @@ class ForNumber:
 
     Attributes:
         rows: The block.
-        simplifier: Has its graph, simplified, and simplifies what is added to it.
+        simplifier: Drafts its graph, simplified, and what is added to it.
     """
 
     rows: VectorizedBlock
     simplifier: Simplifier
 
 
-@dataclasses.dataclass(frozen=True)
 class Vectorized:
     """A block that was vectorized, for any number of rows.
 
@@ -46,41 +46,51 @@ class Vectorized:
 
     Attributes:
         block: The block.
-        by_number: For each of the numbers that stand for any.
+        by_number: For the numbers that stand for any, as far as they were wanted.
     """
 
-    block: Block
-    by_number: list[ForNumber]
+    def __init__(self, block: Block, for_number: Callable[[int], ForNumber]) -> None:
+        self.block = block
+        self.by_number: list[ForNumber] = []
+        self._for_number = for_number
+        self._at(0)  # What cannot be vectorized is refused here.
 
     def form(
         self,
         make: Callable[[ForNumber], _Made],
-        graphs_of: Callable[[_Made], list[FuncGraph]],
+        drafts_of: Callable[[_Made], list[DraftGraph]],
         rest_of: Callable[[_Made], object] = lambda _: None,
     ) -> _Made:
         """Returns what `make` makes of it, if the number of rows does not matter.
 
         Args:
-            make: Makes graphs and other things.
-            graphs_of: Returns the graphs that were made.
+            make: Makes drafts and other things.
+            drafts_of: Returns the drafts that were made.
             rest_of: Returns what to compare of the other things.
 
         Raises:
             CannotBatchError: If what it makes of two numbers differs.
         """
-        first, second = map(make, self.by_number)
+        first = make(self._at(0))
+        drafts = [draft for graph in drafts_of(first) for draft in graph.drafts()]
+        if self.by_number[0].rows.numbers.explain(drafts):
+            return first
 
         def described(made: _Made) -> object:
-            return list(map(structure, graphs_of(made))), rest_of(made)
+            return list(map(structure, drafts_of(made))), rest_of(made)
 
-        if described(first) != described(second):
+        if described(first) != described(make(self._at(1))):
             raise CannotBatchError(
                 self.block.ops[-1],
                 "what it computes depends on how many rows there are.",
             )
-        for graph in graphs_of(second):
-            tf_compat.dismantle(graph)
         return first
+
+    def _at(self, index: int) -> ForNumber:
+        while len(self.by_number) <= index:
+            number = NUMBERS_OF_ROWS[len(self.by_number)]
+            self.by_number.append(self._for_number(number))
+        return self.by_number[index]
 
 
 def vectorize(
@@ -107,7 +117,7 @@ def vectorize(
         rows = VectorizedBlock(program, prologue, block, rule_for, speculated, num_rows)
         return ForNumber(rows, simplify(rows.graph))
 
-    return Vectorized(block, list(map(vectorized_for, NUMBERS_OF_ROWS)))
+    return Vectorized(block, vectorized_for)
 
 
 def inference_form(vectorized: Vectorized) -> tuple[FuncGraph, list[tf.Tensor]]:
@@ -120,22 +130,21 @@ def inference_form(vectorized: Vectorized) -> tuple[FuncGraph, list[tf.Tensor]]:
         CannotBatchError: If what it computes depends on how many rows there are.
     """
 
-    def make(vectorized: ForNumber) -> tuple[FuncGraph, list[tf.Tensor]]:
-        rows, simplified = vectorized.rows, vectorized.simplifier.graph
-        return emit(simplified, rows.primes), list(rows.invariants)
+    def make(vectorized: ForNumber) -> tuple[DraftGraph, list[tf.Tensor]]:
+        rows, simplifier = vectorized.rows, vectorized.simplifier
+        return emit(simplifier.drafted(), rows.primes), list(rows.invariants)
 
-    return vectorized.form(make, lambda made: [made[0]])
+    drafted, invariants = vectorized.form(make, lambda made: [made[0]])
+    return make_graph(drafted), invariants
 
 
-def structure(graph: FuncGraph) -> list[object]:
-    """Returns what a graph computes, without names."""
-    numbers = {t: i for i, t in enumerate(map(id, graph.inputs))}
+def structure(graph: DraftGraph) -> list[object]:
+    """Returns what drafts compute, without names."""
+    numbers = {value: i for i, value in enumerate(graph.inputs)}
     found: list[object] = []
-    for op in graph.get_operations():
-        if op.type == "Placeholder":
-            continue
-        inputs = [numbers[id(t)] for t in op.inputs]
-        found.append((tf_compat.signature_of(op), inputs))
-        for output in op.outputs:
-            numbers[id(output)] = len(numbers)
-    return [*found, [numbers[id(t)] for t in graph.outputs]]
+    for draft in graph.drafts():
+        inputs = [numbers[value] for value in draft.inputs]
+        found.append((draft.type, tf_compat.content_of(draft.attrs), inputs))
+        for output in draft.outputs:
+            numbers[output] = len(numbers)
+    return [*found, [numbers[value] for value in graph.outputs]]

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.batching.graphs.rebuild import Rebuild
 from recursive_tf.python.batching.vectorize.prologue import Prologue
+from recursive_tf.python.program.graph_copy import GraphCopy, Rewrite
 from recursive_tf.python.tf_compat import FuncGraph
 
 # Takers by number: the blocks, and then the values that the plan names.
@@ -37,15 +37,34 @@ class LatePart:
 
     def graph(self, name: str) -> FuncGraph:
         """Returns a function of the inputs that gives the outputs."""
-        return Extract(name).run(self.inputs, self.outputs)
+        return extract(name, self.inputs, self.outputs)
 
 
-class Extract(Rebuild):
-    """A part of the prologue's graph, unchanged."""
+def extract(
+    name: str, inputs: Sequence[tf.Tensor], outputs: Sequence[tf.Tensor]
+) -> FuncGraph:
+    """Returns a part of the prologue's graph, unchanged, as a graph of its own.
 
-    def add(self, op: tf.Operation) -> Sequence[tf.Tensor]:
-        """Adds an op with all of its attributes."""
-        return list(tf_compat.create_op(self.graph, op, self.inputs_of(op)).outputs)
+    Args:
+        name: For people.
+        inputs: What it takes.
+        outputs: What it gives.
+    """
+    graph = FuncGraph(tf_compat.unique_name(name))
+    tensors = [*inputs, *outputs]
+    if tensors:
+        rewrite = Rewrite(otherwise=_copy_with_attributes)
+        copy = GraphCopy(tensors[0].graph, graph, rewrite)
+        for tensor in inputs:
+            copy.bind_input(tensor)
+        copy.copy_needed(outputs)
+        graph.outputs = [copy.resolve(tensor) for tensor in outputs]
+    return graph
+
+
+def _copy_with_attributes(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    inputs = [copy.resolve(tensor) for tensor in op.inputs]
+    return list(tf_compat.create_op(copy.target, op, inputs).outputs)
 
 
 def late_parts(

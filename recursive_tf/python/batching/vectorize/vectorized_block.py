@@ -10,16 +10,17 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.flatten.own_gradients import is_read
 from recursive_tf.python.batching.graphs.counts import number_of_items
-from recursive_tf.python.batching.graphs.rebuild import effects_in
 from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.refusal import (
     CannotBatchError,
     LoopMustWaitError,
     faults_of,
+    is_of_library,
     varying,
 )
 from recursive_tf.python.batching.vectorize.item_axis import ItemAxis
+from recursive_tf.python.batching.vectorize.known_numbers import KnownNumbers
 from recursive_tf.python.batching.vectorize.operand import Operand
 from recursive_tf.python.batching.vectorize.own_gradient_guards import (
     OwnGradientGuards,
@@ -27,7 +28,7 @@ from recursive_tf.python.batching.vectorize.own_gradient_guards import (
 )
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.batching.vectorize.rule_results import RuleResults
-from recursive_tf.python.program.effects import has_effect
+from recursive_tf.python.program.effects import effects_in, has_effect
 from recursive_tf.python.program.graph_copy import LOOPS
 from recursive_tf.python.program.reachable import needed_ops
 from recursive_tf.python.tf_compat import FuncGraph
@@ -50,6 +51,7 @@ class VectorizedBlock:
         invariants: The tensors of the prologue that it takes.
         values: What tensors of the program are in the graph, by their id.
         results: Checks what rules return.
+        numbers: Those that its program has.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class VectorizedBlock:
     ) -> None:
         self.num_rows = num_rows
         self.primes = [num_rows]
+        self.numbers = KnownNumbers()
         self._program = program
         self._prologue = prologue
         self._rule_of = rule_of
@@ -273,6 +276,7 @@ class VectorizedBlock:
     def _results_of(
         self, op: tf.Operation, inputs: list[Operand]
     ) -> Sequence[tf.Tensor | Operand]:
+        self._learn_numbers(op, inputs)
         lists = [operand for operand in inputs if operand.axis is not None]
         if lists or (op.outputs and self._program.lists.is_list(op.outputs[0])):
             return self._lists_of(op, inputs, makes_list=not lists)
@@ -288,6 +292,14 @@ class VectorizedBlock:
             results = rule(self, op, inputs)
             self.results.check_rows(op, shapes, results, self.num_rows)
         return results
+
+    def _learn_numbers(self, op: tf.Operation, inputs: list[Operand]) -> None:
+        self.numbers.add_sizes([*op.inputs, *op.outputs])
+        for operand in inputs:
+            if not operand.is_row and operand.tensor.dtype.is_integer:
+                value = static_value(operand.tensor)
+                if value is not None:
+                    self.numbers.add_value(value)
 
     def _lists_of(
         self, op: tf.Operation, inputs: list[Operand], *, makes_list: bool
@@ -308,6 +320,7 @@ class VectorizedBlock:
         And say that they are made for it: for profiles, and for who is told that one
         of them cannot be differentiated.
         """
+        self.numbers.are_all &= is_of_library(rule)
         first = len(self.graph.get_operations())
         with faults_of(rule, op), tf_compat.named(f"{self._scope}/{op.name}"):
             yield
@@ -340,6 +353,7 @@ class VectorizedBlock:
         if id(tensor) not in self._imported:
             value = static_value(tensor)
             if value is not None:
+                self.numbers.add_value(value)
                 self._imported[id(tensor)] = tf.constant(value, tensor.dtype)
             else:
                 placeholder = tf_compat.placeholder_like(self.graph, tensor)

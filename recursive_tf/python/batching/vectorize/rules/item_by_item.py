@@ -9,7 +9,11 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.graphs.static import static_value
-from recursive_tf.python.batching.refusal import CannotBatchError, faults_of
+from recursive_tf.python.batching.refusal import (
+    CannotBatchError,
+    faults_of,
+    is_of_library,
+)
 from recursive_tf.python.batching.vectorize.item_axis import ItemAxis
 from recursive_tf.python.batching.vectorize.operand import Operand
 from recursive_tf.python.batching.vectorize.rules.kinds import ALIKE, ELEMENTWISE
@@ -217,6 +221,7 @@ def alone(
         check(op, index, output.shape)
     view = block.of_items(axis)
     rule = rule_of(of_one)
+    block.numbers.are_all &= is_of_library(rule)
     with faults_of(rule, op):
         results = rule(view, of_one, rows)
         shapes = [output.shape for output in of_one.outputs]

@@ -168,6 +168,7 @@ def by_vectorized_map(
     block: VectorizedBlock, op: tf.Operation, inputs: list[Operand]
 ) -> Sequence[tf.Tensor]:
     """The rule of the long tail: what `tf.vectorized_map` does."""
+    block.numbers.are_all = False
     before = set(block.graph.get_operations())
     try:
         results = _convert(block, op, inputs)
