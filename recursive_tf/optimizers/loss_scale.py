@@ -11,7 +11,7 @@ from recursive_tf.distribute.sums import sum_over_replicas
 
 @keras.saving.register_keras_serializable("recursive_tf")
 class LossScaleOptimizer(keras.optimizers.LossScaleOptimizer):
-    """`keras.optimizers.LossScaleOptimizer` that looks at the gradients of all replicas.
+    """`keras.optimizers.LossScaleOptimizer`, by the gradients of all replicas.
 
     If a gradient of any replica is not finite, no replica takes the step. Keras's own
     looks at the first replica only. Then gradients of others that are not finite go
