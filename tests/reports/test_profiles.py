@@ -1,15 +1,14 @@
 """Names in TensorFlow's profiler and in TensorBoard are those of the user's code."""
 
-import pathlib
 import re
 
 import pytest
 import tensorflow as tf
 from tensorflow.core.framework import graph_pb2
 from tensorflow.core.util import event_pb2
-from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 import recursive_tf as rtf
+from tests.helpers.profiles import ops_in_profile
 
 
 def step_of(name, blocks="tensorflow"):
@@ -33,16 +32,8 @@ def step_of(name, blocks="tensorflow"):
 
 
 def names_in_profile(run, folder):
-    """Returns what the profiler calls the ops that ran, without their types."""
-    tf.profiler.experimental.start(str(folder))
-    try:
-        run()
-    finally:
-        tf.profiler.experimental.stop()
-    (file,) = pathlib.Path(folder).rglob("*.xplane.pb")
-    space = xplane_pb2.XSpace.FromString(file.read_bytes())
-    events = (e for plane in space.planes for e in plane.event_metadata.values())
-    return {event.name.partition(":")[0] for event in events}  # E.g. of "f/Sin:Sin".
+    """Returns what the profiler calls the ops that ran."""
+    return {name for name, _ in ops_in_profile(run, folder)}
 
 
 @pytest.mark.every_executor

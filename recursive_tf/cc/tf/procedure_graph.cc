@@ -88,7 +88,7 @@ absl::Status BuildProcedureGraph(const std::string& name,
   options.flib_def = library;
   options.is_function_graph = true;
   TF_RETURN_IF_ERROR(Lower(options, graph));
-  TF_RETURN_IF_ERROR(RewriteNetwork(name, runtime, *library, graph));
+  TF_RETURN_IF_ERROR(RewriteNetwork(name, runtime->device(), *library, graph));
   tf::OptimizeGraph(runtime, graph);
   SimplifyGraph(graph->get());
   PairPools(graph->get());

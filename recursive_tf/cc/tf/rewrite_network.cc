@@ -57,12 +57,10 @@ tf::grappler::GrapplerItem::OptimizationOptions Permissions() {
 
 }  // namespace
 
-absl::Status RewriteNetwork(const std::string& name,
-                            tf::FunctionLibraryRuntime* runtime,
+absl::Status RewriteNetwork(const std::string& name, tf::Device* device,
                             const tf::FunctionLibraryDefinition& library,
                             std::unique_ptr<tf::Graph>* graph) {
   if (!IsNetwork(**graph)) return absl::OkStatus();
-  auto* const device = tf::down_cast<tf::Device*>(runtime->device());
   tf::DeviceSet devices;
   devices.AddDevice(device);
   std::vector<std::string> results;

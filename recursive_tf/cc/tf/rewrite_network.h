@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "tensorflow/core/common_runtime/device.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
 
@@ -18,10 +19,10 @@ namespace recursive_tf {
 // Other bodies stay what they are. To rewrite one takes 0.1 ms for each op. A
 // recursion has small bodies, whose time is that of calls, and gains nothing.
 //
-// The ops of `*graph` have no assigned device yet. Results, effects and errors
+// It will run on `device`. Results, effects and errors
 // are the same; numbers may differ in their last bits.
 absl::Status RewriteNetwork(
-    const std::string& name, tensorflow::FunctionLibraryRuntime* runtime,
+    const std::string& name, tensorflow::Device* device,
     const tensorflow::FunctionLibraryDefinition& library,
     std::unique_ptr<tensorflow::Graph>* graph);
 

@@ -7,6 +7,11 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.captures import Capture
+from recursive_tf.python.program.closed_graph import CALLS
+from recursive_tf.python.program.effects import contains
+
+# Ops of a body. As in cc/tf/rewrite_network.cc.
+_FEWEST_OF_NETWORK = 200
 
 
 @dataclasses.dataclass
@@ -60,3 +65,16 @@ class Program:
     only_reads: bool
     takes_key: bool
     variables: list[tf.Variable]
+
+    def is_network(self) -> bool:
+        """Says whether it is a network, i.e. many ops and no call among them.
+
+        An invocation is all there is to one of its root calls. So there is nothing to
+        batch, unless the root call is a map.
+        """
+        if len(self.procedures) > 1:
+            return False
+        ops = tf_compat.to_func_graph(self.procedures[0].function).get_operations()
+        return len(ops) >= _FEWEST_OF_NETWORK and not any(
+            contains(op, CALLS) for op in ops
+        )

@@ -86,14 +86,14 @@ class ExplainedProgram:
 
 def program_of_root_call(root_call: RootCall) -> ExplainedProgram:
     """Returns the program of a SubGraph."""
-    compilation = root_call.compilation
+    compilation = root_call.compilation_of(mapped=False)
     procedures = root_call.program.procedures
     names = [] if compilation is None else compilation.block_names
     return ExplainedProgram(
         key=tf.compat.as_str(procedures[0].function.name),
         names=[p.name for p in procedures],
         executor="dataflow" if compilation is None else "batched",
-        reasons=root_call.reasons,
+        reasons=root_call.reasons_of(mapped=False),
         policy=policy_in_words(root_call.options.policy),
         block_names=names,
         _tables=[push.name for push in root_call.program.pushes],

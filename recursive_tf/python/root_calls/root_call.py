@@ -1,5 +1,6 @@
 """The root call: a closed program becomes one op."""
 
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +19,12 @@ from recursive_tf.python.root_calls.redefinition import Newcomer
 from recursive_tf.python.root_calls.root_op import Carried, Chosen, add_root_op
 from recursive_tf.python.tracing.signature import Signature
 from recursive_tf.python.tracing.specs import with_rows
+
+# Why a network is not batched.
+_ALONE = (
+    "It makes no calls, so one invocation of it has nothing to batch. `.map` batches "
+    'the invocations of all rows, and so does executor="batched".'
+)
 
 
 class Choices:
@@ -38,12 +45,17 @@ class Choices:
         self.refusal: CannotBatchError | None = None
 
     @property
+    def is_auto(self) -> bool:
+        """Whether the library may choose the executor."""
+        return self._executor == "auto"
+
+    @property
     def insists(self) -> bool:
         """Whether only the batched executor will do."""
         return self._executor == "batched"
 
     def reasons(self) -> list[str]:
-        """Returns why the program is not batched, if it is not."""
+        """Returns why the program is not batched, once it is known that it is not."""
         if self._executor == "dataflow":
             return ['executor="dataflow" was chosen.']
         return [] if self.refusal is None else [str(self.refusal)]
@@ -71,7 +83,7 @@ class Choices:
             [p.captures for p in program.procedures],
             [p.name for p in program.procedures],
         )
-        if self._executor == "auto":
+        if self.is_auto:
             # Known only when a gradient is asked for, and then it is too late.
             compilation.check_differentiable()
         return compilation
@@ -84,8 +96,6 @@ class RootCall:
         signature: Of the SubGraph.
         program: What the call runs.
         options: Of the SubGraph; they hold for the program.
-        compilation: What the batched executor runs, if that runs it.
-        reasons: Why it does not, if it does not.
     """
 
     def __init__(
@@ -98,15 +108,31 @@ class RootCall:
         self.signature = signature
         self.program = program
         self.options = choices.options
-        self.compilation = choices.compile(program)
-        self.reasons = choices.reasons()
-        self._insists = choices.insists
-        self._refusal = choices.refusal
+        self._choices = choices
+        self._is_network = choices.is_auto and program.is_network()
         self._newcomer = newcomer
         # By whether it maps, by replica, which has variables of its own, and by whether
         # it is for forward mode: TensorFlow fails at one that a tape recorded before.
         self._eager: dict[tuple[bool, int, bool], Any] = {}
         self._tracing = threading.Lock()
+        # What cannot run as its user wants is an error before anything is traced.
+        self.compilation_of(mapped=False)
+
+    def compilation_of(self, *, mapped: bool) -> Compilation | None:
+        """Returns what the batched executor runs; None if that is not to run a call."""
+        return None if self._is_alone(mapped=mapped) else self._compilation
+
+    def reasons_of(self, *, mapped: bool) -> list[str]:
+        """Returns why a call is not batched; nothing if it is."""
+        return [_ALONE] if self._is_alone(mapped=mapped) else self._choices.reasons()
+
+    def _is_alone(self, *, mapped: bool) -> bool:
+        """Says whether a call has nothing to batch, and takes long to compile."""
+        return self._is_network and not mapped
+
+    @functools.cached_property
+    def _compilation(self) -> Compilation | None:
+        return self._choices.compile(self.program)
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
         """Returns the structured outputs, and the pushed tables by name."""
@@ -228,16 +254,18 @@ class RootCall:
             max_bytes=_max_bytes(self.options),
             schedule=self.options.schedule.attribute(),
         )
-        if self._refusal is not None:
-            fell_back(f"SubGraph '{self.signature.name}'", self._refusal)
+        compilation = self.compilation_of(mapped=mapped)
+        reasons = self.reasons_of(mapped=mapped)
+        if self._choices.refusal is not None:
+            fell_back(f"SubGraph '{self.signature.name}'", self._choices.refusal)
         attributes = {}
-        if self.compilation is not None:
+        if compilation is not None:
             attributes = self.options.batched_attributes(
-                self.signature.name, self.compilation.block_places
+                self.signature.name, compilation.block_places
             )
         results = add_root_op(
             carried,
-            Chosen(self.compilation, attributes, self.reasons, self._insists),
+            Chosen(compilation, attributes, reasons, self._choices.insists),
             args=args,
             captures=captures,
             push_sizes=[push.size_in(place) for push in program.pushes],
