@@ -104,6 +104,10 @@ sanitize-python: $(VENV)/.dev ## Python tests of the library under TSan, then AS
 	$(STEP) "Python tests under AddressSanitizer"
 	@$(IN_VENV)/python tools/sanitize_python.py address
 
+.PHONY: soak
+soak: $(VENV)/.dev build ## The long forms of the tests of reliability: six hours; PARTS="a b" of them
+	@$(IN_VENV)/python tools/soak.py $(if $(PARTS),--parts $(PARTS))
+
 .PHONY: coverage
 coverage: $(VENV)/.build ## The lines of the C++ core that its tests run
 	$(STEP) "C++ core coverage"
@@ -139,6 +143,15 @@ site: $(VENV)/.docs ## Build the site of the documentation into build/site
 	$(STEP) "site"
 	@NO_MKDOCS_2_WARNING=1 $(IN_VENV)/python -m mkdocs build --quiet --strict
 	@echo "build/site/index.html"
+
+.PHONY: lock
+lock: ## Write requirements-dev.txt: all that a developer installs, with hashes
+	$(STEP) "locking"
+	@$(PYTHON) -m venv build/lock
+	@build/lock/bin/python -m pip -qq install uv
+	@build/lock/bin/uv pip compile pyproject.toml --quiet --all-extras --universal \
+	  --python-version 3.10 --generate-hashes --custom-compile-command "make lock" \
+	  --output-file requirements-dev.txt
 
 .PHONY: clean
 clean: ## Remove what was built; the environment stays

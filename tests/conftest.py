@@ -43,6 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how often tests repeat what is random; else each has a number of its own",
     )
     parser.addoption(
+        "--large",
+        action="store_true",
+        help="the sizes of docs/reliability.md, which take minutes and gigabytes",
+    )
+    parser.addoption(
         "--quick",
         action="store_true",
         help="only the tests of what changed, and one of each other file",

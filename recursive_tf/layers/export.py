@@ -11,6 +11,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.data import Forest
+from recursive_tf.layers.whole_folder import whole_folder
 
 FEATURE = "feature_"
 
@@ -31,7 +32,8 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
 
     Args:
         model: A functional model, or one that was called once.
-        path: The folder to write to.
+        path: The folder to write to. It is there when all of it is: until then it is
+            what it was.
         like: A batch with the arrays that there will be. The model does not see its
             labels.
 
@@ -59,7 +61,8 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
         archive.track(model)
         archive.add_endpoint("serve_arrays", serve_arrays)  # The first is the default.
         archive.add_endpoint("serve", serve)
-        archive.write_out(str(path), verbose=False)
+        with whole_folder(path) as folder:
+            archive.write_out(folder, verbose=False)
 
 
 @contextlib.contextmanager

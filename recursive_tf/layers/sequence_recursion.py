@@ -20,34 +20,33 @@ class Steps:
         inputs: Of each step: [steps, size].
         first: Of each sequence, its first step.
         last: The same, its last step.
-        is_end: By direction, whether a sequence begins at a step: bool [steps].
     """
 
     def __init__(self, ragged: tf.RaggedTensor) -> None:
         self.inputs = ragged.values
         splits = tf.cast(ragged.row_splits, tf.int32)
         self.first, self.last = splits[:-1], splits[1:] - 1
-        count = tf.shape(self.inputs)[0]
-        self.is_end = {
-            FORWARD: _marked(self.first, self.has_steps, count),
-            BACKWARD: _marked(self.last, self.has_steps, count),
-        }
 
     @property
     def has_steps(self) -> tf.Tensor:
         """Whether a sequence has any: bool [sequences]."""
         return self.first <= self.last
 
+    def are_ends(self, direction: str) -> tf.Tensor:
+        """Says of each step, and of one more, whether a direction begins at it.
+
+        A sequence of no steps has the first one of the sequence behind it, or the one
+        more; and the last one of the sequence before it, or -1, which counts for none.
+        """
+        ends = self.first if direction == FORWARD else self.last
+        count = tf.shape(self.inputs)[0] + 1
+        return tf.math.unsorted_segment_sum(tf.ones_like(ends), ends, count) > 0
+
 
 def units_of(cell: Any) -> int:
     """Returns how long a cell's output is."""
     size = getattr(cell, "output_size", None) or cell.state_size
     return int(tf.nest.flatten(size)[0])
-
-
-def _marked(steps: tf.Tensor, there: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    places = tf.boolean_mask(steps, there)[:, tf.newaxis]
-    return tf.scatter_nd(places, tf.ones_like(places[:, 0]), [count]) > 0
 
 
 def encode_steps(
@@ -102,12 +101,13 @@ def _define(
     sizes = tf.nest.flatten(cell.state_size)
     signature = [tf.TensorSpec([size], dtype) for size in (units_of(cell), *sizes)]
     before = -1 if direction == FORWARD else 1
+    are_ends = steps.are_ends(direction)
     state = SubGraph(name, output_signature=signature, memo=memo, **choices)
     with state:
         step = state.input(tf.int32)
         at_start = [tf.zeros([size], dtype) for size in sizes]
         previous = tf.cond(
-            tf.gather(steps.is_end[direction], step),
+            tf.gather(are_ends, step),
             lambda: at_start,
             lambda: list(state(step + before)[1:]),
         )

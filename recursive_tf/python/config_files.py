@@ -1,8 +1,11 @@
 """Files that hold a value as JSON, as its `config` gives it."""
 
+import contextlib
 import json
 import os
 import pathlib
+import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -30,3 +33,31 @@ def read_config(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
             "the file that `save` wrote."
         )
     return config
+
+
+def write_config(path: str | os.PathLike[str], config: Mapping[str, Any]) -> None:
+    """Writes a file whole or not at all: the one before stays until it is there.
+
+    Args:
+        path: Of the file.
+        config: What JSON has.
+
+    Raises:
+        OSError: If the file cannot be written.
+    """
+    path = pathlib.Path(path)
+    text = json.dumps(config)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.fchmod(file.fileno(), 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

@@ -13,7 +13,7 @@ import tensorflow as tf
 from tests.failures.fault_programs import PROGRAMS
 from tests.helpers.faults import KINDS, assert_nothing_lives, count, counted, planted
 
-pytestmark = pytest.mark.every_executor
+pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
 
 CAUSES = "a test planted this fault|there is no memory"
 NAME = "(?:tree|value|lists|loops|chain)"

@@ -12,12 +12,14 @@ import tensorflow as tf
 from tensorflow.python.eager import cancellation  # noqa: TID251
 
 import recursive_tf as rtf
+from tests.helpers.figures import tell
 from tests.helpers.memory import IS_WATCHED, MEGABYTE, resident_memory
 from tests.helpers.threads import run_in_threads
 
 pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
 
 CANCELLATIONS = 200
+SECONDS = 20  # To end in, for a hang; how long it takes is printed.
 LEVELS = 9  # So that a step takes tens of milliseconds, forward and back.
 EXPECTED = 2.0**LEVELS, LEVELS * 2.0**LEVELS
 
@@ -64,50 +66,73 @@ def cancel_after(function, delay):
     """Runs a concrete function, and cancels it after a delay in seconds.
 
     Returns:
-        Whether it was cancelled before its end.
+        The seconds from then to its end; None if it was not cancelled before that.
     """
     manager = cancellation.CancellationManager()
-    timer = threading.Timer(delay, manager.start_cancel)
+    began = []
+
+    def cancel():
+        began.append(time.monotonic())
+        manager.start_cancel()
+
+    timer = threading.Timer(delay, cancel)
     timer.start()
     try:
         found = manager.get_cancelable_function(function)(tf.constant(LEVELS))
     except tf.errors.CancelledError:
-        return True
+        # TensorFlow has one manager for all threads, so it may have been another's.
+        return time.monotonic() - began[0] if began else 0.0
     finally:
         timer.join()
     assert tuple(map(float, found)) == EXPECTED
-    return False
+    return None
 
 
-def test_steps_that_are_cancelled_at_random_moments_leave_nothing(step, seconds):
+def report(what, seconds):
+    """Prints how long steps took to end once they were cancelled; none may hang."""
+    ordered = sorted(seconds)
+    assert ordered[-1] < SECONDS
+    late = ordered[len(ordered) * 99 // 100]
+    tell(
+        f"{what}: {len(ordered)} times, "
+        f"99% end within {1000 * late:.1f} ms, all within {1000 * ordered[-1]:.1f} ms"
+    )
+
+
+def test_steps_that_are_cancelled_at_random_moments_leave_nothing(step, seconds, times):
     rng = random.Random(0)
     function = step.get_concrete_function()
 
     def cancel(count):
-        while count:
-            count -= cancel_after(function, rng.uniform(0, seconds))
+        took = []
+        while len(took) < count:
+            ended = cancel_after(function, rng.uniform(0, seconds))
+            took += [] if ended is None else [ended]
+        return took
 
     cancel(CANCELLATIONS // 4)
     warm = resident_memory()
-    cancel(CANCELLATIONS)
+    report("cancelled steps", cancel(times(CANCELLATIONS)))
     assert_healthy(step)
     if not IS_WATCHED:
         assert resident_memory() - warm < 30 * MEGABYTE
 
 
-def test_steps_that_are_cancelled_in_threads_leave_nothing(step, seconds):
+def test_steps_that_are_cancelled_in_threads_leave_nothing(step, seconds, times):
     function = step.get_concrete_function()
 
     def work(i):
         rng = random.Random(i)
-        delays = [rng.uniform(0, 4 * seconds) for _ in range(CANCELLATIONS // 8)]
-        return sum(cancel_after(function, delay) for delay in delays)
+        count = times(CANCELLATIONS) // 8
+        delays = [rng.uniform(0, 4 * seconds) for _ in range(count)]
+        took = [cancel_after(function, delay) for delay in delays]
+        return [each for each in took if each is not None]
 
-    assert sum(run_in_threads(work, 8)) > 0
+    assert sum(len(took) for took in run_in_threads(work, 8)) > 0
     assert_healthy(step)
 
 
-def test_a_sibling_that_fails_ends_a_step_at_a_random_moment(step, seconds):
+def test_a_sibling_that_fails_ends_a_step_at_a_random_moment(step, seconds, times):
     rng = random.Random(1)
 
     def fail_after(delay):
@@ -119,20 +144,26 @@ def test_a_sibling_that_fails_ends_a_step_at_a_random_moment(step, seconds):
         failing = tf.numpy_function(fail_after, [delay], tf.float32, stateful=False)
         return step(LEVELS)[1] + failing
 
-    for _ in range(CANCELLATIONS // 4):
+    for _ in range(times(CANCELLATIONS // 4)):
         with pytest.raises(tf.errors.OpError, match="a sibling"):
             both(tf.constant(rng.uniform(0, seconds), tf.float64))
     assert_healthy(step)
 
 
-def test_pipelines_that_are_dropped_at_random_moments_leave_nothing(step, seconds):
+def test_pipelines_that_are_dropped_at_random_moments_leave_nothing(
+    step, seconds, times
+):
     rng = random.Random(2)
     numbers = tf.data.Dataset.range(LEVELS + 1).repeat()
     mapped = numbers.map(lambda n: step(tf.cast(n, tf.int32)), num_parallel_calls=4)
-    for _ in range(CANCELLATIONS // 4):
+    took = []
+    for _ in range(times(CANCELLATIONS // 4)):
         iterator = iter(mapped.prefetch(2))
         value, gradient = next(iterator)
         assert (float(value), float(gradient)) == (1.0, 0.0)
         time.sleep(rng.uniform(0, seconds))
+        start = time.monotonic()
         del iterator
+        took.append(time.monotonic() - start)
+    report("iterators that are dropped", took)
     assert_healthy(step)

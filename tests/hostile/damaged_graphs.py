@@ -1,7 +1,8 @@
 """Saved programs whose graphs are changed: what is where, and not what an op says.
 
-Usage: python -m tests.hostile.damaged_graphs FIRST COUNT. As `tests/helpers/damaged.py`,
-which changes attributes of ops: a graph may be refused, fail or run.
+Usage: python -m tests.hostile.damaged_graphs FIRST COUNT. As with what
+`tests/helpers/damaged.py` changes, which are attributes of ops, a graph may be refused,
+fail or run.
 """
 
 import collections

@@ -13,7 +13,7 @@ from benchmarks.ed_batch.workload import training
 from tests.helpers.faults import count
 from tests.vertex.functions import PAIR, TREES, Weights, n_ary, rows
 
-pytestmark = pytest.mark.executor("batched")
+pytestmark = [pytest.mark.executor("batched"), pytest.mark.slow]
 
 UNITS, TREES_A_BATCH = 4, 8
 

@@ -5,12 +5,15 @@ Each program runs in a process of its own, which must end as it says.
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from tests.helpers.figures import tell
 
 pytestmark = pytest.mark.slow
 
@@ -198,7 +201,8 @@ def test_a_process_ends_well_after(name, times):
     program, expected = PROGRAMS[name]
     done = run(program, times(40))
     assert done.returncode == expected, done.stderr[-3000:]
-    print(*(x for x in done.stdout.splitlines() if x.startswith("figure")), sep="\n")
+    for figure in re.findall("figure: (.*)", done.stdout):
+        tell(figure)
 
 
 def test_a_process_ends_well_after_a_fork(tmp_path):

@@ -10,7 +10,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from tests.helpers.memory import IS_WATCHED, MEGABYTE, Peak, resident_memory
 
-pytestmark = pytest.mark.every_executor
+pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
 
 SIZE, WORDS, LARGEST = 16, 50, 200
 SPEC = tf.TensorSpec([None], tf.int32)

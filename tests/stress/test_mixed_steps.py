@@ -14,6 +14,8 @@ from tests.failures.fault_programs import PROGRAMS
 from tests.helpers.faults import assert_nothing_lives, counted
 from tests.helpers.threads import run_in_threads
 
+pytestmark = pytest.mark.stress
+
 THREADS = 32
 EXECUTORS = ("dataflow", "batched")
 

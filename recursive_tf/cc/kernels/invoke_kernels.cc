@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/limit_error.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/push_table.h"
@@ -55,7 +56,9 @@ class InvokeOp : public RootKernel {
   void ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) override {
     std::vector<std::vector<tf::Tensor>> rows;
     std::shared_ptr<ForwardRun> run;
-    OP_REQUIRES_OK_ASYNC(ctx, OfRoot(Prepare(ctx, &rows, &run)), done);
+    OP_REQUIRES_OK_ASYNC(
+        ctx, OfRoot(CatchExceptions([&] { return Prepare(ctx, &rows, &run); })),
+        done);
     done = Traced("call", static_cast<int64_t>(rows.size()), std::move(done));
     if (rows.empty()) {
       End(ctx, run.get(), RowResults(0), done);

@@ -18,6 +18,7 @@
 #include "recursive_tf/cc/tf/call.h"
 #include "recursive_tf/cc/tf/forward_run.h"
 #include "recursive_tf/cc/tf/handles.h"
+#include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/procedures.h"
 #include "recursive_tf/cc/tf/program_run.h"
 #include "recursive_tf/cc/tf/stack_rows.h"
@@ -57,7 +58,7 @@ class MapOp : public tf::AsyncOpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("output_shapes", &output_shapes_));
     OP_REQUIRES(
         ctx,
-        num_shared_ < ctx->num_inputs() - 1 &&
+        num_shared_ >= 0 && num_shared_ < ctx->num_inputs() - 1 &&
             static_cast<int>(output_shapes_.size()) == ctx->num_outputs() - 1,
         absl::InvalidArgumentError(
             "num_shared or output_shapes do not fit the map."));
@@ -70,7 +71,9 @@ class MapOp : public tf::AsyncOpKernel {
     OP_REQUIRES_OK_ASYNC(ctx, InputList(ctx, "args", &arguments), done);
     MapHandle handle;
     std::vector<std::vector<tf::Tensor>> rows;
-    OP_REQUIRES_OK_ASYNC(ctx, SplitRowsAndShare(arguments, num_shared_, &rows),
+    OP_REQUIRES_OK_ASYNC(ctx, CatchExceptions([&] {
+                           return MakeRows(*caller, arguments, &rows);
+                         }),
                          done);
     if (rows.empty()) {
       handle.no_rows = std::move(arguments);
@@ -93,6 +96,18 @@ class MapOp : public tf::AsyncOpKernel {
   }
 
  private:
+  absl::Status MakeRows(const ActivationHandle& caller,
+                        const std::vector<tf::Tensor>& arguments,
+                        std::vector<std::vector<tf::Tensor>>* rows) const {
+    // All of them enter before one starts. If there is no room for that,
+    // nothing is made for any of them.
+    const tf::Tensor& first = arguments.front();
+    const int64_t num_rows = first.dims() == 0 ? 0 : first.dim_size(0);
+    TF_RETURN_IF_ERROR(caller.run->CheckRoom(
+        {caller.activation, callee_, site_, /*ordinal=*/0}, num_rows));
+    return SplitRowsAndShare(arguments, num_shared_, rows);
+  }
+
   absl::Status Enter(const ActivationHandle& caller, size_t row,
                      const Activation** activation) const {
     ForwardRun* const run = caller.run;

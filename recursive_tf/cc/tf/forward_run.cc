@@ -21,6 +21,23 @@ absl::Status ForwardRun::Enter(const Invocation& invocation,
                       record->activations.Describe(invocation));
 }
 
+absl::Status ForwardRun::CheckRoom(const Invocation& invocation,
+                                   int64_t num_rows) {
+  const ActivationLimits& limits = record->activations.limits();
+  const int64_t bytes =
+      program.procedures()[invocation.procedure].bytes_per_call;
+  ActivationTree::Verdict verdict = ActivationTree::Verdict::kEntered;
+  if (num_rows > 0 && limits.IsReached(num_rows - 1)) {
+    verdict = ActivationTree::Verdict::kTooMany;
+  } else if (bytes > 0 && num_rows > 0 && limits.max_bytes > 0 &&
+             num_rows > limits.max_bytes / bytes) {
+    verdict = ActivationTree::Verdict::kTooLarge;
+  }
+  if (verdict == ActivationTree::Verdict::kEntered) return absl::OkStatus();
+  return program.Stop(LimitError(verdict, limits),
+                      record->activations.Describe(invocation));
+}
+
 void ForwardRun::RecordShared() {
   for (const auto& outcomes : shared.ByHeight()) {
     std::vector<const Activation*>& activations = record->shared.emplace_back();

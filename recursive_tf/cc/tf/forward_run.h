@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_TF_FORWARD_RUN_H_
 #define RECURSIVE_TF_CC_TF_FORWARD_RUN_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +70,10 @@ class ForwardRun {
   // Makes the activation of `invocation`. If a limit is reached, stops the run
   // and returns the error, which names the path and the option to raise.
   absl::Status Enter(const Invocation& invocation, Activation** activation);
+
+  // Stops the run, and returns the error, if so many invocations, the first of
+  // which is `invocation`, cannot be entered at once.
+  absl::Status CheckRoom(const Invocation& invocation, int64_t num_rows);
 
   // Leaves the shared invocations to the gradient. REQUIRES: all is done.
   void RecordShared();

@@ -1,12 +1,11 @@
 """`rtf.LearnedPolicy`: what `rtf.learn_policy` returns."""
 
 import dataclasses
-import json
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recursive_tf.python.config_files import read_config
+from recursive_tf.python.config_files import read_config, write_config
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.learned.automaton import Automaton
 from recursive_tf.python.learned.picture import picture
@@ -80,7 +79,7 @@ class LearnedPolicy:
 
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the policy to a file, as JSON."""
-        pathlib.Path(path).write_text(json.dumps(self.config()), "utf-8")
+        write_config(path, self.config())
 
     @classmethod
     def load(cls, path: str | pathlib.Path) -> "LearnedPolicy":

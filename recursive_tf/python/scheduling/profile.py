@@ -1,7 +1,6 @@
 """`rtf.Profile`: what `rtf.profile` measured."""
 
 import dataclasses
-import json
 import os
 import pathlib
 import platform
@@ -11,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from recursive_tf.python.config_files import read_config
+from recursive_tf.python.config_files import read_config, write_config
 from recursive_tf.python.scheduling.schedule import Schedule
 
 _VERSION = 1
@@ -97,7 +96,7 @@ class Profile:
 
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the profile to a file, as JSON."""
-        pathlib.Path(path).write_text(json.dumps(self.config()), "utf-8")
+        write_config(path, self.config())
 
     @classmethod
     def load(cls, path: str | pathlib.Path) -> "Profile":

@@ -1,5 +1,6 @@
 """What the prologue gives, as outputs of functions, by number."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ class PrologueOutputs:
         self.tensors = [prologue.copy(tensor) for tensor in values]
         self._indices = {id(t): i for i, t in enumerate(self.tensors)}
         self._takers = [{self.taker_of_value(i)} for i in range(len(self.tensors))]
+        # The takers when the functions were made.
+        self._made_for: list[set[int]] | None = None
 
     def taker_of_value(self, index: int) -> int:
         """Returns the number of a value that the plan names, among takers."""
@@ -62,6 +65,8 @@ class PrologueOutputs:
 
     def make_functions(self) -> None:
         """Makes the functions that give the outputs that there are now."""
+        if self._made_for == self._takers:
+            return
         parts = late_parts(self._prologue, zip(self.tensors, self._takers, strict=True))
         self._late = self._late_part_functions(parts)  # It may want more of the rest.
         hoisted = [t for t in self.tensors if not self._prologue.is_late(t)]
@@ -70,6 +75,7 @@ class PrologueOutputs:
             extract(source.name, source.inputs, hoisted)
         )
         self._late_attributes = self._attributes_of(parts)
+        self._made_for = copy.deepcopy(self._takers)
 
     def attributes(self, graph: tf.Graph) -> dict[str, Any]:
         """Returns the prologue as attributes of an op that is added to `graph`."""
