@@ -41,6 +41,16 @@ LANGUAGES = {".py": "python", ".sh": "sh", ".c": "c", ".cc": "cpp", ".h": "cpp"}
 _LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
+def on_config(config: Any) -> Any:
+    """Adds pages that nobody has put into the navigation yet."""
+    listed = str(config.nav)
+    names = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    left = [name for name in names if f"'{name}'" not in listed]
+    if left:
+        config.nav.append({"More": left})
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Adds the pages that docs/ does not have."""
     pages = [file for file in files if file.src_uri.endswith(".md")]
