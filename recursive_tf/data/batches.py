@@ -45,9 +45,9 @@ def batches(  # noqa: PLR0913 (one for each choice)
 ) -> tf.data.Dataset:
     """Returns a dataset of batches of the trees of a forest.
 
-    A batch costs a few ops for all its trees together, and the next ones are made while
-    the last one is used. How many at once is fixed: for what follows, too,
-    `tf.data.AUTOTUNE` means all cores.
+    A batch costs a few ops, however many trees it has. The next batches are made while
+    a batch is used. How many are made at once is fixed. In the parts of the dataset
+    that follow, `tf.data.AUTOTUNE` means all cores.
 
     >>> from recursive_tf.data import generate
     >>> trees = generate("random", 10)
@@ -56,16 +56,17 @@ def batches(  # noqa: PLR0913 (one for each choice)
 
     Args:
         forest: A batch that has values.
-        batch_size: The number of trees of a batch; the most, if `max_nodes` is given.
+        batch_size: The number of trees of a batch. With `max_nodes`, the most trees.
         max_nodes: The most nodes of a batch.
-        bucket_by: Batches are of trees that are alike in this: `"nodes"`, `"depth"`, or
-            numbers, one a tree. They are in increasing order unless shuffled.
-        shuffle: Whether trees are in random order, or with `bucket_by`, batches are;
-            another one in each pass.
-        seed: Of the order. With a number, the passes over two such datasets are alike.
-            A variable, an integer or some, is read when a pass begins, and passes with
-            equal values are alike: so training that was stopped can go on.
-        drop_remainder: Whether a last batch of fewer trees is left out.
+        bucket_by: Makes batches of trees that are alike in this: `"nodes"`, `"depth"`,
+            or a number for each tree. Batches are in increasing order unless shuffled.
+        shuffle: Whether trees are in a random order, another one in each pass. With
+            `bucket_by`, batches are shuffled, and not trees.
+        seed: Of the order. If it is a number, two datasets with the same number have
+            the same orders. If it is an integer variable, it is read when a pass
+            begins, and passes with equal values have the same order. So training that
+            was stopped can go on.
+        drop_remainder: Whether to leave out a last batch that has fewer trees.
 
     Raises:
         ForestError: If neither or a wrong size is given, or a tree is larger than a

@@ -2,4 +2,4 @@
 
 
 class ForestError(ValueError):
-    """Arrays that are no forest, or a use that a forest does not allow."""
+    """Arrays are not a valid forest, or a forest is used in a wrong way."""

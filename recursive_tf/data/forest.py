@@ -23,9 +23,9 @@ from recursive_tf.data.writing import nested_of
 class Forest(tf.experimental.BatchableExtensionType):
     """A tree, or a batch of trees, as arrays with a row for each node.
 
-    The nodes of all trees stand one after the other, and a node is the number of its
-    row. So `tf.gather(forest.left, node)` is a node's left child whichever tree it is
-    in, and `rtf.SubGraph.map(forest.roots)` runs all trees.
+    The nodes of all trees stand one after the other. A node is the number of its row.
+    So `tf.gather(forest.left, node)` is the left child of a node of any tree, and
+    `rtf.SubGraph.map(forest.roots)` runs all trees.
 
     A forest has the shape of its `roots`: `[]` is one tree, and `[num_trees]` is a
     batch of them. As with a tensor, `forest[3]` is a tree, `forest[2:5]` and
@@ -36,9 +36,9 @@ class Forest(tf.experimental.BatchableExtensionType):
     Invariants, which `validate` checks:
         (1) The nodes of a tree stand together, and trees in the order of `roots`.
         (2) The children of a node are nodes of its tree.
-        (3) Every node is below its tree's root, or is it.
-        (4) No node is below itself. But for a DAG, none is the child of two.
-    Nothing is said of the order of a tree's nodes.
+        (3) Every node is the root of its tree, or is below it.
+        (4) No node is below itself. Except in a DAG, no node is the child of two.
+    The nodes of a tree may stand in any order.
 
     Attributes:
         roots: int32, `[]` or `[num_trees]`: the root of each tree.

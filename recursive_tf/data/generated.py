@@ -36,9 +36,9 @@ def generate(
 ) -> Forest:
     """Returns a batch of random binary trees of one shape.
 
-    Tokens are int32, random at leaves, -1 inside; labels are int32, random at all
-    nodes. With one number of words, trees of all shapes have the same number of nodes,
-    so that speeds can be compared (Jeong et al., EuroSys 2018, section 6.2).
+    Tokens are int32: random at leaves, and -1 at inner nodes. Labels are int32, and
+    random. Trees with the same number of words have the same number of nodes in all
+    shapes, so that speeds can be compared (Jeong et al., EuroSys 2018, section 6.2).
 
     >>> generate("linear", 1, words=4).with_children().children.to_list()
     [[], [], [1, 0], [], [3, 2], [], [5, 4]]
@@ -48,9 +48,10 @@ def generate(
             the left part is one word. `"moderate"`: no part has less than a quarter.
             `"random"`: words are split anywhere.
         num_trees: How many, at least 1.
-        words: Of each tree; of a range, each tree has a number drawn from it.
-        vocabulary: Tokens are from 0 to one less.
-        classes: Labels are from 0 to one less.
+        words: The number of words of each tree. From a range, a number is drawn for
+            each tree.
+        vocabulary: The number of different tokens, which begin at 0.
+        classes: The number of different labels, which begin at 0.
         seed: Of the random generator.
 
     Raises:
@@ -140,8 +141,8 @@ def generate_from_grammar(
 ) -> Forest:
     """Returns a batch of trees of a probabilistic context-free grammar.
 
-    Tokens and labels are strings. Labels are symbols; a node with one word alone has it
-    as its token, as in `read_ptb`.
+    Tokens and labels are strings. The label of a node is its symbol. A node whose only
+    child is a word has this word as its token, as in `read_ptb`.
 
     >>> grammar = {"S": [(1, ["N", "V"])], "N": [(1, ["dogs"])], "V": [(1, ["bark"])]}
     >>> generate_from_grammar(grammar, 1)[0]

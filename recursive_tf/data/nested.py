@@ -47,13 +47,15 @@ def from_nested(trees: Iterable[Any], binary: bool | None = None) -> Forest:
     >>> forest.to_nested()[0]
     ['a', ['b', 'c']]
 
-    Depth is no limit. Lists that are one object become nodes of their own.
+    Trees may be of any depth. If one list object stands in two places, it becomes two
+    nodes.
 
     Args:
         trees: Each a node: a token, a list of nodes, or a dictionary with any of
             "token", "label", "children", and features, which all nodes then have.
-        binary: Whether nodes get left and right children, or else lists of them. Not
-            given: left and right, if every node has no child or two.
+        binary: If True, nodes get a left and a right child. If False, they get a list
+            of children. If None, they get left and right if every node has no child or
+            two.
 
     Raises:
         ForestError: If something is no node; with its tree and its place in it.

@@ -40,9 +40,9 @@ def load_vectors(
 ) -> Vectors:
     """Reads the vectors of the words of a vocabulary, and prints how many are there.
 
-    Words without one get random ones, uniform from -0.05 to 0.05; 0, which stands for
-    no word, gets zeros. Words of the file that the vocabulary does not have are not
-    parsed.
+    A word without a vector in the file gets a random one, uniform from -0.05 to 0.05.
+    The number 0, which means "no word", gets zeros. Words of the file that are not in
+    the vocabulary are skipped.
 
     Args:
         path: Of a text file, plain or gzip: a word and its numbers a line, with spaces

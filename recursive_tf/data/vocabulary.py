@@ -25,9 +25,9 @@ def vocabulary(
 ) -> tf.keras.layers.StringLookup:
     """Returns a layer that numbers the words of some trees.
 
-    The empty word, which nodes without a token have, is 0; a word that is not known is
-    1; the others follow, the most frequent first, and of equally frequent ones in the
-    order of their bytes.
+    The number 0 is the empty word, which nodes without a token have. The number 1 is
+    any unknown word. Known words follow, the most frequent first. Equally frequent
+    words are in the order of their bytes.
 
     >>> from recursive_tf.data import from_nested
     >>> trees = from_nested([["so", ["so", "good"]]])

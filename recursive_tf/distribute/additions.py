@@ -19,8 +19,9 @@ _SUMS = (keras.metrics.Mean, keras.metrics.Sum)
 def add_at_once(model: Model) -> Model:
     """Makes steps of workers that do not wait for each other lose no additions.
 
-    What a step adds to the optimizer's counter and to metrics that are means or sums,
-    the loss among them, is added where the variable is. Other metrics stay as they are.
+    Steps add to the optimizer's counter, and to metrics that are means or sums, among
+    them the loss. These additions are made where the variable is. Other metrics stay as
+    they are.
 
     Args:
         model: Compiled.

@@ -38,10 +38,10 @@ def wait_for_cluster(
 ) -> tf.train.ClusterSpec:
     """Returns the cluster when all of its processes are there.
 
-    Call it before you make a MultiWorkerMirroredStrategy, or start the server or the
-    coordinator of a ParameterServerStrategy, in each process. Evaluators are not waited
-    for. It also lets TensorFlow exchange gradients in large pieces, and this process
-    keep the memory for them.
+    Call it in each process, before you make a MultiWorkerMirroredStrategy, or start the
+    server or the coordinator of a ParameterServerStrategy. It does not wait for
+    evaluators. It also makes TensorFlow exchange gradients in large pieces, and makes
+    this process keep the memory for them.
 
     Args:
         cluster_resolver: From `tf.distribute.cluster_resolver`; if None, the

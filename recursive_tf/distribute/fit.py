@@ -22,10 +22,10 @@ Logs = dict[str, tf.Tensor]
 def enable_fit(model: Model) -> Model:
     """Lets `fit` and `evaluate` of a model take forests under its strategy.
 
-    The strategy is that in whose scope the model was made: MirroredStrategy or
-    MultiWorkerMirroredStrategy. `model.steps_per_execution` may be set. What callbacks
-    see after each step are metrics of this worker's replicas; at the end of an epoch
-    they are of all.
+    The strategy is the one in whose scope the model was made: a MirroredStrategy or a
+    MultiWorkerMirroredStrategy. `model.steps_per_execution` may be set. After each
+    step, callbacks see the metrics of this worker's replicas. At the end of an epoch,
+    they see those of all replicas.
 
     Args:
         model: With all its variables, compiled.

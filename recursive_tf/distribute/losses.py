@@ -10,12 +10,13 @@ from recursive_tf.distribute.sums import sum_over_replicas
 def mean_over_trees(total: tf.Tensor, num_trees: Any) -> tf.Tensor:
     """Returns the loss of a replica's trees, for `compute_loss` of a `keras.Model`.
 
-    Its gradients, summed over replicas, are those of the mean over the trees of all of
-    them, also where replicas have unequally many or none: N replicas learn as one does
-    that has all trees. Its value is such that the mean that Keras reports is this mean.
+    Its gradients, summed over all replicas, are those of the mean over all trees. This
+    holds even if replicas have different numbers of trees, or none. So N replicas learn
+    what one replica learns that has all trees. The mean that Keras reports is this
+    mean, too.
 
-    Keras's own losses are means of the means of replicas: the same only where all have
-    equally many trees.
+    Keras's own losses are means of the replicas' means. That is the same only if all
+    replicas have the same number of trees.
 
     >>> float(mean_over_trees(tf.constant(6.0), 3))
     2.0

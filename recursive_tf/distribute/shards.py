@@ -27,18 +27,19 @@ def shards(
     """Returns a distributed dataset, which gives each replica a share of each batch.
 
     A synchronous step waits for the replica that has the most work. TensorFlow's own
-    `experimental_distribute_dataset` cuts batches as they come; here the shards of a
-    batch have about the same number of nodes, and the same number of trees but for one.
-    Every replica gets a shard in each step. Where there are more replicas than trees,
-    some are empty.
+    `experimental_distribute_dataset` cuts a batch in its order. Here, the shards of a
+    batch have about the same number of nodes, and numbers of trees that differ by one
+    at most. Every replica gets a shard in each step. If there are more replicas than
+    trees, some shards are empty.
 
     >>> from recursive_tf import data
     >>> trees = data.generate("random", 10)
     >>> [len(batch) for batch in shards(data.batches(trees, 4))]  # Of one replica.
     [4, 4, 2]
 
-    The dataset has to be the same for every worker: shuffle it with a seed. A worker
-    reads all of it, but of that of `rtf.data.batches` only the trees that are its own.
+    The dataset must be the same for every worker, so shuffle it with a seed. A worker
+    reads the whole dataset. If `rtf.data.batches` made it, a worker reads only the
+    trees of its own shards.
 
     Args:
         dataset: Of batches for all replicas together: a `Forest`, or a tuple that

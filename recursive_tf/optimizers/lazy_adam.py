@@ -14,10 +14,10 @@ from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target
 class LazyAdam(SparseOptimizer):
     """Adam that only touches the rows of a table that have a gradient.
 
-    A row that nobody looked up stays as it is, with its moments. Keras's Adam lets the
-    moments of all rows fade in each step, and moves all rows by them: so the two differ
-    where a row is not looked up, and are the same where all are. Several look-ups of
-    one row are one gradient, their sum.
+    A row that a step did not look up stays as it is, and so do its moments. Keras's
+    Adam differs here: in each step it lets the moments of all rows fade, and moves all
+    rows by them. If a step looks up all rows, both compute the same. If it looks up a
+    row several times, the row has one gradient, their sum.
 
     Kingma, Ba. Adam: A Method for Stochastic Optimization. ICLR 2015, algorithm 1 in
     the order of its section 2, of each row when it has a gradient.

@@ -11,11 +11,11 @@ from recursive_tf.distribute.sums import sum_over_replicas
 
 @keras.saving.register_keras_serializable("recursive_tf")
 class LossScaleOptimizer(keras.optimizers.LossScaleOptimizer):
-    """`keras.optimizers.LossScaleOptimizer`, by what all replicas have.
+    """`keras.optimizers.LossScaleOptimizer`, by the gradients of all replicas.
 
-    Where a gradient of any replica is not finite, no replica takes the step. Keras asks
-    the first one alone: what others have then goes into all variables, and workers that
-    decide differently wait for each other without end.
+    If a gradient of any replica is not finite, no replica takes the step. Keras's own
+    looks at the first replica only. Then gradients of others that are not finite go
+    into all variables, and workers that decide differently wait for each other forever.
 
     >>> from recursive_tf.optimizers import LazyAdam, LossScaleOptimizer
     >>> LossScaleOptimizer(LazyAdam(0.01), initial_scale=256.0).initial_scale

@@ -14,10 +14,10 @@ from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target
 class SparseAdagrad(SparseOptimizer):
     """AdaGrad that only touches the rows of a table that have a gradient.
 
-    It is what `keras.optimizers.Adagrad` computes where each row of a table is looked
-    up at most once a step: rows that nobody looked up have no gradient, and AdaGrad
-    leaves them. Here it costs the rows that were looked up, not the table; and several
-    look-ups of one row are one gradient, their sum.
+    If a step looks up each row of a table at most once, it computes the same as
+    `keras.optimizers.Adagrad`: a row without a gradient stays as it is. Here, a step
+    costs only the rows that it looked up, and not the whole table. If a step looks up a
+    row several times, the row has one gradient, their sum.
 
     Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and
     Stochastic Optimization. JMLR 2011; the diagonal form.

@@ -5,15 +5,20 @@ import re
 from tests.helpers import messages
 from tests.helpers.pages import DOCS
 
-# What a user gets of these is all on the page; of ForestError, ValueError and TypeError
-# it has those that need more words than they bring along.
+# What a user gets of these is all on the page.
 PYTHON = {
     "CannotBatchError",
     "ClusterError",
+    "ForestError",
     "ImportError",
+    "IndexError",
+    "MalformedError",
     "NotImplementedError",
+    "ReadError",
     "RuntimeError",
     "SubGraphError",
+    "TypeError",
+    "ValueError",
 }
 CC = {"OutOfRangeError", "ResourceExhaustedError", "UnimplementedError"}
 # What no program brings about but by a fault of the library, or a damaged file.
@@ -25,6 +30,9 @@ FAULTS = (
     "is not in its list of",
     "nothing was written to its list",
     "how long its list is, is not known",
+    "its gradient function returns shape",
+    "Its axis is computed",
+    "of … arrays",
 )
 # Of letters: what says less is put together elsewhere, e.g. f"{what} {why}".
 LEAST = 12

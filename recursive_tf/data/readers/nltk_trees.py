@@ -13,14 +13,15 @@ from recursive_tf.data.tree import Tree
 def from_nltk(trees: Iterable[Any], binary: bool | None = None) -> Forest:
     """Returns a batch of `nltk.Tree`s, e.g. `nltk.corpus.treebank.parsed_sents()`.
 
-    A node with one word alone has it as its token, so parts of speech are labels of
-    words. Other words become leaves with the label `""`; those with a tag, as nltk's
-    chunkers return them, `("dog", "NN")`, have that as their label.
+    A node whose only child is a word has this word as its token. So the label of a word
+    is its part of speech. Other words become leaves with the label `""`. Words with a
+    tag, as nltk's chunkers return them, `("dog", "NN")`, have the tag as their label.
 
     Args:
         trees: At least one.
-        binary: Whether nodes get left and right children, or else lists of them. Not
-            given: left and right, if every node has no child or two.
+        binary: If True, nodes get a left and a right child. If False, they get a list
+            of children. If None, they get left and right if every node has no child or
+            two.
 
     Raises:
         ForestError: If something is neither an `nltk.Tree` nor a word, alone or with a

@@ -17,13 +17,14 @@ _VERSION = 1
 class LearnedPolicy:
     """Which block is launched in which state of a program, as trials have found.
 
-    A value for `rtf.Options(policy=...)`, of the program from which it was learned or
-    of another definition of it: it knows blocks by their procedures and stages,
-    whatever the SubGraphs are called. It goes into a SavedModel with the program.
+    It is a value for `rtf.Options(policy=...)`. It is for the program from which it was
+    learned, or for another definition of this program. It knows blocks by their
+    procedures and stages, and not by the names of SubGraphs. A SavedModel has it with
+    the program.
 
-    Print it for the automaton. In a state that it does not know the batched executor
-    does as with the policy "critical_path". Results are the same under any policy, but
-    for rounding.
+    Print it to see the automaton. In a state that it does not know, the batched
+    executor follows the policy "critical_path". Results are the same under any policy,
+    except for rounding.
 
     Source: ED-Batch (Chen et al. 2023), section 2.
 

@@ -33,16 +33,17 @@ def profile(
 ) -> Profile:
     """Measures a function under TensorFlow's schedule, and under those of teams.
 
-    Tried are all numbers of executors of equally many threads that take all cores, and
-    one thread alone. The function is called about 16 + `repeats` times under each.
+    It tries each number of executors that, with the same number of threads each, take
+    all cores. It also tries a single thread. It calls the function about 16 + `repeats`
+    times under each schedule.
 
         profile = rtf.profile(step, batch)
         print(profile)
         step = rtf.parallel(step, profile.schedule)
 
-    A `tf.function` that trains goes on training while it is measured: give it a copy of
-    the model, or restore it. Other programs that run meanwhile make the figures
-    useless.
+    A `tf.function` that trains goes on training while it is measured. So measure it
+    with a copy of the model, or restore the model. Close other programs: with them, the
+    figures are useless.
 
     Source: Graphi (Tang et al. 2018), section 4.2.
 

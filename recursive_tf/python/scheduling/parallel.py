@@ -15,15 +15,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 def parallel(function: F, schedule: Schedule) -> F:
     """Returns a function that runs the graphs of another one by a schedule.
 
-    It takes and returns what `function` does, with the same values. Call it eagerly:
-    what it calls runs as a whole by the schedule, gradients that are computed in it
-    included.
+    It takes and returns what `function` does, with the same values. Call it eagerly.
+    Then everything in it runs by the schedule, also the gradients that it computes.
 
         step = rtf.parallel(step, rtf.profile(step, batch).schedule)
         step(batch)
 
-    Results differ by rounding, where an operation adds up in another order on another
-    number of threads.
+    Results may differ by rounding, because an operation may add up in another order on
+    another number of threads.
 
     Args:
         function: A `tf.function`, a function of a SavedModel, or a Python function

@@ -13,10 +13,10 @@ MOST_THREADS = 1024
 class Schedule:
     """Runs independent operations at the same time, each on a team of threads.
 
-    TensorFlow gives all operations that are ready to one pool, and each large one is
-    split among all cores. Here there are several teams, with cores of their own, and
-    each operation runs on one of them. That pays where a graph has many operations at
-    once that are too small for all cores.
+    TensorFlow gives all operations that are ready to one pool of threads, and splits
+    each large one among all cores. Here, there are several teams with cores of their
+    own, and each operation runs on one team. That pays where a graph has many
+    operations at once that are too small for all cores.
 
     `rtf.Schedule()` is TensorFlow's own schedule. `rtf.profile` finds out which one is
     fastest for a function, and gives it as `profile.schedule`.
@@ -25,13 +25,14 @@ class Schedule:
 
     Attributes:
         executors: How many teams there are, and so how many operations run at once.
-            "auto" leaves it to TensorFlow, `threads` as well.
+            With "auto", which `threads` must then be too, TensorFlow decides.
         threads: How many threads of a team compute at once.
-        order: What a team takes of what is ready. "critical_path" is the operation
-            with the longest way to the end of the graph, by measured times: the first
-            runs measure. "first_come" is what has been ready for the longest time.
-        pinned: Whether each team stays on cores of its own, as long as there are as
-            many cores as threads. Leave it out where other programs use the cores.
+        order: Which ready operation a team takes next. "critical_path" takes the one
+            with the longest way to the end of the graph, by times that the first runs
+            measure. "first_come" takes the one that has been ready for the longest
+            time.
+        pinned: Whether each team stays on cores of its own, if there are as many cores
+            as threads. Use False where other programs use the cores.
     """
 
     executors: int | Literal["auto"] = "auto"

@@ -55,7 +55,7 @@ def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
       is the operand's tensor with rows in front, `[N, ...]`. `block.shared(op, index,
       inputs)` is input `index` if it is the same for all activations; if it is not,
       this refuses the op. `block.add_like(op, tensors)` adds the same op for other
-      inputs. `block.once(function, *operands)` computes something once a root call.
+      inputs. `block.once(function, *operands)` computes something once per root call.
     - `op`, as it was traced for one activation. It has the attributes, and the shapes
       of the outputs.
     - `inputs`, an `rtf.Operand` each. `.is_row` says whether activations have values of
