@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.figures import tell
 from tests.helpers.memory import IS_WATCHED, MEGABYTE, Peak, resident_memory
 
 pytestmark = [pytest.mark.every_executor, pytest.mark.stress]
@@ -54,7 +55,7 @@ def train(executor):
     return train
 
 
-def test_memory_is_flat_over_forests_of_changing_size(train, request):
+def test_memory_is_flat_over_forests_of_changing_size(train, executor, request):
     rng = np.random.default_rng(0)
 
     def run(steps):
@@ -68,13 +69,14 @@ def test_memory_is_flat_over_forests_of_changing_size(train, request):
     run(steps // 2)
     warm = resident_memory()
     run(steps)
-    if not IS_WATCHED:
-        assert resident_memory() - warm < 4 * MEGABYTE
+    growth = (resident_memory() - warm) / MEGABYTE
+    tell(f"{growth:.1f} MB more after {steps} training steps, executor {executor}")
+    assert IS_WATCHED or growth < 4
 
 
 @pytest.mark.skipif(IS_WATCHED, reason="a sanitizer takes memory of its own")
 @pytest.mark.parametrize("trains", [False, True], ids=["run", "train"])
-def test_what_a_root_call_takes_is_near_its_limit_of_bytes(trains):
+def test_what_a_root_call_takes_is_near_its_limit_of_bytes(trains, executor):
     limit = 64 * MEGABYTE
     options = rtf.Options(max_bytes=limit, max_depth=None)
     with rtf.SubGraph("endless", options=options) as endless:
@@ -91,7 +93,10 @@ def test_what_a_root_call_takes_is_near_its_limit_of_bytes(trains):
     assert_reached(step)  # What is made once.
     peak = Peak()
     assert_reached(step)
-    assert limit / 4 < peak.get() < 2 * limit
+    share = peak.get() / limit
+    what = "training" if trains else "a call"
+    tell(f"{what} takes {share:.2f} of max_bytes, executor {executor}")
+    assert 0.25 < share < 2
 
 
 def assert_reached(step):
