@@ -56,7 +56,7 @@ PARTS = {
     ),
     "schedules": Part(
         "simulated schedules of all that runs in several threads, each from a seed",
-        20,
+        10,
         (("tools/core_tests.py", "--filter=Simulated*"),),
         {"RECURSIVE_TF_SCHEDULES": "{100000}"},
     ),
