@@ -105,7 +105,7 @@ PARTS = {
     ),
     "sizes": Part(
         "trees of 10^6 nodes, chains of 10^6 calls, batches of 10^5 trees",
-        15,
+        25,
         (_tests("tests/sizes", "--large"),),
     ),
     "programs": Part(
