@@ -75,8 +75,8 @@ PARTS = {
     ),
     "interrupts": Part(
         "Ctrl-C in a script, at random moments",
-        12,
-        (_tests("tests/processes", "-k", "interrupts", "--times={10000}"),),
+        15,
+        (_tests("tests/processes", "-k", "interrupts", "--times={3000}"),),
     ),
     "processes": Part(
         "forks, exits, signals, imports, a second copy of the library",
