@@ -56,7 +56,7 @@ PARTS = {
     ),
     "schedules": Part(
         "simulated schedules of all that runs in several threads, each from a seed",
-        20,
+        10,
         (("tools/core_tests.py", "--filter=Simulated*"),),
         {"RECURSIVE_TF_SCHEDULES": "{100000}"},
     ),
@@ -75,8 +75,8 @@ PARTS = {
     ),
     "interrupts": Part(
         "Ctrl-C in a script, at random moments",
-        12,
-        (_tests("tests/processes", "-k", "interrupts", "--times={10000}"),),
+        15,
+        (_tests("tests/processes", "-k", "interrupts", "--times={3000}"),),
     ),
     "processes": Part(
         "forks, exits, signals, imports, a second copy of the library",
@@ -105,7 +105,7 @@ PARTS = {
     ),
     "sizes": Part(
         "trees of 10^6 nodes, chains of 10^6 calls, batches of 10^5 trees",
-        15,
+        25,
         (_tests("tests/sizes", "--large"),),
     ),
     "programs": Part(
