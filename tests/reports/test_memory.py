@@ -69,7 +69,7 @@ def run_step(policy):
     with tf.GradientTape() as tape:
         roots = tree.map(forest.roots)
     assert None not in tape.gradient(roots, cell.trainable_variables)
-    row_bytes = kept_row_bytes(root_call_of(tree).compilation)
+    row_bytes = kept_row_bytes(root_call_of(tree).compilation_of(mapped=False))
     forward = explanation.forward
     rows = [
         all_of - shared
