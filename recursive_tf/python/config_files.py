@@ -1,10 +1,9 @@
 """Files that hold a value as JSON, as its `config` gives it."""
 
-import contextlib
 import json
 import os
 import pathlib
-import tempfile
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,17 +46,13 @@ def write_config(path: str | os.PathLike[str], config: Mapping[str, Any]) -> Non
     """
     path = pathlib.Path(path)
     text = json.dumps(config)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        with open(handle, "w", encoding="utf-8") as file:
+        with beside.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.fchmod(file.fileno(), 0o666 & ~mask)
-        os.replace(name, path)
+        beside.replace(path)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
+        beside.unlink(missing_ok=True)
         raise
