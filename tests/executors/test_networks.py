@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.derivatives import curvatures, differentiated
 from tests.helpers.profiles import ops_in_profile
 
 BATCH, STEPS, UNITS = 3, 12, 5
@@ -45,14 +46,7 @@ def define(kernel, **choices):
 
 
 def gradients_of(run, kernel):
-    @tf.function(autograph=False)
-    def step(inputs):
-        with tf.GradientTape() as tape:
-            tape.watch(inputs)
-            loss = run(inputs)
-        return [loss, *tape.gradient(loss, [inputs, kernel])]
-
-    return step
+    return tf.function(differentiated(run, kernel), autograph=False)
 
 
 def root_ops(step, *arguments):
@@ -81,19 +75,13 @@ def test_so_are_those_of_a_map(executor, kernel, inputs):
 @in_both
 def test_so_is_a_gradient_of_the_gradient(executor, kernel, inputs):
     def second(run):
-        @tf.function(autograph=False)
-        def step(x):
-            with tf.GradientTape() as outer:
-                with tf.GradientTape() as inner:
-                    loss = run(x)
-                norm = tf.reduce_sum(inner.gradient(loss, kernel) ** 2)
-            return outer.gradient(norm, kernel)
+        step = tf.function(lambda x: curvatures(run, x, [kernel]), autograph=False)
+        return step(inputs[0])
 
-        return step
-
-    found = second(define(kernel, executor=executor))(inputs[0])
-    expected = second(lambda x: network(kernel, x))(inputs[0])
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+    found = second(define(kernel, executor=executor))
+    expected = second(lambda x: network(kernel, x))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
 @in_both

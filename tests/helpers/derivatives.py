@@ -3,6 +3,18 @@
 import tensorflow as tf
 
 
+def differentiated(run, *variables):
+    """Returns a function of x to y = run(x), and the gradients by x and variables."""
+
+    def function(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = run(x)
+        return [y, *tape.gradient(y, [x, *variables])]
+
+    return function
+
+
 def curvatures(function, x, variables):
     """Returns the gradients of the squared gradients of a sum, by x and variables.
 

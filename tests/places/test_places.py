@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.derivatives import differentiated
 from tests.helpers.threads import run_in_threads
 from tests.helpers.unrolled import assert_close, define_repeat, unroll
 from tests.language.features import feature
@@ -31,18 +32,6 @@ def runs(step):
     """A recursion of a number, three deep, and the loop that it unrolls to."""
     repeat = define_repeat(step)
     return lambda x: repeat(3, x), lambda x: unroll(step, 3, x)
-
-
-def differentiated(run, w):
-    """Returns a function of x to y, and the gradients of y by x and by w."""
-
-    def function(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = run(x)
-        return [y, *tape.gradient(y, [x, w])]
-
-    return function
 
 
 def assert_all_close(found, expected):
