@@ -37,6 +37,8 @@ def dense(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
 class TreeLSTM:
     """benchmarks/works/treelstm.py."""
 
+    num_states = 2
+
     def __init__(self, weights: Weights) -> None:
         self._w = weights
 
@@ -61,6 +63,8 @@ def _h_and_c(o: tf.Tensor, c: tf.Tensor) -> State:
 
 class OneLayer:
     """benchmarks/works/treernn.py, and treefc.py, which has another activation."""
+
+    num_states = 1
 
     def __init__(
         self, weights: Weights, activation: Callable[[tf.Tensor], tf.Tensor]
@@ -162,40 +166,51 @@ class RecursiveTF:
         return loss, dict(zip(self._weights, norms, strict=True))
 
     def _loss(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
-        h, labels = self._states(nodes, roots)
-        w = self._weights
-        logits = tf.matmul(h, w["logits_kernel"]) + w["logits_bias"]
+        logits, labels = self._logits(nodes, roots)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
         return tf.reduce_sum(losses) / tf.cast(tf.size(roots), tf.float32)
 
-    def _states(
+    def _logits(
         self, nodes: tf.Tensor, roots: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns h of all nodes that have a loss, and their labels."""
+        """Returns the logits of all nodes that have a loss, and their labels."""
         at_nodes = self._recursion.loss_at == "nodes"
         lefts, rights, words, labels = tf.unstack(nodes)
         is_leaf = lefts < 0
-        with rtf.SubGraph(self._recursion.name, **self._how) as tree_net:
+        h = tf.TensorSpec([self._recursion.hidden], tf.float32)
+        state_of_node = (h,) * self._cell.num_states
+        with rtf.SubGraph(
+            self._recursion.name, output_signature=state_of_node, **self._how
+        ) as tree_net:
             node = tree_net.input(tf.int32)
 
-            def leaf() -> State:
-                word = tf.gather(words, node)
-                return self._cell.leaf(tf.gather(self._weights["embedding"], word))
+            def with_logits(state: State) -> tuple[State, tf.Tensor | None]:
+                if not at_nodes:
+                    return state, None
+                w = self._weights
+                return state, dense(state[0], w["logits_kernel"], w["logits_bias"])
 
-            def internal() -> State:
+            def leaf() -> Any:
+                word = tf.gather(words, node)
+                x = tf.gather(self._weights["embedding"], word)
+                return with_logits(self._cell.leaf(x))
+
+            def internal() -> Any:
                 left = tree_net(tf.gather(lefts, node))
                 right = tree_net(tf.gather(rights, node))
-                return self._cell.internal(left, right)
+                return with_logits(self._cell.internal(left, right))
 
-            state = tf.cond(tf.gather(is_leaf, node), leaf, internal)
+            state, logits = tf.cond(tf.gather(is_leaf, node), leaf, internal)
             if at_nodes:
-                tree_net.push("h", state[0], index=node, size=tf.size(words))
+                tree_net.push("logits", logits, index=node, size=tf.size(words))
             tree_net.output(state)
         if at_nodes:
             _, pushed = tree_net.map(roots, with_pushed=True)
-            return pushed["h"], labels
-        state = tree_net.map(roots)
-        return state[0], tf.gather(labels, roots)
+            return pushed["logits"], labels
+        h_of_roots = tree_net.map(roots)[0]
+        w = self._weights
+        logits = tf.matmul(h_of_roots, w["logits_kernel"]) + w["logits_bias"]
+        return logits, tf.gather(labels, roots)
 
 
 def _update_of(optimizer: str, variables: list[tf.Variable]) -> Callable[..., None]:

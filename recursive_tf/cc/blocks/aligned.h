@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <new>
 
 #include "recursive_tf/cc/base/faults.h"
+#include "recursive_tf/cc/base/memory_pool.h"
 
 namespace recursive_tf {
 
@@ -18,12 +18,10 @@ class AlignedBuffer {
   // Returns place for so many numbers; what was there is lost if it grows.
   T* Get(int64_t size) {
     if (size <= size_) return memory_.get();
-    const int64_t num_bytes = size * static_cast<int64_t>(sizeof(T));
-    const int64_t rounded = (num_bytes + kAlignment - 1) / kAlignment;
-    auto* const made =
-        static_cast<T*>(std::aligned_alloc(kAlignment, rounded * kAlignment));
+    auto* const made = static_cast<T*>(
+        MemoryPool::Global().Take(static_cast<size_t>(size) * sizeof(T)));
     if (Faults::Global().Strikes(Faults::Kind::kAllocation)) {
-      std::free(made);
+      MemoryPool::Global().Give(made);
       throw std::bad_alloc();
     }
     if (made == nullptr) throw std::bad_alloc();
@@ -35,10 +33,8 @@ class AlignedBuffer {
   const T* data() const { return memory_.get(); }
 
  private:
-  static constexpr int64_t kAlignment = 64;
-
   struct Free {
-    void operator()(T* memory) const { std::free(memory); }
+    void operator()(T* memory) const { MemoryPool::Global().Give(memory); }
   };
 
   std::unique_ptr<T, Free> memory_;

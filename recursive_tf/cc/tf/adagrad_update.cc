@@ -14,8 +14,10 @@
 #include "recursive_tf/cc/base/row_groups.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
 #include "recursive_tf/cc/tf/locked_variables.h"
+#include "recursive_tf/cc/tf/team_of.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -29,11 +31,11 @@ namespace tf = tensorflow;
 
 namespace {
 
-// What threads take at a time, in numbers: all that one is computed with fits
-// the first cache.
+// What is updated at a time, in numbers: all that one is computed with fits the
+// first cache.
 constexpr int64_t kBlock = 1024;
-// About the cycles for one number: it is read three times and written twice.
-constexpr int64_t kCyclesANumber = 4;
+// What a thread takes at a time, in numbers: some microseconds of work.
+constexpr int64_t kPart = 16 * kBlock;
 
 // Gives a variable memory that nobody else reads.
 absl::Status Own(tf::OpKernelContext* ctx, tf::Var* variable) {
@@ -106,7 +108,7 @@ template <typename T>
 class AdagradUpdate {
  public:
   AdagradUpdate(const AdagradSpec* spec, tf::OpKernelContext* ctx)
-      : spec_(*spec), ctx_(*ctx) {}
+      : spec_(*spec), ctx_(*ctx), team_(TeamOf(ctx)) {}
 
   absl::Status Run() {
     TF_RETURN_IF_ERROR(AddVariables(0, 2 * spec_.num_variables));
@@ -116,7 +118,12 @@ class AdagradUpdate {
     for (int i = 0; i < spec_.num_variables; ++i) {
       TF_RETURN_IF_ERROR(AddSpans(i, &spans));
     }
-    RunInParallel(spans.size(), kBlock, [&](int64_t i) { Update(spans[i]); });
+    // Whatever is wrong is found before anything changes.
+    for (int i = 0; i < spec_.num_tables; ++i) {
+      TF_RETURN_IF_ERROR(CheckTable(i));
+    }
+    team_.Run(static_cast<int64_t>(spans.size()),
+              [&](int64_t i) { Update(spans[i]); });
     for (int i = 0; i < spec_.num_tables; ++i) {
       TF_RETURN_IF_ERROR(UpdateRows(i));
     }
@@ -131,19 +138,6 @@ class AdagradUpdate {
       TF_RETURN_IF_ERROR(variables_.Add(&ctx_, tf::HandleFromInput(&ctx_, i)));
     }
     return absl::OkStatus();
-  }
-
-  template <typename Work>
-  void RunInParallel(size_t count, int64_t numbers_each,
-                     const Work& work) const {
-    if (count == 0) return;
-    ctx_.device()->tensorflow_cpu_worker_threads()->workers->ParallelFor(
-        static_cast<int64_t>(count),
-        tf::thread::ThreadPool::SchedulingParams::Adaptive(numbers_each *
-                                                           kCyclesANumber),
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) work(i);
-        });
   }
 
   // Checks a variable and its sums, and makes them ours.
@@ -180,9 +174,9 @@ class AdagradUpdate {
                                ctx_.input(3 * spec_.num_variables + index),
                                &all));
     const int64_t size = numbers.NumElements();
-    for (int64_t i = 0; i < size; i += kBlock) {
+    for (int64_t i = 0; i < size; i += kPart) {
       spans->push_back({all.variable + i, all.sum + i, all.gradient + i,
-                        std::min(kBlock, size - i), all.rates});
+                        std::min(kPart, size - i), all.rates});
     }
     return absl::OkStatus();
   }
@@ -210,14 +204,29 @@ class AdagradUpdate {
                      ", has the shape ", gradient.DebugString(), "."));
   }
 
+  // Where a table stands among variables, and its sums.
+  size_t TableAt(int index) const {
+    return static_cast<size_t>(2) * spec_.num_variables + index;
+  }
+  size_t SumsAt(int index) const { return TableAt(index) + spec_.num_tables; }
+  // The inputs with rows of a gradient; those with their numbers are as far
+  // behind as there are tables.
+  int RowsAt(int index) const {
+    return FirstTable() + 2 * spec_.num_tables + index;
+  }
+
+  absl::Status CheckTable(int index) {
+    TF_RETURN_IF_ERROR(Prepare(TableAt(index), SumsAt(index)));
+    return CheckRows(TableAt(index), ctx_.input(RowsAt(index)),
+                     ctx_.input(RowsAt(index) + spec_.num_tables));
+  }
+
   absl::Status UpdateRows(int index) {
-    const auto table = static_cast<size_t>(2) * spec_.num_variables + index;
-    const size_t sum = table + static_cast<size_t>(spec_.num_tables);
-    TF_RETURN_IF_ERROR(Prepare(table, sum));
-    const int first = FirstTable() + 2 * spec_.num_tables + index;
+    const size_t table = TableAt(index);
+    const size_t sum = SumsAt(index);
+    const int first = RowsAt(index);
     const tf::Tensor& rows = ctx_.input(first);
     const tf::Tensor& indices = ctx_.input(first + spec_.num_tables);
-    TF_RETURN_IF_ERROR(CheckRows(table, rows, indices));
     // Readers copy what they read, as for TensorFlow's own updates of rows.
     variables_[table].copy_on_read_mode.store(true);
     variables_[sum].copy_on_read_mode.store(true);
@@ -229,8 +238,15 @@ class AdagradUpdate {
     TF_RETURN_IF_ERROR(SetSpan(table, sum, rows,
                                ctx_.input(first + 2 * spec_.num_tables), &all));
     all.size = rows.NumElements() / num_places;
-    RunInParallel(groups.heads().size(), all.size, [&](int64_t i) {
-      UpdateRow(groups, groups.heads()[i], numbers, all);
+    const auto num_heads = static_cast<int64_t>(groups.heads().size());
+    const int64_t heads_each =
+        std::max<int64_t>(1, kPart / std::max<int64_t>(1, all.size));
+    team_.Run((num_heads + heads_each - 1) / heads_each, [&](int64_t part) {
+      const int64_t begin = part * heads_each;
+      for (int64_t i = begin; i < std::min(num_heads, begin + heads_each);
+           ++i) {
+        UpdateRow(groups, groups.heads()[i], numbers, all);
+      }
     });
     return absl::OkStatus();
   }
@@ -276,6 +292,7 @@ class AdagradUpdate {
 
   const AdagradSpec& spec_;
   tf::OpKernelContext& ctx_;
+  Team team_;
   // Those of `spec_` and their sums, then the tables and theirs.
   LockedVariables<tf::mutex_lock> variables_;
   // As often as threads take numbers.

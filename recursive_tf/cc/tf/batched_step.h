@@ -1,13 +1,12 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_STEP_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_STEP_H_
 
-#include <functional>
 #include <memory>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/make_executor.h"
+#include "recursive_tf/cc/tf/team_of.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/cancellation.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -23,12 +22,7 @@ class BatchedStep {
         parent_(root->cancellation_manager()),
         cancellation_(ChildOf(parent_)),
         args_(StepOf(root)),
-        team_(root->device()->tensorflow_cpu_worker_threads()->num_threads,
-              [root](std::function<void()> run) {
-                root->device()
-                    ->tensorflow_cpu_worker_threads()
-                    ->workers->Schedule(std::move(run));
-              }) {
+        team_(TeamOf(root)) {
     args_.cancellation_manager = cancellation_.get();
     if (root->runner() != nullptr) args_.runner = *root->runner();
   }

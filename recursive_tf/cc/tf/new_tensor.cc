@@ -1,13 +1,17 @@
 #include "recursive_tf/cc/tf/new_tensor.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <new>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "recursive_tf/cc/base/faults.h"
+#include "recursive_tf/cc/base/memory_pool.h"
+#include "tensorflow/core/framework/allocator.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -18,6 +22,26 @@ namespace recursive_tf {
 namespace tf = tensorflow;
 
 namespace {
+
+// Takes memory from the pool of this process.
+class PoolAllocator : public tf::Allocator {
+ public:
+  std::string Name() override { return "recursive_tf"; }
+  void* AllocateRaw(size_t alignment, size_t num_bytes) override {
+    // TensorFlow asks for no more for any tensor.
+    if (alignment > MemoryPool::kAlignment) return nullptr;
+    return MemoryPool::Global().Take(num_bytes);
+  }
+  void DeallocateRaw(void* memory) override {
+    MemoryPool::Global().Give(memory);
+  }
+};
+
+tf::Tensor Make(tf::DataType dtype, const tf::TensorShape& shape) {
+  // It outlives all tensors.
+  static tf::Allocator* const allocator = new PoolAllocator;
+  return tf::Tensor(allocator, dtype, shape);
+}
 
 bool HasMemory(const tf::Tensor& tensor) {
   return tensor.IsInitialized() &&
@@ -35,7 +59,7 @@ absl::Status NewTensor(tf::DataType dtype, absl::Span<const int64_t> sizes,
 
 absl::Status NewTensorOfShape(tf::DataType dtype, const tf::TensorShape& shape,
                               tf::Tensor* made) {
-  *made = tf::Tensor(dtype, shape);
+  *made = Make(dtype, shape);
   if (HasMemory(*made)) return absl::OkStatus();
   *made = tf::Tensor();
   return absl::ResourceExhaustedError(
@@ -44,7 +68,7 @@ absl::Status NewTensorOfShape(tf::DataType dtype, const tf::TensorShape& shape,
 }
 
 tf::Tensor NewTensorOrThrow(tf::DataType dtype, const tf::TensorShape& shape) {
-  tf::Tensor made(dtype, shape);
+  tf::Tensor made = Make(dtype, shape);
   if (!HasMemory(made)) throw std::bad_alloc();
   return made;
 }

@@ -1,0 +1,105 @@
+#include "recursive_tf/cc/base/memory_pool.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace recursive_tf {
+namespace {
+
+constexpr size_t kMuch = size_t{1} << 30;
+
+TEST(MemoryPoolTest, WhatIsTakenIsAlignedAndLargeEnough) {
+  MemoryPool pool(kMuch);
+  std::vector<size_t> sizes = {0, 1, 63, 64, 65, 511, 512, 513, 575, 576, 577};
+  for (size_t size = 1000; size < (size_t{32} << 20); size = size * 7 / 5) {
+    sizes.push_back(size);
+  }
+  for (const size_t size : sizes) {
+    void* const memory = pool.Take(size);
+    ASSERT_NE(memory, nullptr) << size;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % MemoryPool::kAlignment, 0U);
+    std::memset(memory, 1, size);
+    pool.Give(memory);
+  }
+}
+
+TEST(MemoryPoolTest, RoundsUpByAnEighthAtMost) {
+  size_t last = 0;
+  for (size_t size = 1; size < (size_t{40} << 20); size += 1 + size / 50) {
+    const size_t rounded = MemoryPool::RoundedUp(size);
+    EXPECT_GE(rounded, size);
+    EXPECT_LE(rounded, size + size / 8 + MemoryPool::kAlignment) << size;
+    EXPECT_GE(rounded, last) << size;
+    last = rounded;
+  }
+}
+
+TEST(MemoryPoolTest, WhatIsGivenBackIsTakenAgainTheLastFirst) {
+  MemoryPool pool(kMuch);
+  void* const a = pool.Take(1000);
+  void* const b = pool.Take(1000);
+  EXPECT_NE(a, b);
+  pool.Give(a);
+  pool.Give(b);
+  EXPECT_EQ(pool.num_kept(), 2 * MemoryPool::RoundedUp(1000));
+  EXPECT_EQ(pool.Take(MemoryPool::RoundedUp(1000)), b);
+  EXPECT_EQ(pool.Take(999), a);
+  EXPECT_EQ(pool.num_kept(), 0U);
+  pool.Give(a);
+  pool.Give(b);
+  pool.Give(nullptr);
+}
+
+TEST(MemoryPoolTest, KeepsNoMoreThanItMay) {
+  MemoryPool pool(10'000);
+  std::vector<void*> taken(100);
+  for (void*& each : taken) each = pool.Take(1024);
+  for (void* const each : taken) pool.Give(each);
+  EXPECT_GT(pool.num_kept(), 0U);
+  EXPECT_LE(pool.num_kept(), 10'000U);
+}
+
+TEST(MemoryPoolTest, WhatIsTooLargeForAClassIsNotKept) {
+  MemoryPool pool(kMuch);
+  void* const memory = pool.Take(size_t{100} << 20);
+  ASSERT_NE(memory, nullptr);
+  pool.Give(memory);
+  EXPECT_EQ(pool.num_kept(), 0U);
+}
+
+TEST(MemoryPoolTest, GivesNoneWhereThereIsNone) {
+  MemoryPool pool(kMuch);
+  EXPECT_EQ(pool.Take(std::numeric_limits<size_t>::max()), nullptr);
+  EXPECT_EQ(pool.Take(std::numeric_limits<size_t>::max() / 2), nullptr);
+}
+
+TEST(MemoryPoolTest, ThreadsTakeAndGiveWhatOthersTook) {
+  MemoryPool pool(size_t{1} << 20);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&pool, t] {
+      std::vector<unsigned char*> mine(8, nullptr);
+      for (int i = 0; i < 5000; ++i) {
+        unsigned char*& memory = mine[i % mine.size()];
+        if (memory != nullptr) {
+          EXPECT_EQ(int{memory[0]}, t);
+          pool.Give(memory);
+        }
+        memory = static_cast<unsigned char*>(pool.Take(64 + i * 37 % 3000));
+        memory[0] = static_cast<unsigned char>(t);
+      }
+      for (unsigned char* const memory : mine) pool.Give(memory);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(pool.num_kept(), size_t{2} << 20);
+}
+
+}  // namespace
+}  // namespace recursive_tf
