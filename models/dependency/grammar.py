@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from models.dependency.building import forest_of_heads
 from models.dependency.edges import NONE
+from models.running.splits import belongs_to
 from recursive_tf.data import Forest
 
 
@@ -70,16 +71,25 @@ class Word(NamedTuple):
     right: Sequence["Word"] = ()
 
 
-def generate_sentences(num_trees: int, seed: int) -> Forest:
-    """Returns random dependency trees, the same for the same arguments."""
+def generate_sentences(num_trees: int, seed: int, split: str | None = None) -> Forest:
+    """Returns random dependency trees, the same for the same arguments.
+
+    Args:
+        num_trees: How many.
+        seed: For the random generator.
+        split: Leaves out sentences of all other splits (`models.running.splits`).
+    """
     rng = random.Random(seed)
     words: list[str] = []
     heads: list[int] = []
     sizes = []
-    for _ in range(num_trees):
+    while len(sizes) < num_trees:
         before = len(words)
         _write(_Speaker(rng).sentence(), words, heads)
-        sizes.append(len(words) - before)
+        if split is None or belongs_to(split, " ".join(words[before:])):
+            sizes.append(len(words) - before)
+        else:
+            del words[before:], heads[before:]
     return forest_of_heads(words, heads, sizes)
 
 

@@ -21,7 +21,7 @@ def read_trees(settings: DependencySettings, split: str) -> Forest:
         rtf.data.ReadError: If a file is not there, or has something that is no tree.
     """
     if settings.data is None:
-        trees = generate_sentences(GENERATED[split], settings.seed_of(split))
+        trees = generate_sentences(GENERATED[split], settings.seed, split)
         return trees[: settings.limit_trees]
     brackets = pathlib.Path(settings.data) / f"{split}.txt"
     if brackets.exists():

@@ -17,6 +17,7 @@ from models.running import settings as all_settings
 from models.running.files import RunError, replaced, writing
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
+from models.running.splits import SPLITS
 from models.running.start import existing_run, settings_of, start
 from models.running.task import Task
 from models.running.training import EVALUATION_BATCH
@@ -29,7 +30,7 @@ _MODE = flags.DEFINE_enum(
     "print what the model says of each argument, or of each line of the standard "
     "input. export: write a SavedModel.",
 )
-_SPLIT = flags.DEFINE_enum("split", "dev", all_settings.SPLITS, "To evaluate.")
+_SPLIT = flags.DEFINE_enum("split", "dev", SPLITS, "To evaluate.")
 _SVG = flags.DEFINE_string("svg", None, "Where to draw the trees of --mode=predict.")
 _EXPORT_DIR = flags.DEFINE_string(
     "export_dir", None, "Folder of the SavedModel. [<checkpoint_dir>/saved_model]"

@@ -13,7 +13,6 @@ from models.running.files import RunError, damaged, replaced
 
 EXECUTORS = ("auto", "batched", "dataflow")
 STRATEGIES = ("none", "mirrored", "multi_worker", "parameter_server")
-SPLITS = ("train", "dev", "test")
 
 
 def setting(
@@ -76,10 +75,6 @@ class Settings:
     num_workers: int = setting(
         int, "Devices, or processes that are started here.", minimum=1, default=2
     )
-
-    def seed_of(self, split: str) -> int:
-        """Returns the seed of a split that is generated."""
-        return self.seed + SPLITS.index(split)
 
 
 Chosen = TypeVar("Chosen", bound=Settings)

@@ -16,6 +16,7 @@ import random
 from typing import Any
 
 import recursive_tf as rtf
+from models.running.splits import is_for_test
 
 OPERATORS = {
     "and": operator.and_,
@@ -29,7 +30,9 @@ NUM_CLASSES = 3
 LITERALS = {"false": FALSE, "true": TRUE}
 
 
-def generate_expressions(num_trees: int, depths: range, seed: int) -> rtf.data.Forest:
+def generate_expressions(
+    num_trees: int, depths: range, seed: int, split: str | None = None
+) -> rtf.data.Forest:
     """Returns random expressions, the same for the same arguments.
 
     Args:
@@ -38,9 +41,15 @@ def generate_expressions(num_trees: int, depths: range, seed: int) -> rtf.data.F
             given one of these depths, drawn evenly. An operator and its pair are two
             steps down, so a tree has twice the depth of its expression.
         seed: For the random generator.
+        split: "dev" and "test" have no expression in common, with any two seeds. Those
+            to learn from have to be of other depths.
     """
     rng = random.Random(seed)
-    trees = [_expression(rng.choice(depths), rng) for _ in range(num_trees)]
+    trees: list[dict[str, Any]] = []
+    while len(trees) < num_trees:
+        tree = _expression(rng.choice(depths), rng)
+        if split in (None, "train") or is_for_test(str(tree)) == (split == "test"):
+            trees.append(tree)
     return rtf.data.from_nested(trees)
 
 

@@ -36,7 +36,7 @@ def read_trees(settings: SentimentSettings, split: str) -> Forest:
 
 def _generated(settings: SentimentSettings, split: str) -> Forest:
     number, depths = GENERATED[split]
-    return expressions.generate_expressions(number, depths, settings.seed_of(split))
+    return expressions.generate_expressions(number, depths, settings.seed, split)
 
 
 def _reviews(file: pathlib.Path, settings: SentimentSettings) -> Forest:

@@ -76,7 +76,7 @@ def test_what_is_drawn_is_up_to_the_seed(trained, capsys):
 
 
 def test_words_that_occur_once_are_unknown(trained):
-    trees = generate_sentences(SMALL["limit_trees"], seed=0)
+    trees = generate_sentences(SMALL["limit_trees"], seed=0, split="train")
     words, counts = np.unique(trees.tokens.numpy(), return_counts=True)
     known = set(trained.load_words().get_vocabulary(include_special_tokens=False))
     assert known == {w.decode() for w in words[counts > 1]}
