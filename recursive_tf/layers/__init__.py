@@ -1,7 +1,9 @@
 """Keras layers over forests: cells of trees, and the layer that runs any cell."""
 
+from recursive_tf.layers.bidirectional_tree_encoder import BidirectionalTreeEncoder
 from recursive_tf.layers.child_sum_tree_lstm import ChildSumTreeLSTMCell
 from recursive_tf.layers.export import export
+from recursive_tf.layers.gated_cell import LSTMState
 from recursive_tf.layers.lattice_cell import LatticeCell, LatticeInputs
 from recursive_tf.layers.lattice_gru import LatticeGRUCell, LatticeGRUState
 from recursive_tf.layers.lattice_lstm import LatticeLSTMCell, LatticeState
@@ -11,7 +13,7 @@ from recursive_tf.layers.nary_tree_lstm import NaryTreeLSTMCell
 from recursive_tf.layers.rntn import RNTNCell
 from recursive_tf.layers.sequence_encoder import SequenceEncoder
 from recursive_tf.layers.td_tree_lstm import EDGES, TDTreeLSTMCell
-from recursive_tf.layers.tree_cell import LSTMState, TreeCell
+from recursive_tf.layers.tree_cell import TreeCell
 from recursive_tf.layers.tree_encoder import ForestInput, TreeEncoder
 from recursive_tf.layers.tree_gru import TreeGRUCell
 from recursive_tf.layers.tree_lstm import TreeLSTMCell
@@ -19,6 +21,7 @@ from recursive_tf.layers.tree_rnn import TreeRNNCell
 
 __all__ = [
     "EDGES",
+    "BidirectionalTreeEncoder",
     "ChildSumTreeLSTMCell",
     "ForestInput",
     "LSTMState",

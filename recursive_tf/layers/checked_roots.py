@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from recursive_tf.layers.node_cell import NodeCell
 
 
-def checked_roots(forest: Forest, cell: NodeCell, name: str, *, dag: bool) -> tf.Tensor:
+def checked_roots(
+    forest: Forest, cell: NodeCell | None, name: str, *, dag: bool
+) -> tf.Tensor:
     """Returns the roots of a forest, whose links are looked at when they are used.
 
     Child indices come from data. One that is out of range, or that leads back to its
@@ -21,7 +23,7 @@ def checked_roots(forest: Forest, cell: NodeCell, name: str, *, dag: bool) -> tf
 
     Args:
         forest: A tree or a batch of trees.
-        cell: What a node computes, of how many children.
+        cell: What a node computes, of how many children; None if of none of them.
         name: Of the SubGraph that runs over them.
         dag: Whether nodes may share children. Without a memo a shared child is called
             once for each way that leads to it, and there may be 2^depth of them.
@@ -34,6 +36,8 @@ def checked_roots(forest: Forest, cell: NodeCell, name: str, *, dag: bool) -> tf
         links = []
         children = forest.children.values
         splits = forest.children.row_splits
+    count = None if cell is None else cell.num_children
+    may_miss = cell is not None and cell.may_miss_children
     checked: tf.Tensor = library.recursive_checked_roots(
         forest.roots,
         forest.sizes,
@@ -41,8 +45,8 @@ def checked_roots(forest: Forest, cell: NodeCell, name: str, *, dag: bool) -> tf
         children,
         splits,
         shared=dag,
-        num_children=-1 if cell.num_children is None else cell.num_children,
-        may_miss=cell.may_miss_children,
+        num_children=-1 if count is None else count,
+        may_miss=may_miss,
         subgraph=name,
     )
     return checked

@@ -7,8 +7,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.cell import product
+from recursive_tf.layers.gated_cell import LSTMState
 from recursive_tf.layers.node_lstm import NodeLSTMCell
-from recursive_tf.layers.tree_cell import LSTMState, lstm_state, product
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -35,8 +36,8 @@ class ChildSumTreeLSTMCell(NodeLSTMCell):
         """Makes the weights for x of this length."""
         super().build(x_shape)
         units = self.units
-        self.recurrent_kernel = self.kernel("recurrent_kernel", units, 3 * units)
-        self.forget_kernel = self.kernel("forget_kernel", units, units)
+        self.recurrent_kernel = self.recurrent("recurrent_kernel", units, 3 * units)
+        self.forget_kernel = self.recurrent("forget_kernel", units, units)
 
     def call(self, children: LSTMState, x: tf.Tensor | None) -> LSTMState:
         """Returns the state of a node; those of its children are [k, units] each."""
@@ -44,6 +45,6 @@ class ChildSumTreeLSTMCell(NodeLSTMCell):
         h = self.recurrent_dropout(children.h)
         of_sum = product(tf.reduce_sum(h, 0), self.recurrent_kernel)
         i, o, u = tf.split(tf.concat(iou_of_x, 0) + of_sum, 3)
-        f = tf.sigmoid(tf.matmul(h, self.forget_kernel) + f_of_x)
-        c = tf.sigmoid(i) * tf.tanh(u) + tf.reduce_sum(f * children.c, 0)
-        return lstm_state(o, c)
+        f = self.recurrent_activation(tf.matmul(h, self.forget_kernel) + f_of_x)
+        c = self.candidate(i, u) + tf.reduce_sum(f * children.c, 0)
+        return self.lstm_state(o, c)

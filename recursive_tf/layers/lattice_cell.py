@@ -8,13 +8,15 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.data import Forest
+from recursive_tf.layers.cell import plus, product
+from recursive_tf.layers.gated_cell import GatedCell
 from recursive_tf.layers.lookup import look_up
-from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
+from recursive_tf.layers.tree_cell import TreeCell, size_of_x
 
 IS_WORD = "is_word"
 
 
-class LatticeCell(TreeCell):
+class LatticeCell(GatedCell, TreeCell):
     """A cell of lattices, for `TreeEncoder(cell, dag=True)`, because they are graphs.
 
     A node is a position between characters or a word. The children of a position are
@@ -40,7 +42,7 @@ class LatticeCell(TreeCell):
         """Makes the weights of links, for x of this length, the mark included."""
         size, units = size_of_x(x_shape) - 1, self.units
         self.link_x_kernel = self.kernel("link_x_kernel", size, units)
-        self.link_c_kernel = self.kernel("link_c_kernel", units, units)
+        self.link_c_kernel = self.recurrent("link_c_kernel", units, units)
         self.link_bias = self.bias("link_bias", units)
 
     def mixed(
@@ -61,9 +63,9 @@ class LatticeCell(TreeCell):
             is_word: Which of them are words, 1 or 0: [k].
         """
         marks = is_word[:, tf.newaxis]
-        of_x = product(vector, self.link_x_kernel) + self.link_bias
-        links = tf.sigmoid(tf.matmul(memories, self.link_c_kernel) + of_x)
-        shares = marks * tf.exp(links)
+        of_x = plus(product(vector, self.link_x_kernel), self.link_bias)
+        links = tf.matmul(memories, self.link_c_kernel) + of_x
+        shares = marks * tf.exp(self.recurrent_activation(links))
         words = tf.exp(gate) * candidate + tf.reduce_sum(shares * memories, 0)
         words /= tf.exp(gate) + tf.reduce_sum(shares, 0)
         before = tf.reduce_sum((1 - marks) * memories, 0)

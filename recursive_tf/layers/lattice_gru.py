@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.cell import plus, product
 from recursive_tf.layers.lattice_cell import LatticeCell
-from recursive_tf.layers.tree_cell import product, size_of_x
+from recursive_tf.layers.tree_cell import size_of_x
 
 
 class LatticeGRUState(NamedTuple):
@@ -76,8 +77,10 @@ class LatticeGRUCell(LatticeCell):
         gates = self._gates(vector, h, self.word_kernel, self.word_bias)
         reset, update = tf.split(gates, 2)
         both = tf.concat([vector, reset * h], 0)
-        candidate = product(both, self.word_candidate_kernel) + self.word_candidate_bias
-        return (1 - update) * h + update * tf.tanh(candidate)
+        candidate = plus(
+            product(both, self.word_candidate_kernel), self.word_candidate_bias
+        )
+        return (1 - update) * h + update * self.activation(candidate)
 
     def _position(
         self, vector: tf.Tensor, h: tf.Tensor, children: LatticeGRUState
@@ -86,11 +89,11 @@ class LatticeGRUCell(LatticeCell):
         reset, update = tf.split(gates, 2)
         both = tf.concat([vector, reset * h], 0)
         candidate = product(both, self.position_candidate_kernel)
-        candidate = tf.tanh(candidate + self.position_candidate_bias)
+        candidate = self.activation(plus(candidate, self.position_candidate_bias))
         return self.mixed(vector, update, candidate, children.h, children.is_word)
 
     def _gates(
         self, vector: tf.Tensor, h: tf.Tensor, kernel: Any, bias: Any
     ) -> tf.Tensor:
         both = tf.concat([vector, self.recurrent_dropout(h)], 0)
-        return tf.sigmoid(product(both, kernel) + bias)
+        return self.recurrent_activation(plus(product(both, kernel), bias))

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.cell import plus, product
 from recursive_tf.layers.lattice_cell import LatticeCell
-from recursive_tf.layers.tree_cell import product, size_of_x
+from recursive_tf.layers.tree_cell import size_of_x
 
 
 class LatticeState(NamedTuple):
@@ -79,15 +80,17 @@ class LatticeLSTMCell(LatticeCell):
         return LatticeState(new_h, new_c, is_word)
 
     def _word(self, both: tf.Tensor, c: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        i, f, g = tf.split(product(both, self.word_kernel) + self.word_bias, 3)
-        new = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+        i, f, g = tf.split(plus(product(both, self.word_kernel), self.word_bias), 3)
+        new = self.recurrent_activation(f) * c + self.candidate(i, g)
         return tf.zeros_like(new), new
 
     def _position(
         self, both: tf.Tensor, vector: tf.Tensor, children: LatticeState
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        i, o, g = tf.split(product(both, self.position_kernel) + self.position_bias, 3)
+        gates = plus(product(both, self.position_kernel), self.position_bias)
+        i, o, g = tf.split(gates, 3)
+        gate = self.recurrent_activation
         new = self.mixed(
-            vector, tf.sigmoid(i), tf.tanh(g), children.c, children.is_word
+            vector, gate(i), self.activation(g), children.c, children.is_word
         )
-        return tf.sigmoid(o) * tf.tanh(new), new
+        return gate(o) * self.activation(new), new

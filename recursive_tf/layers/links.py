@@ -37,6 +37,24 @@ def children_of(forest: Forest, cell: NodeCell, state: Any) -> VisitChildren:
     )
 
 
+def with_parents(forest: Forest) -> Forest:
+    """Returns a forest in which what is below a node are its parents.
+
+    Args:
+        forest: Whose children are nodes of it.
+    """
+    children = forest.with_children().children
+    order = tf.argsort(children.values, stable=True)
+    rows = tf.cast(children.value_rowids(), tf.int32)
+    count = forest.num_nodes
+    parents = tf.RaggedTensor.from_row_lengths(
+        tf.gather(rows, order),
+        tf.math.bincount(children.values, minlength=count, maxlength=count),
+        validate=False,
+    )
+    return forest.replace(left=None, right=None, children=parents)
+
+
 def _visit(encode: SubGraph, child: tf.Tensor) -> Any:
     return encode(child)
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
+from recursive_tf.layers.cell import plus, product
+from recursive_tf.layers.tree_cell import TreeCell, size_of_x
 from recursive_tf.layers.tree_rnn import check_leaf_size
 
 
@@ -45,9 +46,9 @@ class MVRNNCell(TreeCell):
         """Makes the weights."""
         units = self.units
         check_leaf_size(self, size_of_x(x_shape), units + units * units)
-        self.vector_kernel = self.kernel("vector_kernel", 2 * units, units)
+        self.vector_kernel = self.recurrent("vector_kernel", 2 * units, units)
         self.vector_bias = self.bias("vector_bias", units)
-        self.matrix_kernel = self.kernel("matrix_kernel", 2 * units, units)
+        self.matrix_kernel = self.recurrent("matrix_kernel", 2 * units, units)
 
     def leaf(self, x: tf.Tensor) -> MVState:
         """Returns the state of a leaf."""
@@ -62,8 +63,10 @@ class MVRNNCell(TreeCell):
             product(self.recurrent_dropout(left.vector), right.columns),
             product(self.recurrent_dropout(right.vector), left.columns),
         ]
-        vector = product(tf.concat(changed, 0), self.vector_kernel) + self.vector_bias
+        vector = plus(
+            product(tf.concat(changed, 0), self.vector_kernel), self.vector_bias
+        )
         # Column by column, so that all columns of all nodes that wait are rows of one
         # product.
         both = tf.concat([left.columns, right.columns], 1)
-        return MVState(tf.tanh(vector), tf.matmul(both, self.matrix_kernel))
+        return MVState(self.activation(vector), tf.matmul(both, self.matrix_kernel))

@@ -7,8 +7,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.cell import product
+from recursive_tf.layers.gated_cell import LSTMState
 from recursive_tf.layers.node_lstm import NodeLSTMCell
-from recursive_tf.layers.tree_cell import LSTMState, lstm_state, product
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -37,7 +38,7 @@ class NaryTreeLSTMCell(NodeLSTMCell):
         Args:
             units: The length of h and of c.
             num_children: How many children a node has at most.
-            **kwargs: Of `TreeCell`.
+            **kwargs: Of `NodeLSTMCell`: `inputs_at`, and what `GatedCell` takes.
 
         Raises:
             ValueError: If `num_children` is not positive.
@@ -51,7 +52,7 @@ class NaryTreeLSTMCell(NodeLSTMCell):
         """Makes the weights for x of this length."""
         super().build(x_shape)
         units, count = self.units, self.num_children
-        self.recurrent_kernel = self.kernel(
+        self.recurrent_kernel = self.recurrent(
             "recurrent_kernel", count * units, (3 + count) * units
         )
 
@@ -61,10 +62,10 @@ class NaryTreeLSTMCell(NodeLSTMCell):
         h = self.recurrent_dropout(tf.concat([child.h for child in children], 0))
         parts = tf.split(product(h, self.recurrent_kernel), 3 + self.num_children)
         i, o, u = (a + b for a, b in zip(iou_of_x, parts[:3], strict=True))
-        c = tf.sigmoid(i) * tf.tanh(u)
+        c = self.candidate(i, u)
         for f_of_children, child in zip(parts[3:], children, strict=True):
-            c += tf.sigmoid(f_of_x + f_of_children) * child.c
-        return lstm_state(o, c)
+            c += self.recurrent_activation(f_of_x + f_of_children) * child.c
+        return self.lstm_state(o, c)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make the cell."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import keras
@@ -20,7 +20,8 @@ class NodeCell:
     A cell is a Keras layer with two methods: `leaf(x)` returns the state of a leaf, and
     `call(children, x)` that of a node over others. It may say with attributes
     `num_children` (2), `may_miss_children` (False) and `inputs_at` ("leaves"), and with
-    a method `output_of(state)`; in brackets, what holds if it does not.
+    a method `output_of(state)`, which returns a tensor
+    or a structure of them; in brackets, what holds if it does not.
 
     Attributes:
         layer: The cell.
@@ -68,13 +69,13 @@ class NodeCell:
         """
         return self.layer(children, x)
 
-    def output(self, state: Any) -> tf.Tensor:
+    def output(self, state: Any) -> Any:
         """Returns what a state shows to the outside: its first tensor by default."""
         if self.has_own_output:
             return self.layer.output_of(state)
-        return tf.nest.flatten(state)[0]
+        return self._first(state)
 
-    def build(self, x: tf.TensorSpec) -> tuple[Any, tf.TensorSpec]:
+    def build(self, x: tf.TensorSpec) -> tuple[Any, Any]:
         """Makes the cell's variables, and those of layers in it.
 
         Args:
@@ -84,7 +85,8 @@ class NodeCell:
             The specs of a state and of an output.
 
         Raises:
-            ValueError: If `call` returns another state than `leaf`.
+            ValueError: If `call` returns another state than `leaf`, or if a state is a
+                dict and the cell does not say what its output is.
         """
         if not self.layer.built and type(self.layer).build is not _NO_BUILD:
             self.layer.build(tuple(x.shape))
@@ -96,6 +98,18 @@ class NodeCell:
             found = specs_of(lambda states: self.internal(states, None), children)
         self._check_same(found, state)
         return state, specs_of(self.output, state)
+
+    def _first(self, state: Any) -> tf.Tensor:
+        first = state
+        while isinstance(first, (tuple, list, Mapping)):
+            if isinstance(first, Mapping) and len(first) > 1:
+                raise ValueError(
+                    f"A state of {self.layer.name} is a dict of {sorted(first)}, which "
+                    "has no first tensor. Give the cell a method output_of(state) that "
+                    "returns the output."
+                )
+            first = next(iter(_parts(first)))
+        return tf.nest.flatten(first)[0]
 
     def _specs_of_children(self, state: Any) -> Any:
         if self.num_children is not None:
@@ -116,6 +130,10 @@ class NodeCell:
                 f"call(children, x) {found}. Return the same structure, shapes and "
                 "dtypes."
             )
+
+
+def _parts(state: Any) -> Iterable[Any]:
+    return state.values() if isinstance(state, Mapping) else state
 
 
 _NO_BUILD = keras.layers.Layer.build

@@ -6,18 +6,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from recursive_tf.layers.tree_cell import (
-    LSTMState,
-    TreeCell,
-    lstm_state,
-    product,
-    size_of_x,
-)
+from recursive_tf.layers.cell import product
+from recursive_tf.layers.gated_cell import GatedCell, LSTMState
+from recursive_tf.layers.tree_cell import TreeCell, size_of_x
 
 INPUTS_AT = ("leaves", "nodes")
 
 
-class NodeLSTMCell(TreeCell):
+class NodeLSTMCell(GatedCell, TreeCell):
     """A TreeLSTM whose gates i, o, u and f get a part of x, and parts of children.
 
     So a node without children has i, o and u of x alone. A node that takes no x, where
@@ -30,7 +26,7 @@ class NodeLSTMCell(TreeCell):
         Args:
             units: The length of h and of c.
             inputs_at: Which nodes take x: all "nodes", or only "leaves".
-            **kwargs: Of `TreeCell`.
+            **kwargs: Of `GatedCell`.
 
         Raises:
             ValueError: If `inputs_at` is another word.
@@ -49,13 +45,17 @@ class NodeLSTMCell(TreeCell):
     def leaf(self, x: tf.Tensor) -> LSTMState:
         """Returns the state of a node without children."""
         i, o, u, _ = self.gates_of_x(x)
-        return lstm_state(o, tf.sigmoid(i) * tf.tanh(u))
+        return self.lstm_state(o, self.candidate(i, u))
 
     def gates_of_x(self, x: tf.Tensor | None) -> list[tf.Tensor]:
         """Returns the biases of i, o, u and f, [units] each, with what x adds."""
-        gates = self.gate_bias + (
-            0 if x is None else product(self.dropout(x), self.input_kernel)
-        )
+        of_x = None if x is None else product(self.dropout(x), self.input_kernel)
+        if self.gate_bias is not None:
+            gates = self.gate_bias + (0 if of_x is None else of_x)
+        elif of_x is not None:
+            gates = of_x
+        else:
+            gates = tf.zeros([4 * self.units], self.compute_dtype)
         return tf.split(gates, 4)  # type: ignore[no-any-return]
 
     def get_config(self) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
 from recursive_tf.layers.checked_roots import checked_roots
-from recursive_tf.layers.links import children_of
+from recursive_tf.layers.links import children_of, with_parents
 from recursive_tf.python.options import Options
 from recursive_tf.python.subgraphs.subgraph import SubGraph
 
@@ -19,69 +20,127 @@ if TYPE_CHECKING:
 OUTPUT = "output"
 
 
-def encode_forest(  # noqa: PLR0913 (what a recursion is made of)
-    forest: Forest,
-    cell: NodeCell,
-    input_of: Callable[[tf.Tensor], Any],
-    state: Any,
-    *,
-    name: str,
-    executor: str = "auto",
-    options: Options | None = None,
-    return_nodes: bool = False,
-    dag: bool = False,
-) -> tf.Tensor:
-    """Runs a cell over every node of a forest.
+@dataclasses.dataclass(frozen=True)
+class Recursion:
+    """A cell, ready to run over any forest.
 
-    Args:
-        forest: A tree or a batch of trees.
+    Attributes:
         cell: What a node computes.
-        input_of: Returns what a node takes, by its number, in the body.
         state: The specs of a state.
         name: Of the SubGraph.
         executor: Of the SubGraph.
         options: Of the SubGraph.
-        return_nodes: Whether to return the outputs of all nodes, not of the roots.
+        return_state: Whether to return states behind the outputs.
         dag: Whether nodes may share children, which are then evaluated once.
-
-    Returns:
-        [num_trees, ...], or [...] for a tree, or [num_nodes, ...] for all nodes.
     """
-    choices: dict[str, Any] = {"executor": executor, "options": options}
-    visit_children = children_of(forest, cell, state)
-    is_leaf = forest.is_leaf
-    encode = SubGraph(
-        name,
-        output_signature=state,
-        memo=(lambda node: node) if dag else None,
-        **choices,
-    )
-    with encode:
-        node = encode.input(tf.int32)
 
-        def leaf() -> Any:
-            return cell.leaf(input_of(node))
+    cell: NodeCell
+    state: Any
+    name: str
+    executor: str = "auto"
+    options: Options | None = None
+    return_state: bool = False
+    dag: bool = False
 
-        def internal() -> Any:
-            x = input_of(node) if cell.takes_x_inside else None
-            return cell.internal(visit_children(encode, node), x)
+    def of_roots(self, forest: Forest, input_of: Callable[[tf.Tensor], Any]) -> Any:
+        """Returns outputs of roots: [num_trees, ...], or [...] for a tree.
 
-        found = tf.cond(tf.gather(is_leaf, node), leaf, internal)
-        if return_nodes:
+        Args:
+            forest: A tree or a batch of trees.
+            input_of: Returns what a node takes, by its number, in the body.
+        """
+        encode = self._subgraph(self.name, shared=self.dag)
+        state_of = self._body(forest, forest.is_leaf, input_of)
+        with encode:
+            encode.output(state_of(encode, encode.input(tf.int32)))
+        roots = checked_roots(forest, self.cell, self.name, dag=self.dag)
+        if forest.shape.rank == 0:
+            return self._shown(encode(roots))
+        return self._all_shown(encode.map(roots))
+
+    def of_nodes(self, forest: Forest, input_of: Callable[[tf.Tensor], Any]) -> Any:
+        """Returns outputs of all nodes: [num_nodes, ...]; arguments as `of_roots`."""
+        encode = self._subgraph(self.name, shared=self.dag)
+        state_of = self._body(forest, forest.is_leaf, input_of)
+        with encode:
+            node = encode.input(tf.int32)
+            found = state_of(encode, node)
+            shown = self._shown(found)
             size = forest.num_nodes
-            encode.push(OUTPUT, cell.output(found), index=node, size=size)
-        encode.output(found)
-
-    roots = checked_roots(forest, cell, name, dag=dag)
-    is_batch = bool(forest.shape.rank)
-    run = encode.map if is_batch else encode
-    if return_nodes:
+            for number, part in enumerate(tf.nest.flatten(shown)):
+                encode.push(f"{OUTPUT}_{number}", part, index=node, size=size)
+            encode.output(found)
+        roots = checked_roots(forest, self.cell, self.name, dag=self.dag)
+        run = encode.map if forest.shape.rank else encode
         _, pushed = run(roots, with_pushed=True)
-        return pushed[OUTPUT]
-    of_roots = run(roots)
-    if not is_batch or not cell.has_own_output:
-        return cell.output(of_roots)
-    # A cell's own output is written for one state.
-    with SubGraph(f"{name}_output", **choices) as output:
-        output.output(cell.output(output.input(state)))
-    return output.map(of_roots)
+        count = len(tf.nest.flatten(shown))
+        parts = [pushed[f"{OUTPUT}_{number}"] for number in range(count)]
+        return tf.nest.pack_sequence_as(shown, parts)
+
+    def going_down(self, forest: Forest, input_of: Callable[[tf.Tensor], Any]) -> Any:
+        """Returns outputs of all nodes, each of which is made of its parents.
+
+        The cell takes these as it does children, and a root as it does a leaf.
+        """
+        roots = checked_roots(forest, None, self.name, dag=self.dag)
+        with tf.control_dependencies([roots]):
+            turned = with_parents(forest)
+        # Made of the roots, so that no optimizer takes the check of links away.
+        starts = tf.reshape(roots, [-1, 1])
+        begins = tf.scatter_nd(
+            starts, tf.ones_like(starts[:, 0], tf.bool), [forest.num_nodes]
+        )
+        # All nodes are asked for at once, and children share their parent.
+        encode = self._subgraph(self.name, shared=True)
+        state_of = self._body(turned, begins, input_of)
+        with encode:
+            encode.output(state_of(encode, encode.input(tf.int32)))
+        return self._all_shown(encode.map(tf.range(forest.num_nodes)))
+
+    def _subgraph(self, name: str, *, shared: bool = False) -> SubGraph:
+        return SubGraph(
+            name,
+            output_signature=self.state,
+            memo=(lambda node: node) if shared else None,
+            executor=self.executor,
+            options=self.options,
+        )
+
+    def _body(
+        self,
+        forest: Forest,
+        is_leaf: tf.Tensor,
+        input_of: Callable[[tf.Tensor], Any],
+    ) -> Callable[[SubGraph, tf.Tensor], Any]:
+        """Returns what gives the state of a node, in the body of a SubGraph."""
+        cell = self.cell
+        visit_children = children_of(forest, cell, self.state)
+
+        def state_of(encode: SubGraph, node: tf.Tensor) -> Any:
+            def leaf() -> Any:
+                return cell.leaf(input_of(node))
+
+            def internal() -> Any:
+                x = input_of(node) if cell.takes_x_inside else None
+                return cell.internal(visit_children(encode, node), x)
+
+            return tf.cond(tf.gather(is_leaf, node), leaf, internal)
+
+        return state_of
+
+    def _shown(self, state: Any) -> Any:
+        """Returns what the outside gets of a state."""
+        output = self.cell.output(state)
+        return (output, state) if self.return_state else output
+
+    def _all_shown(self, states: Any) -> Any:
+        """Returns what the outside gets of many states."""
+        if not self.cell.has_own_output:
+            return self._shown(states)
+        # A cell's own output is written for one state.
+        with SubGraph(
+            f"{self.name}_output", executor=self.executor, options=self.options
+        ) as output:
+            output.output(self.cell.output(output.input(self.state)))
+        outputs = output.map(states)
+        return (outputs, states) if self.return_state else outputs

@@ -7,7 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
+from recursive_tf.layers.cell import plus, product
+from recursive_tf.layers.tree_cell import TreeCell, size_of_x
 from recursive_tf.layers.tree_rnn import check_leaf_size
 
 
@@ -31,8 +32,8 @@ class RNTNCell(TreeCell):
         """Makes the weights; the tensor with the scale of a matrix of 2d rows."""
         check_leaf_size(self, size_of_x(x_shape), self.units)
         units, pair = self.units, 2 * self.units
-        self.tensor = self.kernel("tensor", pair, pair * units)
-        self.recurrent_kernel = self.kernel("recurrent_kernel", pair, units)
+        self.tensor = self.recurrent("tensor", pair, pair * units)
+        self.recurrent_kernel = self.recurrent("recurrent_kernel", pair, units)
         self.recurrent_bias = self.bias("recurrent_bias", units)
 
     def leaf(self, x: tf.Tensor) -> tf.Tensor:
@@ -43,5 +44,5 @@ class RNTNCell(TreeCell):
         """Returns the state of an inner node."""
         q = self.recurrent_dropout(tf.concat(children, 0))
         halfway = tf.reshape(product(q, self.tensor), [2 * self.units, self.units])
-        linear = product(q, self.recurrent_kernel) + self.recurrent_bias
-        return tf.tanh(product(q, halfway) + linear)
+        linear = plus(product(q, self.recurrent_kernel), self.recurrent_bias)
+        return self.activation(product(q, halfway) + linear)

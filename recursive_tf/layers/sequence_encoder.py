@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -42,7 +43,9 @@ class SequenceEncoder(keras.layers.Layer):
         self,
         cell: Any,
         backward_cell: Any = None,
+        *,
         return_sequences: bool = True,
+        return_state: bool = False,
         executor: str = "auto",
         options: Options | dict[str, Any] | None = None,
         **kwargs: Any,
@@ -54,6 +57,9 @@ class SequenceEncoder(keras.layers.Layer):
             backward_cell: Another one, which begins at the end; None is one direction.
             return_sequences: Whether to return the outputs of all steps, not of the
                 last one, which is the first step for `backward_cell`.
+            return_state: Whether to return a pair of outputs and states. The states
+                are those after the last step of each sequence, [sequences, ...], in
+                the structure of the cell's `state_size`; of both directions, a pair.
             executor: Of the SubGraph: "auto", "batched" or "dataflow".
             options: `rtf.Options` of the SubGraph.
             **kwargs: Of every Keras layer: name, dtype, trainable.
@@ -75,6 +81,7 @@ class SequenceEncoder(keras.layers.Layer):
         self.cell = cell
         self.backward_cell = backward_cell
         self.return_sequences = return_sequences
+        self.return_state = return_state
         self.executor = executor
         self.options = options
         self.supports_jit = False  # XLA has no recursion.
@@ -104,7 +111,8 @@ class SequenceEncoder(keras.layers.Layer):
         Returns:
             [sequences, (steps), units], ragged if the inputs are, or [sequences,
             units]; twice the units in both directions. The output of no step at all is
-            zeros.
+            zeros. With `return_state`, a pair of these and of the states; the state of
+            no step at all is zeros, too.
         """
         run = self._traced if tf.executing_eagerly() else self._encode
         return run(inputs, training)
@@ -113,28 +121,56 @@ class SequenceEncoder(keras.layers.Layer):
         del training  # Keras knows; a traced function is to be another one for it.
         is_ragged = isinstance(inputs, tf.RaggedTensor)
         ragged = inputs if is_ragged else tf.RaggedTensor.from_tensor(inputs)
-        outputs = encode_steps(
+        outputs, states = encode_steps(
             Steps(ragged),
             self.cells,
             name=self.name,
             executor=self.executor,
             options=self.options,
             return_sequences=self.return_sequences,
+            return_state=self.return_state,
         )
-        if not self.return_sequences:
-            return outputs
-        if is_ragged:
+        if self.return_sequences:
+            outputs = self._in_sequences(inputs, ragged, outputs)
+        return (outputs, self._structured(states)) if self.return_state else outputs
+
+    def _structured(self, states: Mapping[str, list[tf.Tensor]]) -> Any:
+        """Returns the states of directions as cells have them."""
+        found = tuple(
+            tf.nest.pack_sequence_as(cell.state_size, states[direction])
+            for direction, cell in self.cells.items()
+        )
+        return found if self.backward_cell is not None else found[0]
+
+    @staticmethod
+    def _in_sequences(inputs: Any, ragged: tf.RaggedTensor, outputs: tf.Tensor) -> Any:
+        """Returns the outputs of all steps as the inputs stand."""
+        if isinstance(inputs, tf.RaggedTensor):
             return ragged.with_values(outputs)
         shape = tf.concat([tf.shape(inputs)[:2], tf.shape(outputs)[1:]], 0)
         result = tf.reshape(outputs, shape)
         result.set_shape([*inputs.shape[:2], *outputs.shape[1:]])
         return result
 
-    def compute_output_spec(self, inputs: Any, **_: Any) -> keras.KerasTensor:
+    def compute_output_spec(self, inputs: Any, **_: Any) -> Any:
         """Returns what a functional model sees of the outputs."""
         units = sum(map(units_of, self.cells.values()))
         steps = inputs.shape[:2] if self.return_sequences else inputs.shape[:1]
-        return keras.KerasTensor((*steps, units), self.compute_dtype)
+        outputs = keras.KerasTensor((*steps, units), self.compute_dtype)
+        if not self.return_state:
+            return outputs
+        sizes = {
+            direction: tf.nest.flatten(cell.state_size)
+            for direction, cell in self.cells.items()
+        }
+        states = {
+            direction: [
+                keras.KerasTensor((inputs.shape[0], size), self.compute_dtype)
+                for size in found
+            ]
+            for direction, found in sizes.items()
+        }
+        return outputs, self._structured(states)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make the layer."""
@@ -143,6 +179,7 @@ class SequenceEncoder(keras.layers.Layer):
             "cell": keras.saving.serialize_keras_object(self.cell),
             "backward_cell": keras.saving.serialize_keras_object(self.backward_cell),
             "return_sequences": self.return_sequences,
+            "return_state": self.return_state,
             "executor": self.executor,
             "options": None if self.options is None else self.options.config(),
         }

@@ -49,7 +49,7 @@ def units_of(cell: Any) -> int:
     return int(tf.nest.flatten(size)[0])
 
 
-def encode_steps(
+def encode_steps(  # noqa: PLR0913 (what a recursion is made of)
     steps: Steps,
     cells: Mapping[str, Any],
     *,
@@ -57,7 +57,8 @@ def encode_steps(
     executor: str,
     options: Options | None,
     return_sequences: bool,
-) -> tf.Tensor:
+    return_state: bool = False,
+) -> tuple[tf.Tensor, dict[str, list[tf.Tensor]]]:
     """Runs cells along sequences, each in its direction.
 
     Args:
@@ -67,9 +68,11 @@ def encode_steps(
         executor: Of the SubGraphs.
         options: Of the SubGraphs.
         return_sequences: Whether to return the outputs of all steps.
+        return_state: Whether states are asked for.
 
     Returns:
-        [steps, units] or [sequences, units].
+        Outputs, [steps, units] or [sequences, units]; and the states after the last
+        step of each direction, [sequences, ...] each, if they are asked for.
     """
     choices: dict[str, Any] = {"executor": executor, "options": options}
     # All steps are asked for at once, so each has to be computed for all who ask.
@@ -81,16 +84,35 @@ def encode_steps(
     with SubGraph(name, **choices) as outputs:
         starts = {direction: outputs.input(tf.int32) for direction in cells}
         is_there = outputs.input(tf.bool)
-        found = [
-            _output_of(states[direction], start, is_there, cells[direction])
+        found = {
+            direction: _found_at(
+                states[direction], start, is_there, with_state=return_state
+            )
             for direction, start in starts.items()
-        ]
-        outputs.output(tf.concat(found, 0))
-    if return_sequences:
-        every = tf.range(tf.shape(steps.inputs)[0])
-        return outputs.map(*[every for _ in cells], tf.ones_like(every, tf.bool))
+        }
+        outputs.output(
+            tf.concat([output for output, *_ in found.values()], 0),
+            {direction: state for direction, (_, *state) in found.items()},
+        )
     ends = {FORWARD: steps.last, BACKWARD: steps.first}
-    return outputs.map(*[ends[direction] for direction in cells], steps.has_steps)
+    if not return_sequences:
+        asked = [ends[direction] for direction in cells]
+        of_ends: tuple[tf.Tensor, Any] = outputs.map(*asked, steps.has_steps)
+        return of_ends
+    every = tf.range(tf.shape(steps.inputs)[0])
+    asked = [every for _ in cells]
+    of_steps, states_of_steps = outputs.map(*asked, tf.ones_like(every, tf.bool))
+    return of_steps, {
+        direction: [_at_ends(state, ends[direction], steps) for state in found]
+        for direction, found in states_of_steps.items()
+    }
+
+
+def _at_ends(rows: tf.Tensor, ends: tf.Tensor, steps: Steps) -> tf.Tensor:
+    """Returns the rows of the steps where sequences end; zeros of no step."""
+    one_more = tf.shape(rows)[0]
+    rows = tf.pad(rows, [[0, 1], [0, 0]])
+    return tf.gather(rows, tf.where(steps.has_steps, ends, one_more))
 
 
 def _define(
@@ -118,9 +140,13 @@ def _define(
     return state
 
 
-def _output_of(
-    state: SubGraph, start: tf.Tensor, is_there: tf.Tensor, cell: Any
-) -> tf.Tensor:
-    """Returns the cell's output where a direction ends; zeros of no step."""
-    zeros = tf.zeros([units_of(cell)], tf.as_dtype(cell.compute_dtype))
-    return tf.cond(is_there, lambda: state(start)[0], lambda: zeros)
+def _found_at(
+    state: SubGraph, step: tf.Tensor, is_there: tf.Tensor, *, with_state: bool
+) -> list[tf.Tensor]:
+    """Returns the cell's output at a step, and its state; zeros of no step."""
+    count = None if with_state else 1
+    zeros = [tf.zeros(spec.shape, spec.dtype) for spec in state.outputs[:count]]
+    found: list[tf.Tensor] = tf.cond(
+        is_there, lambda: list(state(step)[:count]), lambda: zeros
+    )
+    return found

@@ -7,8 +7,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.cell import plus, product
+from recursive_tf.layers.gated_cell import GatedCell, LSTMState
 from recursive_tf.layers.lookup import look_up
-from recursive_tf.layers.tree_cell import LSTMState, TreeCell, lstm_state, product
 
 # Types of edges: from a word to its first dependent on either side, and from a
 # dependent to the next one on the same side.
@@ -16,7 +17,7 @@ EDGES = ("left", "right", "next_left", "next_right")
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
-class TDTreeLSTMCell(TreeCell):
+class TDTreeLSTMCell(GatedCell):
     """What an edge of a dependency tree makes of a word, from the root down.
 
     Zhang, Lu, Lapata. Top-down Tree Long Short-Term Memory Networks. NAACL 2016: an
@@ -45,7 +46,7 @@ class TDTreeLSTMCell(TreeCell):
         Args:
             units: The length of h, of c and of a word's vector.
             vocabulary: How many words there are.
-            **kwargs: Of `TreeCell`.
+            **kwargs: Of `GatedCell`.
         """
         super().__init__(units, **kwargs)
         self.vocabulary = vocabulary
@@ -84,9 +85,10 @@ class TDTreeLSTMCell(TreeCell):
         """
         x = self.dropout(look_up(self.embedding, word))
         both = tf.concat([x, self.recurrent_dropout(state.h)], 0)
-        gates = product(both, self.edge_kernels[edge]) + self.edge_biases[edge]
+        gates = plus(product(both, self.edge_kernels[edge]), self.edge_biases[edge])
         i, f, o, u = tf.split(gates, 4)
-        return lstm_state(o, tf.sigmoid(i) * tf.tanh(u) + tf.sigmoid(f) * state.c)
+        forgotten = self.recurrent_activation(f) * state.c
+        return self.lstm_state(o, self.candidate(i, u) + forgotten)
 
     def word_logits(self, state: LSTMState) -> tf.Tensor:
         """Returns the logits of which word has this state, [vocabulary]."""

@@ -11,7 +11,7 @@ import tensorflow as tf
 from recursive_tf.data import Forest
 from recursive_tf.layers.lookup import vector_of
 from recursive_tf.layers.node_cell import NodeCell
-from recursive_tf.layers.recursion import encode_forest
+from recursive_tf.layers.recursion import Recursion
 from recursive_tf.python.options import Options
 
 INPUTS = "inputs"  # The feature that has them in a traced function.
@@ -43,16 +43,25 @@ class TreeEncoder(keras.layers.Layer):
     - `may_miss_children`, by default False. If True, a node may have fewer children,
       and the states of missing ones are zeros.
     - `inputs_at`, by default "leaves": then `call` gets x=None. Or "nodes".
-    - `output_of(state)`: what the layer returns of a state. By default, it returns the
-      first tensor of the state.
+    - `output_of(state)`: what the layer returns of a state, a tensor or a structure of
+      tensors. By default, it returns the first tensor of the state. If the state is a
+      dict, the cell has to say it.
+
+    With `go_down=True`, each node is made of its parent, from the root down. The cell
+    takes the parent as it would an only child, and the root as a leaf. So it is a cell
+    of any number of children, or of one: `NaryTreeLSTMCell(units, num_children=1)`.
+    See `BidirectionalTreeEncoder` for both directions.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (options, all with a default)
         self,
         cell: Any,
         embedding: Any = None,
+        *,
         executor: str = "auto",
         return_nodes: bool = False,
+        return_state: bool = False,
+        go_down: bool = False,
         dag: bool = False,
         options: Options | dict[str, Any] | None = None,
         **kwargs: Any,
@@ -65,12 +74,16 @@ class TreeEncoder(keras.layers.Layer):
             executor: Of the SubGraph: "auto", "batched" or "dataflow".
             return_nodes: Whether to return the outputs of all nodes. By default, only
                 those of the roots are returned.
+            return_state: Whether to return a pair of outputs and states. The states
+                are a structure like the cell's, of the same nodes as the outputs.
+            go_down: Whether nodes are made of their parents. Needs `return_nodes`.
             dag: Whether nodes may share children. Each node is then evaluated once.
             options: `rtf.Options` of the SubGraph.
             **kwargs: Of every Keras layer: name, dtype, trainable.
 
         Raises:
             TypeError: If the cell is no Keras layer with a method `leaf`.
+            ValueError: If `go_down` does not fit the cell or the other options.
         """
         super().__init__(**kwargs)
         self._node_cell = NodeCell(cell)
@@ -78,7 +91,11 @@ class TreeEncoder(keras.layers.Layer):
         self.embedding = embedding
         self.executor = executor
         self.return_nodes = return_nodes
+        self.return_state = return_state
+        self.go_down = go_down
         self.dag = dag
+        if go_down:
+            self._check_goes_down()
         if isinstance(options, dict):
             options = Options.from_config(options)
         self.options = options
@@ -94,9 +111,14 @@ class TreeEncoder(keras.layers.Layer):
             self.embedding.build(())
         self._state, self._output = self._node_cell.build(self._input(inputs_shape))
 
+    @property
+    def output_of_node(self) -> Any:
+        """The specs of what is returned of a node, once the layer is built."""
+        return self._output
+
     def call(
         self, forest: Any, inputs: Any = None, training: bool | None = None
-    ) -> tf.Tensor:
+    ) -> Any:
         """Returns the outputs of roots or nodes.
 
         Args:
@@ -107,25 +129,45 @@ class TreeEncoder(keras.layers.Layer):
 
         Returns:
             [num_trees, ...] for a batch, [...] for a tree; with `return_nodes`,
-            [num_nodes, ...].
+            [num_nodes, ...]. With `return_state`, a pair of these and of the states.
         """
         forest = self._with_inputs(_as_forest(forest), inputs)
         run = self._traced if tf.executing_eagerly() else self._encode
         return run(forest, training)
 
-    def _encode(self, forest: Forest, training: bool | None) -> tf.Tensor:
+    def _encode(self, forest: Forest, training: bool | None) -> Any:
         del training  # Keras knows; a traced function is to be another one for it.
-        return encode_forest(
-            forest,
+        recursion = Recursion(
             self._node_cell,
-            self._input_of(forest),
             self._state,
             name=self.name,
             executor=self.executor,
             options=self.options,
-            return_nodes=self.return_nodes,
+            return_state=self.return_state,
             dag=self.dag,
         )
+        if self.go_down:
+            return recursion.going_down(forest, self._input_of(forest))
+        run = recursion.of_nodes if self.return_nodes else recursion.of_roots
+        return run(forest, self._input_of(forest))
+
+    def _check_goes_down(self) -> None:
+        if not self.return_nodes:
+            raise ValueError(
+                f"{self.name} goes down, where a root is made of its own x alone. Say "
+                "return_nodes=True."
+            )
+        cell = self._node_cell
+        if cell.num_children is None:
+            return
+        takes_one = cell.num_children == 1 or cell.may_miss_children
+        if self.dag or not takes_one:
+            raise ValueError(
+                f"{self.name} goes down, where a node has "
+                f"{'any number of parents' if self.dag else 'one parent'}, but its "
+                f"cell takes {cell.num_children} children. Use a cell of any number, "
+                "e.g. ChildSumTreeLSTMCell."
+            )
 
     def _with_inputs(self, forest: Forest, inputs: Any) -> Forest:
         """Returns a forest of what is needed, for which few functions are traced."""
@@ -145,9 +187,7 @@ class TreeEncoder(keras.layers.Layer):
             return lambda node: tf.gather(rows, node)
         return vector_of(self.embedding, rows)
 
-    def compute_output_spec(
-        self, forest: Any, inputs: Any = None, **_: Any
-    ) -> keras.KerasTensor:
+    def compute_output_spec(self, forest: Any, inputs: Any = None, **_: Any) -> Any:
         """Returns what a functional model sees of the outputs."""
         if isinstance(forest, dict):
             forest = forest["roots"]
@@ -158,7 +198,10 @@ class TreeEncoder(keras.layers.Layer):
             )
         shape = tuple(forest.shape)
         rows = (None,) if self.return_nodes else shape
-        return keras.KerasTensor((*rows, *self._output.shape), self._output.dtype.name)
+        shown = (self._output, self._state) if self.return_state else self._output
+        return tf.nest.map_structure(
+            lambda s: keras.KerasTensor((*rows, *s.shape), s.dtype.name), shown
+        )
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make the layer."""
@@ -169,6 +212,8 @@ class TreeEncoder(keras.layers.Layer):
             "embedding": keras.saving.serialize_keras_object(self.embedding),
             "executor": self.executor,
             "return_nodes": self.return_nodes,
+            "return_state": self.return_state,
+            "go_down": self.go_down,
             "dag": self.dag,
             "options": options,
         }

@@ -7,17 +7,13 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.layers.tree_cell import (
-    LSTMState,
-    TreeCell,
-    lstm_state,
-    product,
-    size_of_x,
-)
+from recursive_tf.layers.cell import plus, product
+from recursive_tf.layers.gated_cell import GatedCell, LSTMState
+from recursive_tf.layers.tree_cell import TreeCell, size_of_x
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
-class TreeLSTMCell(TreeCell):
+class TreeLSTMCell(GatedCell, TreeCell):
     """The constituency TreeLSTM of binary trees.
 
     Tai, Socher, Manning. Improved Semantic Representations From Tree-Structured Long
@@ -49,23 +45,24 @@ class TreeLSTMCell(TreeCell):
             "leaf_kernel", size_of_x(x_shape), 3 * self.units
         )
         self.leaf_bias = self.bias("leaf_bias", 3 * self.units)
-        self.recurrent_kernel = self.kernel(
+        self.recurrent_kernel = self.recurrent(
             "recurrent_kernel", 2 * self.units, 5 * self.units
         )
         self.recurrent_bias = self.bias("recurrent_bias", 5 * self.units)
 
     def leaf(self, x: tf.Tensor) -> LSTMState:
         """Returns the state of a leaf."""
-        gates = product(self.dropout(x), self.leaf_kernel) + self.leaf_bias
+        gates = plus(product(self.dropout(x), self.leaf_kernel), self.leaf_bias)
         i, o, u = tf.split(gates, 3)
-        return lstm_state(o, tf.sigmoid(i) * tf.tanh(u))
+        return self.lstm_state(o, self.candidate(i, u))
 
     def call(self, children: tuple[LSTMState, LSTMState], x: None = None) -> LSTMState:
         """Returns the state of an inner node."""
         left, right = children
         h = self.recurrent_dropout(tf.concat([left.h, right.h], 0))
-        gates = product(h, self.recurrent_kernel) + self.recurrent_bias
+        gates = plus(product(h, self.recurrent_kernel), self.recurrent_bias)
         i, f_left, f_right, o, u = tf.split(gates, 5)
-        c = tf.sigmoid(i) * tf.tanh(u)
-        c += tf.sigmoid(f_left) * left.c + tf.sigmoid(f_right) * right.c
-        return lstm_state(o, c)
+        gate = self.recurrent_activation
+        c = self.candidate(i, u)
+        c += gate(f_left) * left.c + gate(f_right) * right.c
+        return self.lstm_state(o, c)

@@ -7,7 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.layers.tree_cell import TreeCell, product, size_of_x
+from recursive_tf.layers.cell import plus, product
+from recursive_tf.layers.tree_cell import TreeCell, size_of_x
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -26,7 +27,7 @@ class TreeRNNCell(TreeCell):
     def build(self, x_shape: Any) -> None:
         """Makes the weights."""
         check_leaf_size(self, size_of_x(x_shape), self.units)
-        self.recurrent_kernel = self.kernel(
+        self.recurrent_kernel = self.recurrent(
             "recurrent_kernel", 2 * self.units, self.units
         )
         self.recurrent_bias = self.bias("recurrent_bias", self.units)
@@ -38,7 +39,9 @@ class TreeRNNCell(TreeCell):
     def call(self, children: tuple[tf.Tensor, tf.Tensor], x: None = None) -> tf.Tensor:
         """Returns the state of an inner node."""
         h = self.recurrent_dropout(tf.concat(children, 0))
-        return tf.tanh(product(h, self.recurrent_kernel) + self.recurrent_bias)
+        return self.activation(
+            plus(product(h, self.recurrent_kernel), self.recurrent_bias)
+        )
 
 
 def check_leaf_size(cell: TreeCell, size: int, expected: int) -> None:

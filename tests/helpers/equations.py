@@ -3,7 +3,8 @@
 They share no code with the library, with `docs/from_scratch.py`, nor with
 `benchmarks/works`. Each function takes weights by name and returns a function of x and
 of the children's states, which returns a state whose first element is what the cell
-shows; that of sequences, `LSTM`, says what it takes.
+shows; that of sequences, `LSTM`, says what it takes. `activation` stands for tanh, and
+`gating` for the logistic function in gates.
 """
 
 import numpy as np
@@ -23,25 +24,27 @@ def gates(kernel, bias, *names):
     }
 
 
-def LSTM(kernel, bias, names="ifou"):  # noqa: N802
+def LSTM(kernel, bias, names="ifou", activation=np.tanh, gating=sigmoid):  # noqa: N802
     """Returns a step of a sequence: from vectors, e.g. x and h, and c, to h and c.
 
     Args:
         kernel: Of the vectors, one after the other.
         bias: Of the gates.
         names: Of the gates, in their order in both: input, forget, output, update.
+        activation: What stands for tanh.
+        gating: What stands for the logistic function.
     """
     gate = gates(kernel, bias, *names)
 
     def step(vectors, c):
         q = np.concatenate(vectors)
-        c = sigmoid(gate["i"](q)) * np.tanh(gate["u"](q)) + sigmoid(gate["f"](q)) * c
-        return sigmoid(gate["o"](q)) * np.tanh(c), c
+        c = gating(gate["i"](q)) * activation(gate["u"](q)) + gating(gate["f"](q)) * c
+        return gating(gate["o"](q)) * activation(c), c
 
     return step
 
 
-def TreeRNN(weights, activation=np.tanh):  # noqa: N802
+def TreeRNN(weights, activation=np.tanh, gating=None):  # noqa: N802
     w, b = weights["recurrent_kernel"].T, weights["recurrent_bias"]
 
     def cell(x, children):
@@ -52,7 +55,7 @@ def TreeRNN(weights, activation=np.tanh):  # noqa: N802
     return cell
 
 
-def RNTN(weights):  # noqa: N802
+def RNTN(weights, activation=np.tanh, gating=None):  # noqa: N802
     w, b = weights["recurrent_kernel"].T, weights["recurrent_bias"]
     units = len(b)
     tensor = weights["tensor"].reshape([2 * units, 2 * units, units])
@@ -62,12 +65,12 @@ def RNTN(weights):  # noqa: N802
             return (x,)
         q = np.concatenate([children[0][0], children[1][0]])
         quadratic = [q @ tensor[:, :, k] @ q for k in range(units)]
-        return (np.tanh(quadratic + w @ q + b),)
+        return (activation(quadratic + w @ q + b),)
 
     return cell
 
 
-def MVRNN(weights):  # noqa: N802
+def MVRNN(weights, activation=np.tanh, gating=None):  # noqa: N802
     w, bias = weights["vector_kernel"].T, weights["vector_bias"]
     w_m = weights["matrix_kernel"].T
     units = len(bias)
@@ -76,44 +79,44 @@ def MVRNN(weights):  # noqa: N802
         if not children:
             return x[:units], np.eye(units) + x[units:].reshape([units, units]).T
         (a, a_matrix), (b, b_matrix) = children
-        p = np.tanh(w @ np.concatenate([b_matrix @ a, a_matrix @ b]) + bias)
+        p = activation(w @ np.concatenate([b_matrix @ a, a_matrix @ b]) + bias)
         return p, w_m @ np.concatenate([a_matrix, b_matrix])
 
     return cell
 
 
-def TreeLSTM(weights):  # noqa: N802
+def TreeLSTM(weights, activation=np.tanh, gating=sigmoid):  # noqa: N802
     at_leaf = gates(weights["leaf_kernel"], weights["leaf_bias"], *"iou")
     inside = gates(weights["recurrent_kernel"], weights["recurrent_bias"], *"ilrou")
 
     def cell(x, children):
         if not children:
-            c = sigmoid(at_leaf["i"](x)) * np.tanh(at_leaf["u"](x))
-            return sigmoid(at_leaf["o"](x)) * np.tanh(c), c
+            c = gating(at_leaf["i"](x)) * activation(at_leaf["u"](x))
+            return gating(at_leaf["o"](x)) * activation(c), c
         (h_l, c_l), (h_r, c_r) = children
         q = np.concatenate([h_l, h_r])
-        c = sigmoid(inside["i"](q)) * np.tanh(inside["u"](q))
-        c += sigmoid(inside["l"](q)) * c_l + sigmoid(inside["r"](q)) * c_r
-        return sigmoid(inside["o"](q)) * np.tanh(c), c
+        c = gating(inside["i"](q)) * activation(inside["u"](q))
+        c += gating(inside["l"](q)) * c_l + gating(inside["r"](q)) * c_r
+        return gating(inside["o"](q)) * activation(c), c
 
     return cell
 
 
-def TreeGRU(weights):  # noqa: N802
+def TreeGRU(weights, activation=np.tanh, gating=sigmoid):  # noqa: N802
     u, b = weights["candidate_kernel"].T, weights["candidate_bias"]
     names = ("reset_l", "reset_r", "l", "r", "new")
     gate = gates(weights["gate_kernel"], weights["gate_bias"], *names)
 
     def cell(x, children):
         if not children:
-            return (np.tanh(weights["leaf_kernel"].T @ x + weights["leaf_bias"]),)
+            return (activation(weights["leaf_kernel"].T @ x + weights["leaf_bias"]),)
         (left,), (right,) = children
         q = np.concatenate([left, right])
         reset = [
-            sigmoid(gate["reset_l"](q)) * left,
-            sigmoid(gate["reset_r"](q)) * right,
+            gating(gate["reset_l"](q)) * left,
+            gating(gate["reset_r"](q)) * right,
         ]
-        new = np.tanh(u @ np.concatenate(reset) + b)
+        new = activation(u @ np.concatenate(reset) + b)
         scores = [np.exp(gate[name](q)) for name in ("l", "r", "new")]
         mixed = scores[0] * left + scores[1] * right + scores[2] * new
         return (mixed / sum(scores),)
@@ -121,7 +124,7 @@ def TreeGRU(weights):  # noqa: N802
     return cell
 
 
-def Nary(weights):  # noqa: N802
+def Nary(weights, activation=np.tanh, gating=sigmoid):  # noqa: N802
     of_x = gates(weights["input_kernel"], weights["gate_bias"], *"iouf")
     u = weights["recurrent_kernel"].T
     units = len(weights["gate_bias"]) // 4
@@ -137,29 +140,29 @@ def Nary(weights):  # noqa: N802
             pairs = zip(by_gate[gate], children, strict=False)
             return sum((u_l @ h for u_l, (h, _) in pairs), np.zeros(units))
 
-        i = sigmoid(of_x["i"](x) + of_children("i"))
-        o = sigmoid(of_x["o"](x) + of_children("o"))
-        c = i * np.tanh(of_x["u"](x) + of_children("u"))
+        i = gating(of_x["i"](x) + of_children("i"))
+        o = gating(of_x["o"](x) + of_children("o"))
+        c = i * activation(of_x["u"](x) + of_children("u"))
         for k, (_, c_k) in enumerate(children):
-            c = c + sigmoid(of_x["f"](x) + of_children(k)) * c_k
-        return o * np.tanh(c), c
+            c = c + gating(of_x["f"](x) + of_children(k)) * c_k
+        return o * activation(c), c
 
     return cell
 
 
-def ChildSum(weights):  # noqa: N802
+def ChildSum(weights, activation=np.tanh, gating=sigmoid):  # noqa: N802
     of_x = gates(weights["input_kernel"], weights["gate_bias"], *"iouf")
     u_i, u_o, u_u = np.split(weights["recurrent_kernel"].T, 3)
     u_f = weights["forget_kernel"].T
 
     def cell(x, children):
         h = sum((h_k for h_k, _ in children), np.zeros(len(u_f)))
-        i = sigmoid(of_x["i"](x) + u_i @ h)
-        o = sigmoid(of_x["o"](x) + u_o @ h)
-        c = i * np.tanh(of_x["u"](x) + u_u @ h)
+        i = gating(of_x["i"](x) + u_i @ h)
+        o = gating(of_x["o"](x) + u_o @ h)
+        c = i * activation(of_x["u"](x) + u_u @ h)
         for h_k, c_k in children:
-            c = c + sigmoid(of_x["f"](x) + u_f @ h_k) * c_k
-        return o * np.tanh(c), c
+            c = c + gating(of_x["f"](x) + u_f @ h_k) * c_k
+        return o * activation(c), c
 
     return cell
 

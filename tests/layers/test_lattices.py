@@ -69,7 +69,7 @@ def model_of(executor="batched", make=rtf.layers.LatticeLSTMCell, **choices):
     return model
 
 
-def lstm_by_hand(weights, characters, words):
+def lstm_by_hand(weights, characters, words, tanh=tf.tanh, sigmoid=tf.sigmoid):
     """Returns h of the last position, one position after the other."""
     matvec = lambda x, w: tf.linalg.matvec(w, x, transpose_a=True)  # noqa: E731
     gates = lambda name, *parts: tf.split(  # noqa: E731
@@ -82,27 +82,27 @@ def lstm_by_hand(weights, characters, words):
         x = weights["characters"][character]
         h, c = states[-1]
         i, o, g = gates("position", x, h)
-        i, g = tf.sigmoid(i), tf.tanh(g)
+        i, g = sigmoid(i), tanh(g)
         scores, values = [i], [g]
         for begin, stop, word in words:
             if stop != end:
                 continue
             h_b, c_b = states[begin]
             i_w, f_w, g_w = gates("word", weights["words"][word], h_b)
-            c_w = tf.sigmoid(f_w) * c_b + tf.sigmoid(i_w) * tf.tanh(g_w)
+            c_w = sigmoid(f_w) * c_b + sigmoid(i_w) * tanh(g_w)
             of_x = matvec(x, weights["link_x_kernel"]) + weights["link_bias"]
-            scores.append(tf.sigmoid(of_x + matvec(c_w, weights["link_c_kernel"])))
+            scores.append(sigmoid(of_x + matvec(c_w, weights["link_c_kernel"])))
             values.append(c_w)
         if len(values) == 1:
             c = (1 - i) * c + i * g
         else:
             shares = tf.nn.softmax(tf.stack(scores), axis=0)
             c = tf.reduce_sum(shares * tf.stack(values), 0)
-        states.append((tf.sigmoid(o) * tf.tanh(c), c))
+        states.append((sigmoid(o) * tanh(c), c))
     return states[-1][0]
 
 
-def gru_by_hand(weights, characters, words):
+def gru_by_hand(weights, characters, words, tanh=tf.tanh, sigmoid=tf.sigmoid):
     """Returns h of the last position, one position after the other."""
 
     def affine(name, *parts):
@@ -110,8 +110,8 @@ def gru_by_hand(weights, characters, words):
         return tf.linalg.matvec(kernel, tf.concat(parts, 0), transpose_a=True) + bias
 
     def gate_and_candidate(name, x, h):
-        reset, update = tf.split(tf.sigmoid(affine(name, x, h)), 2)
-        return update, tf.tanh(affine(f"{name}_candidate", x, reset * h))
+        reset, update = tf.split(sigmoid(affine(name, x, h)), 2)
+        return update, tanh(affine(f"{name}_candidate", x, reset * h))
 
     states = [tf.zeros([UNITS], tf.float64)]
     for end, character in enumerate(characters, start=1):
@@ -126,7 +126,7 @@ def gru_by_hand(weights, characters, words):
             h_w = (1 - z_w) * h_b + z_w * g_w
             of_x = tf.linalg.matvec(weights["link_x_kernel"], x, transpose_a=True)
             of_h = tf.linalg.matvec(weights["link_c_kernel"], h_w, transpose_a=True)
-            scores.append(tf.sigmoid(of_x + of_h + weights["link_bias"]))
+            scores.append(sigmoid(of_x + of_h + weights["link_bias"]))
             values.append(h_w)
         shares = tf.nn.softmax(tf.stack(scores), axis=0)
         mixed = tf.reduce_sum(shares * tf.stack(values), 0)
@@ -138,6 +138,9 @@ CELLS = {
     "LSTM": (rtf.layers.LatticeLSTMCell, lstm_by_hand),
     "GRU": (rtf.layers.LatticeGRUCell, gru_by_hand),
 }
+
+
+OPTIONS = {"activation": "softsign", "recurrent_activation": "softplus"}
 
 
 def variables_of(model):
@@ -175,6 +178,32 @@ def test_a_lattice_is_as_a_loop_over_positions(cell, names, executor):
         )
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.parametrize("executor", ["batched", "dataflow"])
+@pytest.mark.parametrize("cell", CELLS)
+def test_other_activations_are_those_of_the_loop(cell, executor):
+    make, by_hand = CELLS[cell]
+    model = model_of(executor, lambda *a, **c: make(*a, **c, **OPTIONS))
+    weights = variables_of(model)
+    expected = [
+        by_hand(weights, *LATTICES[name], tf.nn.softsign, tf.nn.softplus)
+        for name in LATTICES
+    ]
+    np.testing.assert_allclose(model(lattices(LATTICES)), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_lattice_without_biases_is_one_whose_biases_are_zeros(cell):
+    make, _ = CELLS[cell]
+    plain = model_of(make=lambda *a, **c: make(*a, **c, use_bias=False))
+    biased = model_of(make=make)
+    weights = variables_of(plain)
+    for name, variable in variables_of(biased).items():
+        variable.assign(weights.get(name, tf.zeros_like(variable)))
+    assert len(weights) < len(variables_of(biased))
+    forest = lattices(LATTICES)
+    np.testing.assert_allclose(plain(forest), biased(forest), rtol=1e-9)
 
 
 def test_every_position_has_an_output_and_words_have_zeros():

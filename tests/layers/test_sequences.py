@@ -159,3 +159,71 @@ def test_wrong_cells_are_refused_with_the_way_out():
     cell = keras.layers.LSTMCell(3)
     message = message_of(lambda: make(cell, cell), ValueError)
     assert "Make a second cell" in message
+
+
+# --- States
+
+
+def states_by_keras(cell, row, *, go_backwards):
+    rnn = keras.layers.RNN(
+        cell, return_state=True, go_backwards=go_backwards, dtype="float64"
+    )
+    return [state[0] for state in rnn(row[tf.newaxis])[1:]]
+
+
+@pytest.mark.every_executor
+@pytest.mark.parametrize("return_sequences", [True, False])
+@pytest.mark.parametrize("cell", CELLS)
+def test_states_are_those_after_the_last_step(cell, return_sequences, executor):
+    encoder = encoder_of(
+        cell,
+        return_sequences=return_sequences,
+        return_state=True,
+        executor=executor,
+    )
+    inputs = sequences()
+    outputs, states = encoder(inputs)
+    plain = encoder_of(cell, return_sequences=return_sequences, executor=executor)
+    plain.build((None, None, SIZE))
+    plain.set_weights(encoder.get_weights())
+    for one, other in zip(
+        tf.nest.flatten(outputs, expand_composites=True),
+        tf.nest.flatten(plain(inputs), expand_composites=True),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    for is_backward, own in enumerate(encoder.cells.values()):
+        found = tf.nest.flatten(states[is_backward])
+        for row, length in enumerate(LENGTHS):
+            expected = [np.zeros(UNITS)] * len(found)
+            if length:
+                expected = states_by_keras(
+                    own, inputs[row], go_backwards=bool(is_backward)
+                )
+            rows = [part[row] for part in found]
+            np.testing.assert_allclose(rows, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_model_with_states_of_one_direction_is_saved(tmp_path):
+    inputs = keras.Input((None, SIZE))
+    encoder = rtf.layers.SequenceEncoder(
+        keras.layers.LSTMCell(UNITS), return_sequences=False, return_state=True
+    )
+    h, (_, c) = encoder(inputs)
+    model = keras.Model(inputs, [h, c])
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    x = np.random.default_rng(0).normal(size=[2, 5, SIZE]).astype("float32")
+    for one, other in zip(again(x), model(x), strict=True):
+        assert one.shape == (2, UNITS)
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_gradients_come_through_states_of_all_steps():
+    encoder = encoder_of(return_state=True)
+    values = tf.Variable(sequences().values)
+    with tf.GradientTape() as tape:
+        _, (forward, _) = encoder(sequences().with_values(values))
+        loss = tf.reduce_sum(forward[1])
+    gradient = tf.convert_to_tensor(tape.gradient(loss, values)).numpy()
+    assert np.all(np.abs(gradient).sum(1) > 0)

@@ -114,6 +114,29 @@ def test_a_step_is_the_equations():
         np.testing.assert_allclose([found.h, found.c], expected, rtol=1e-12)
 
 
+def test_a_step_with_other_activations_and_no_bias_is_the_equations():
+    cell = cell_of(activation="softsign", recurrent_activation="relu6", use_bias=False)
+    weights = {w.name: w.numpy() for w in cell.weights}
+    h, c = np.linspace(-1, 1, UNITS), np.linspace(2, -1, UNITS)
+    state = rtf.layers.LSTMState(tf.constant(h), tf.constant(c))
+    for edge in EDGES:
+        step = equations.LSTM(
+            weights[f"{edge}_kernel"],
+            np.zeros(4 * UNITS),
+            activation=lambda x: x / (1 + np.abs(x)),
+            gating=lambda x: np.clip(x, 0, 6),
+        )
+        expected = step([weights["embeddings"][2], h], c)
+        found = cell(state, tf.constant(2), edge=edge)
+        np.testing.assert_allclose([found.h, found.c], expected, rtol=1e-12)
+
+
+def test_a_cell_that_hands_states_down_is_no_cell_of_an_encoder():
+    assert not issubclass(rtf.layers.TDTreeLSTMCell, rtf.layers.TreeCell)
+    with pytest.raises(TypeError, match=r"leaf\(x\)"):
+        rtf.layers.TreeEncoder(cell_of())
+
+
 # --- A tree that the cell decides over
 
 

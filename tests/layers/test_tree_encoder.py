@@ -134,7 +134,7 @@ def ladder(length):
 @pytest.mark.parametrize("executor", ["batched", "dataflow"])
 def test_nodes_that_share_children_are_evaluated_once(executor):
     encoder = encoder_of(
-        rtf.layers.TreeLSTMCell(UNITS), embedding(), executor, dag=True
+        rtf.layers.TreeLSTMCell(UNITS), embedding(), executor=executor, dag=True
     )
     short = ladder(5)
     plain = rtf.layers.TreeEncoder(encoder.cell, encoder.embedding)
@@ -263,7 +263,7 @@ def test_a_config_makes_the_same_encoder():
     encoder = rtf.layers.TreeEncoder(
         rtf.layers.ChildSumTreeLSTMCell(UNITS, dropout=0.5),
         embedding(),
-        "dataflow",
+        executor="dataflow",
         return_nodes=True,
         dag=True,
         options=rtf.Options(max_depth=7, policy="depth"),
@@ -310,7 +310,10 @@ def test_mixed_precision(cell, policy):
     random_weights(plain)
     for executor in ("batched", "dataflow"):
         mixed = rtf.layers.TreeEncoder(
-            cell(UNITS, dtype=policy), embedding(dtype=policy), executor, dtype=policy
+            cell(UNITS, dtype=policy),
+            embedding(dtype=policy),
+            executor=executor,
+            dtype=policy,
         )
         mixed(forest)
         mixed.set_weights(plain.get_weights())
