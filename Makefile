@@ -20,7 +20,8 @@ PIP := $(IN_VENV)/python -m pip -qq --disable-pip-version-check
 STEP = @printf '== %s\n'
 
 LIBRARY := recursive_tf/ops/_recursive_tf.so
-LIBRARY_INPUTS := setup.py tools/cc_build.py tools/library_build.py tools/package_copy.py \
+LIBRARY_INPUTS := setup.py tools/cc_build.py tools/cc_units.py tools/library_build.py \
+  tools/package_copy.py \
   recursive_tf/cc/sources.bzl \
   $(shell find recursive_tf -name '*.cc' -o -name '*.h')
 CC_FILES = $$(find recursive_tf tests -name '*.cc' -o -name '*.h')
@@ -39,10 +40,11 @@ train: $(VENV)/.models build ## Train the TreeLSTM; DATA=folder for other data
 build: $(LIBRARY) ## Build the C++ library in place
 
 .PHONY: wheel
-wheel: $(VENV)/.build ## Build a wheel into dist/
+wheel: $(VENV)/.wheel build ## Build a manylinux wheel into dist/
 	$(STEP) "building the wheel"
-	@$(PIP) wheel --no-build-isolation --no-deps --wheel-dir dist .
-	@ls dist/*.whl
+	@rm -rf build/wheel
+	@$(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/wheel .
+	@$(IN_VENV)/python tools/repair_wheel.py build/wheel/*.whl dist
 
 ##@ Check
 
@@ -180,6 +182,11 @@ $(LIBRARY): $(LIBRARY_INPUTS) $(VENV)/.build
 $(VENV)/.models: $(VENV)/.build | $(LIBRARY)
 	$(STEP) "installing recursive_tf and what its models use"
 	@$(PIP) install --no-build-isolation --editable '.[models]'
+	@touch $@
+
+$(VENV)/.wheel: $(VENV)/.build | $(LIBRARY)
+	$(STEP) "installing what builds the wheel"
+	@$(PIP) install --no-build-isolation --editable '.[wheel]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.build | $(LIBRARY)

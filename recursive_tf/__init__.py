@@ -10,6 +10,9 @@
 
 import tensorflow as tf  # noqa: F401  (for the doctest)
 
+from recursive_tf import keras_gate  # noqa: F401  (before anything uses Keras)
+
+# isort: split
 from recursive_tf import data, distribute, layers, optimizers
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.vectorize.operand import Operand

@@ -14,10 +14,12 @@ import sys
 from typing import Any, NamedTuple
 
 from cc_build import ROOT, BuildError, Job, build, compiler, tensorflow_folder
+from cc_units import Unit, units
 from package_copy import LIBRARY
 
 OBJECTS = pathlib.Path("build/library")
 TENSORFLOW = pathlib.Path("build/tensorflow")  # A link to the folder of the wheel.
+ANSWER = pathlib.Path("build/tensorflow.json")  # What it says of itself.
 
 
 def shared_list(name: str) -> list[str]:
@@ -49,7 +51,26 @@ class TensorFlow(NamedTuple):
 
 def ask_tensorflow() -> TensorFlow:
     """Returns what TensorFlow says of itself, with paths that lead through a link."""
-    tensorflow_folder()  # For its message, if there is none.
+    folder = tensorflow_folder()
+    installed = (folder / "__init__.py").stat().st_mtime_ns
+    key = [str(folder), installed, sys.executable]
+    # Its import takes as long as a compilation, so its answer is kept.
+    answer = ROOT / ANSWER
+    kept = json.loads(answer.read_text()) if answer.exists() else {}
+    if kept.get("key") != key:
+        kept = {"key": key, "tensorflow": import_tensorflow()}
+        answer.parent.mkdir(parents=True, exist_ok=True)
+        answer.write_text(json.dumps(kept))
+    tensorflow = TensorFlow(*kept["tensorflow"])
+    link_to(tensorflow.folder)
+    return tensorflow._replace(
+        compile_flags=through_link(tensorflow.compile_flags, tensorflow.folder),
+        link_flags=through_link(tensorflow.link_flags, tensorflow.folder),
+    )
+
+
+def import_tensorflow() -> list[Any]:
+    """Returns what TensorFlow says of itself: the fields of a `TensorFlow`."""
     # Apart, and without its greetings on stderr.
     question = (
         "import json, tensorflow as tf; print(json.dumps([tf.__version__, "
@@ -61,12 +82,8 @@ def ask_tensorflow() -> TensorFlow:
     )
     if answer.returncode:
         raise BuildError(f"TensorFlow cannot be imported.\n{answer.stderr}")
-    tensorflow = TensorFlow(*json.loads(answer.stdout))
-    link_to(tensorflow.folder)
-    return tensorflow._replace(
-        compile_flags=through_link(tensorflow.compile_flags, tensorflow.folder),
-        link_flags=through_link(tensorflow.link_flags, tensorflow.folder),
-    )
+    fields: list[Any] = json.loads(answer.stdout)
+    return fields
 
 
 def through_link(flags: list[str], folder: str) -> list[str]:
@@ -115,17 +132,27 @@ def flags_of(source: str) -> list[str]:
 def object_jobs(
     sources: list[str], objects_folder: pathlib.Path, tensorflow: TensorFlow
 ) -> list[Job]:
-    """Returns how to compile sources of the library, or of its tests, one by one."""
+    """Returns how to compile sources of the library, or of its tests.
+
+    Those that see TensorFlow are compiled in units. Those of the core are compiled
+    alone, some with flags of their own: what they include costs little.
+    """
     flags = compile_flags(tensorflow.compile_flags)
-    return [
-        Job(
-            inputs=(pathlib.Path(source),),
-            output=(objects_folder / source).with_suffix(".o"),
-            command=(compiler(), *flags, *flags_of(source), "-c", source),
+    core = [source for source in sources if source in shared_list("CORE_SOURCES")]
+    others = [source for source in sources if source not in core]
+    alone = [Unit((pathlib.Path(source),)) for source in core]
+    jobs = []
+    for unit in units(others) + alone:  # Those that take longest begin first.
+        source = unit.write(objects_folder)
+        own_flags = flags_of(str(source))
+        job = Job(
+            inputs=(source,),
+            output=objects_folder / unit.name.with_suffix(".o"),
+            command=(compiler(), *flags, *own_flags, "-c", str(source)),
             stamp=tensorflow.version,
         )
-        for source in sources
-    ]
+        jobs.append(job)
+    return jobs
 
 
 def build_library(objects_folder: pathlib.Path) -> tuple[pathlib.Path, str]:

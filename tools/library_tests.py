@@ -41,14 +41,18 @@ def build_program() -> Job:
     if not tests:
         raise BuildError(f"there is no {TESTS}/*_test.cc")
     tensorflow = ask_tensorflow()
-    tested = [x for x in library_sources() if not x.startswith(LEFT_OUT)]
     sources = [str(path.relative_to(ROOT)) for path in tests]
-    jobs = object_jobs(tested, OBJECTS, tensorflow)
+    jobs = object_jobs(tested_sources(), OBJECTS, tensorflow)
     jobs += object_jobs(sources, FOLDER, tensorflow)
     build(jobs)
     program = link([job.output for job in jobs], tensorflow)
     build([program])
     return program
+
+
+def tested_sources() -> list[str]:
+    """Returns the sources of the library that the program is linked from."""
+    return [x for x in library_sources() if not x.startswith(LEFT_OUT)]
 
 
 def link(objects: list[pathlib.Path], tensorflow: TensorFlow) -> Job:

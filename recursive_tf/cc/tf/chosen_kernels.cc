@@ -11,11 +11,11 @@
 namespace recursive_tf {
 namespace {
 
-constexpr char kVariable[] = "RTF_INSTRUCTION_SET";
+constexpr char kEnvironmentVariable[] = "RTF_INSTRUCTION_SET";
 
 std::string GivenName() {
   std::string name;
-  if (!tensorflow::ReadStringFromEnvVar(kVariable, "", &name).ok()) {
+  if (!tensorflow::ReadStringFromEnvVar(kEnvironmentVariable, "", &name).ok()) {
     name.clear();
   }
   return name;
@@ -36,7 +36,7 @@ absl::Status CheckChosenSet() {
     absl::StrAppend(text, "'", KernelsFor<float>(set).name, "'");
   };
   return absl::InvalidArgumentError(absl::StrCat(
-      "The environment variable ", kVariable, " is '", name,
+      "The environment variable ", kEnvironmentVariable, " is '", name,
       "', but the instruction sets that this processor and recursive_tf both "
       "have are ",
       absl::StrJoin(InstructionSets(), ", ", add_name),

@@ -14,7 +14,7 @@ namespace {
 namespace tf = tensorflow;
 
 constexpr char kPool[] = "MaxPool";
-constexpr char kGradient[] = "MaxPoolGrad";
+constexpr char kPoolGradient[] = "MaxPoolGrad";
 // The inputs of a gradient.
 enum : int { kPooledFrom, kPooled };
 
@@ -50,7 +50,7 @@ void PairPools(tf::Graph* graph) {
   if (!tf::IsMKLEnabled()) return;
   std::vector<tf::Node*> gradients;
   for (tf::Node* node : graph->op_nodes()) {
-    if (node->type_string() == kGradient) gradients.push_back(node);
+    if (node->type_string() == kPoolGradient) gradients.push_back(node);
   }
   // One that cannot be paired stays what it was.
   for (tf::Node* gradient : gradients) Pair(gradient, graph).IgnoreError();

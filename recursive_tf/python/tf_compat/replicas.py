@@ -32,8 +32,8 @@ def replica_id() -> int:
     """Returns which replica of `tf.distribute` runs this; 0 where there is one."""
     if not tf.distribute.has_strategy():
         return 0  # The usual case, which each eager root call asks for.
-    context = tf.distribute.get_replica_context()
-    found = None if context is None else context.replica_id_in_sync_group
+    here = tf.distribute.get_replica_context()
+    found = None if here is None else here.replica_id_in_sync_group
     return 0 if found is None else int(tf.get_static_value(found))
 
 
