@@ -10,6 +10,8 @@ from recursive_tf.layers.lattice_lstm import LatticeLSTMCell, LatticeState
 from recursive_tf.layers.lookup import look_up
 from recursive_tf.layers.mv_rnn import MVRNNCell, MVState
 from recursive_tf.layers.nary_tree_lstm import NaryTreeLSTMCell
+from recursive_tf.layers.node_pooling import NodeAttention, NodePooling
+from recursive_tf.layers.per_node import PerNode
 from recursive_tf.layers.rntn import RNTNCell
 from recursive_tf.layers.sequence_encoder import SequenceEncoder
 from recursive_tf.layers.td_tree_lstm import EDGES, TDTreeLSTMCell
@@ -34,6 +36,9 @@ __all__ = [
     "MVRNNCell",
     "MVState",
     "NaryTreeLSTMCell",
+    "NodeAttention",
+    "NodePooling",
+    "PerNode",
     "RNTNCell",
     "SequenceEncoder",
     "TDTreeLSTMCell",

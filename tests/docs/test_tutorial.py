@@ -15,13 +15,17 @@ def page(tmp_path_factory):
 
 
 def test_it_shows_what_its_code_prints(page):
-    assert len(page.printed) == 5
+    assert len(page.printed) == 6
     for shown, printed in page.printed:
         assert shown == printed
 
 
 def test_the_model_learns(page):
     assert page.names["scores"]["accuracy"] > 0.95
+
+
+def test_the_model_of_sentences_learns(page):
+    assert page.names["of_dev"]["sentence_accuracy"] > 0.9
 
 
 def test_its_pictures_are_made_by_its_code(page):
