@@ -20,13 +20,12 @@
 namespace recursive_tf {
 
 void Calls::Start(int32_t num_rows, int32_t first_argument) {
+  first_argument_ = first_argument;
   results_.resize(num_rows * plan_.procedures.front().outputs.size());
-  for (int32_t row = 0; row < num_rows; ++row) {
-    const int32_t id = Enter(0, kNoActivation, 0, row);
-    if (id == kNoActivation) return;
-    for (int32_t i = 0; i < plan_.procedures.front().num_arguments; ++i) {
-      activations_.Put(id, i, {first_argument + i, row});
-    }
+  const CallSite& call = pass_through_.root_call();
+  for (int32_t row = 0; row < num_rows && !is_refused(); ++row) {
+    const ResultSlots to{kNoActivation, /*first_result=*/0, row};
+    MakeOne(to, call, call.branches.front(), /*selector=*/std::nullopt);
   }
 }
 
@@ -45,8 +44,6 @@ std::optional<SharedRows::Cycle> Calls::FindCycle() const {
 
 void Calls::Share(const CallSite& call, Source number, int32_t id) {
   const Branch& body = call.branches.front();
-  // Who made the front may have asked for it.
-  if (shared_.Runs(id)) return GoTo(body, id);
   const MemoKey key{body.procedure,
                     host_->ReadKey(activations_.Find(id, number))};
   const int32_t shared = shared_.Find(key);
@@ -64,8 +61,9 @@ bool Calls::MakeShared(const ResultSlots& to, const CallSite& call,
                        const Branch& branch,
                        const std::optional<Source>& selector) {
   const PassThrough::Procedure& front = pass_through_[branch.procedure];
-  const MemoKey key{front.body, host_->ReadKey(ArgumentFor(
-                                    to, call, branch, front.key_argument))};
+  const MemoKey key{
+      front.body->procedure,
+      host_->ReadKey(ArgumentFor(to, call, branch, front.key_argument))};
   const int32_t shared = shared_.Find(key);
   if (shared >= 0) {
     return AskFor(shared, {to, {{branch.procedure, call.site, to.row}}});
@@ -73,6 +71,16 @@ bool Calls::MakeShared(const ResultSlots& to, const CallSite& call,
   const int32_t id = EnterFor(to, call, branch, selector);
   if (id == kNoActivation) return false;
   shared_.Begin(key, id);
+  // The front itself reads none of its arguments.
+  const int32_t num_slots = plan_.procedures[branch.procedure].num_slots;
+  for (size_t i = 0; i < front.body->arguments.size(); ++i) {
+    const Source source = front.body->arguments[i];
+    activations_.PutAt(
+        id, num_slots, front.body->procedure, static_cast<int32_t>(i),
+        source.of_prologue() ? activations_.Find(id, source)
+                             : ArgumentFor(to, call, branch, source.slot));
+  }
+  GoInto(*front.body, id);
   return true;
 }
 
@@ -88,9 +96,9 @@ bool Calls::AskFor(int32_t shared, const SharedRows::Asker& asker) {
 void Calls::TakeShared(int32_t shared, const ResultSlots& to) {
   const SharedRow& row = shared_[shared];
   for (size_t i = 0; i < row.num_results; ++i) {
-    activations_.PutResult(to.caller, to.first_result + static_cast<int32_t>(i),
-                           to.row, shared_.Result(row, i));
+    PutResult(to, i, shared_.Result(row, i));
   }
+  if (to.caller == kNoActivation) return;
   Progress& progress = activations_[to.caller].progress;
   progress = std::max(progress, row.progress);
   if (recorder_ != nullptr) {
@@ -114,6 +122,7 @@ void Calls::EndShared(int32_t id, const InPlace::Home& home,
                   recorder_ == nullptr ? LaunchNodes() : recorder_->last(id));
   shared_.TakeWaiters(shared, [&](const ResultSlots& to) {
     TakeShared(shared, to);
+    if (to.caller == kNoActivation) return;
     if (--activations_[to.caller].num_pending == 0) {
       resumed_.push_back(to.caller);
     }

@@ -28,7 +28,8 @@ namespace recursive_tf {
 //
 // An activation goes to a branch that runs in place, to the next turn of a
 // loop, or to what it shares, and stays what it is; every other call makes an
-// activation of its own.
+// activation of its own. The rows of the root call have none, if all that they
+// do is one call: then its caller is no activation, and its row is theirs.
 //
 // What runs for each activation stands here, in a header of over 400 lines, so
 // that it is inlined into what LockStep does for all of a launch: apart, it
@@ -61,8 +62,8 @@ class Calls {
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
 
-  // Invokes the first procedure once for each row of the root call, whose
-  // arguments are the values from `first_argument` on.
+  // Makes the call of each row of the root call, whose arguments are the values
+  // from `first_argument` on.
   void Start(int32_t num_rows, int32_t first_argument);
 
   // From now on a recorder is told who waits for whom. It must outlive this.
@@ -133,13 +134,19 @@ class Calls {
   // Between two launches there are rarely more than a few.
   static constexpr int64_t kRoundsToAsk = 1024;
 
-  // Makes an activation, which TakeToBlocks sets off. Returns its id, or none
+  // Returns the depth of who makes a call of a procedure. Where it is no
+  // activation, that is the row of the root call, unless the call starts it.
+  int32_t DepthOfCaller(int32_t caller, int32_t procedure) const {
+    if (caller != kNoActivation) return activations_[caller].call_depth;
+    return procedure == kRootProcedure ? 0 : 1;
+  }
+
+  // Makes an activation, which has yet to go somewhere. Returns its id, or none
   // if a limit is reached.
   int32_t Enter(int32_t procedure, int32_t parent, int32_t site, int32_t row) {
     const bool is_branch = plan_.procedures[procedure].is_branch;
     const int32_t depth =
-        (parent == kNoActivation ? 0 : activations_[parent].call_depth) +
-        (is_branch ? 0 : 1);
+        DepthOfCaller(parent, procedure) + (is_branch ? 0 : 1);
     const ActivationTree::Verdict verdict =
         is_branch ? ActivationTree::Verdict::kEntered : Judge(depth);
     if (verdict != ActivationTree::Verdict::kEntered) {
@@ -158,7 +165,6 @@ class Calls {
       activation.decided_by = activations_[parent].decided_by;
     }
     if (recorder_ != nullptr) recorder_->Begin(id, parent);
-    entered_.push_back(id);
     return id;
   }
 
@@ -238,9 +244,15 @@ class Calls {
                          activations_.Find(id, branch.arguments[i]));
     }
     activations_.EndReads(id, activation.stage);
+    GoInto(branch, id);
+  }
+
+  // The same, of one that has its arguments.
+  void GoInto(const Branch& branch, int32_t id) {
+    BatchedActivation& activation = activations_[id];
+    activation.first_slot += plan_.procedures[activation.procedure].num_slots;
     activation.procedure = branch.procedure;
     activation.stage = 0;
-    activation.first_slot += num_slots;
     entered_.push_back(id);
   }
 
@@ -248,7 +260,9 @@ class Calls {
   // it what came of that, now or when it has ended.
   void Share(const CallSite& call, Source number, int32_t id);
 
-  // Makes a call of a front that only asks. Returns whether it is to return.
+  // Makes a call of a front that only asks: what it shares, if nobody asked for
+  // that before, runs in place in an activation of the front. Returns whether
+  // it is to return.
   bool MakeShared(const ResultSlots& to, const CallSite& call,
                   const Branch& branch, const std::optional<Source>& selector);
 
@@ -317,10 +331,22 @@ class Calls {
   // Gives a call what its branch only hands on.
   void PutResults(const ResultSlots& to, const std::vector<Source>& results) {
     for (size_t i = 0; i < results.size(); ++i) {
-      activations_.PutResult(to.caller,
-                             to.first_result + static_cast<int32_t>(i), to.row,
-                             activations_.Find(to.caller, results[i]));
+      PutResult(to, i, activations_.Find(to.caller, results[i]));
     }
+  }
+
+  // Gives a call one of its results. The root call returns those of its rows'
+  // calls, or nothing.
+  void PutResult(const ResultSlots& to, size_t index, ValueRow row) {
+    if (to.caller != kNoActivation) {
+      return activations_.PutResult(
+          to.caller, to.first_result + static_cast<int32_t>(index), to.row,
+          row);
+    }
+    const size_t num_results = plan_.procedures[kRootProcedure].outputs.size();
+    if (num_results == 0) return;
+    activations_.Keep(row);
+    results_[to.row * num_results + index] = row;
   }
 
   // Makes a call, or that for an item of a map. Returns whether it is to
@@ -330,11 +356,18 @@ class Calls {
     if (pass_through_[branch.procedure].kind == PassThrough::Kind::kAsks) {
       return MakeShared(to, call, branch, selector);
     }
-    return EnterFor(to, call, branch, selector) != kNoActivation;
+    const int32_t id = EnterFor(to, call, branch, selector);
+    if (id == kNoActivation) return false;
+    for (size_t i = 0; i < branch.arguments.size(); ++i) {
+      activations_.Put(id, static_cast<int32_t>(i),
+                       ArgumentFor(to, call, branch, i));
+    }
+    entered_.push_back(id);
+    return true;
   }
 
-  // Makes an activation for a call. Returns its id, or none if a limit is
-  // reached.
+  // Makes an activation for a call, without arguments. Returns its id, or none
+  // if a limit is reached.
   int32_t EnterFor(const ResultSlots& to, const CallSite& call,
                    const Branch& branch,
                    const std::optional<Source>& selector) {
@@ -342,18 +375,17 @@ class Calls {
     if (id == kNoActivation) return id;
     Decide(selector, to.caller, id);
     activations_[id].first_result = to.first_result;
-    for (size_t i = 0; i < branch.arguments.size(); ++i) {
-      activations_.Put(id, static_cast<int32_t>(i),
-                       ArgumentFor(to, call, branch, i));
-    }
     return id;
   }
 
   // Returns an argument of a call; of a mapped one, the item.
   ValueRow ArgumentFor(const ResultSlots& to, const CallSite& call,
                        const Branch& branch, size_t index) {
-    const ValueRow argument =
-        activations_.Find(to.caller, branch.arguments[index]);
+    const Source source = branch.arguments[index];
+    if (to.caller == kNoActivation && !source.of_prologue()) {
+      return {first_argument_ + source.slot, to.row};
+    }
+    const ValueRow argument = activations_.Find(to.caller, source);
     const bool is_mapped = static_cast<int32_t>(index) < call.num_mapped;
     return is_mapped ? activations_.Items(argument)[to.row] : argument;
   }
@@ -412,30 +444,21 @@ class Calls {
   // Ends an activation: gives its results to the caller, which is returned.
   int32_t Leave(int32_t id) {
     const BatchedActivation& activation = activations_[id];
-    const int32_t caller = activation.parent;
+    const ResultSlots to{activation.parent, activation.first_result,
+                         activation.row};
     const PlannedProcedure& procedure = plan_.procedures[activation.procedure];
-    if (activation.parent == kNoActivation) {
-      const size_t num_results = procedure.outputs.size();
-      for (size_t i = 0; i < num_results; ++i) {
-        const ValueRow row = activations_.Find(id, procedure.outputs[i]);
-        activations_.Keep(row);
-        results_[activation.row * num_results + i] = row;
-      }
-    } else {
-      for (size_t i = 0; i < procedure.outputs.size(); ++i) {
-        activations_.PutResult(
-            activation.parent,
-            activation.first_result + static_cast<int32_t>(i), activation.row,
-            activations_.Find(id, procedure.outputs[i]));
-      }
-      Progress& progress = activations_[activation.parent].progress;
+    for (size_t i = 0; i < procedure.outputs.size(); ++i) {
+      PutResult(to, i, activations_.Find(id, procedure.outputs[i]));
+    }
+    if (to.caller != kNoActivation) {
+      Progress& progress = activations_[to.caller].progress;
       progress = std::max(progress, activation.progress);
-      if (recorder_ != nullptr) recorder_->Join(caller, recorder_->last(id));
+      if (recorder_ != nullptr) recorder_->Join(to.caller, recorder_->last(id));
     }
     activations_.EndReads(id, static_cast<int32_t>(procedure.stages.size()));
     activations_.table().Remove(id);
     if (!procedure.is_branch) --num_invocations_;
-    return caller;
+    return to.caller;
   }
 
   const Plan& plan_;
@@ -454,7 +477,8 @@ class Calls {
   std::vector<int32_t> taken_;
   // Activations whose calls all got what they waited for.
   std::vector<int32_t> resumed_;
-  // Of the root call, row by row.
+  // Of the root call: its first argument, and its results, row by row.
+  int32_t first_argument_ = 0;
   std::vector<ValueRow> results_;
   std::optional<Refusal> refused_call_;
   std::optional<int32_t> refused_push_;

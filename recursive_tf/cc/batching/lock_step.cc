@@ -105,19 +105,18 @@ std::string LockStep::PathOf(int32_t id, bool mapped,
 
 std::string LockStep::PathOf(const Calls::Refusal& refused, bool mapped,
                              const std::vector<std::string>& names) const {
-  std::vector<PathStep> steps =
-      StepsOfPath(plan_, activations_, refused.caller);
-  steps.push_back({refused.procedure, refused.site, refused.row});
-  return FormatPath(steps, mapped, names);
+  const PathStep callee{refused.procedure, refused.site, refused.row};
+  return FormatPath(StepsOfCall(plan_, activations_, refused.caller, callee),
+                    mapped, names);
 }
 
 std::string LockStep::PathOf(const SharedRows::Wait& wait, bool mapped,
                              const std::vector<std::string>& names) const {
-  const SharedRows::Asker& asker = wait.asker;
-  std::vector<PathStep> steps =
-      StepsOfPath(plan_, activations_, asker.to.caller);
-  if (asker.front.has_value()) steps.push_back(*asker.front);
-  return FormatPath(steps, mapped, names);
+  const int32_t caller = wait.asker.to.caller;
+  const std::optional<PathStep>& front = wait.asker.front;
+  if (!front.has_value()) return PathOf(caller, mapped, names);
+  return FormatPath(StepsOfCall(plan_, activations_, caller, *front), mapped,
+                    names);
 }
 
 int32_t LockStep::SubGraphOf(int32_t id) const {

@@ -16,7 +16,7 @@ class PassThrough {
   enum class Kind : uint8_t {
     kNone,
     // A front, which asks for what has the key that is one of its arguments.
-    // The caller asks, where another activation runs that, or has run it.
+    // The caller asks. If nobody runs that, it enters what is shared at once.
     kAsks,
     // A branch that makes one call, and returns its results.
     kCalls,
@@ -27,7 +27,7 @@ class PassThrough {
   struct Procedure {
     Kind kind = Kind::kNone;
     // Of kAsks: what is shared, and which argument is the key.
-    int32_t body = 0;
+    const Branch* body = nullptr;
     int32_t key_argument = 0;
     // Of kCalls: the call, with what it takes found in who takes the branch.
     const CallSite* call = nullptr;
@@ -52,7 +52,13 @@ class PassThrough {
       if (call.key.has_value()) return;
       FindBranch(plan, branch, taken, &procedures_[taken.procedure]);
     });
+    FindRootCall(plan);
   }
+
+  // Returns the call that is made for each row of the root call, which has the
+  // arguments in its first slots: that of the first procedure or, if this does
+  // nothing but to call, what it calls.
+  const CallSite& root_call() const { return root_call_; }
 
   bool Has(int32_t procedure) const {
     return procedures_[procedure].kind != Kind::kNone;
@@ -73,33 +79,62 @@ class PassThrough {
     }
   }
 
-  // Returns the one call of a procedure that does nothing but to make it and to
-  // return all of its results, or null.
-  static const CallSite* OnlyCall(const Plan& plan,
-                                  const PlannedProcedure& procedure) {
+  // Returns the one call of a procedure that does nothing but to make it, or
+  // null.
+  static const CallSite* OnlyCall(const PlannedProcedure& procedure) {
     if (procedure.stages.size() != 1) return nullptr;
     const Stage& stage = procedure.stages.front();
     if (stage.block != kNoBlock || !stage.pushes.empty()) return nullptr;
-    if (stage.calls.size() != 1) return nullptr;
-    const CallSite& call = stage.calls.front();
+    return stage.calls.size() == 1 ? &stage.calls.front() : nullptr;
+  }
+
+  // Returns whether a procedure returns all results of a call in it, in order.
+  static bool ReturnsAll(const Plan& plan, const PlannedProcedure& procedure,
+                         const CallSite& call) {
     const PlannedProcedure& callee =
         plan.procedures[call.branches.front().procedure];
-    if (callee.outputs.size() != procedure.outputs.size()) return nullptr;
+    if (callee.outputs.size() != procedure.outputs.size()) return false;
     for (size_t i = 0; i < procedure.outputs.size(); ++i) {
       const auto result = call.first_result + static_cast<int32_t>(i);
-      if (procedure.outputs[i].slot != result) return nullptr;
+      if (procedure.outputs[i].slot != result) return false;
     }
-    return &call;
+    return true;
+  }
+
+  static bool IsPlain(const CallSite& call) {
+    return !call.selector.has_value() && call.num_mapped == 0 &&
+           !call.key.has_value();
+  }
+
+  void FindRootCall(const Plan& plan) {
+    const PlannedProcedure& root = plan.procedures[kRootProcedure];
+    const CallSite* const call = OnlyCall(root);
+    if (call != nullptr && IsPlain(*call)) {
+      const int32_t callee = call->branches.front().procedure;
+      // One that calls itself would have the path of the root call.
+      const bool is_other =
+          callee != kRootProcedure && !plan.procedures[callee].is_branch;
+      if (is_other && (root.outputs.empty() || ReturnsAll(plan, root, *call))) {
+        root_call_ = *call;
+        return;
+      }
+    }
+    Branch& first = root_call_.branches.emplace_back();
+    first.procedure = kRootProcedure;
+    for (int32_t i = 0; i < root.num_arguments; ++i) {
+      first.arguments.push_back(Source::Slot(i));
+    }
   }
 
   static void FindFront(const Plan& plan, const PlannedProcedure& procedure,
                         Procedure* found) {
-    const CallSite* const call = OnlyCall(plan, procedure);
+    const CallSite* const call = OnlyCall(procedure);
     if (call == nullptr || procedure.is_branch) return;
+    if (!ReturnsAll(plan, procedure, *call)) return;
     if (!call->key.has_value() || call->key->of_prologue()) return;
     if (call->key->slot >= procedure.num_arguments) return;
     found->kind = Kind::kAsks;
-    found->body = call->branches.front().procedure;
+    found->body = &call->branches.front();
     found->key_argument = call->key->slot;
   }
 
@@ -115,9 +150,9 @@ class PassThrough {
       }
       return;
     }
-    const CallSite* const call = OnlyCall(plan, branch);
-    if (call == nullptr || call->selector.has_value()) return;
-    if (call->num_mapped > 0 || call->key.has_value()) return;
+    const CallSite* const call = OnlyCall(branch);
+    if (call == nullptr || !IsPlain(*call)) return;
+    if (!ReturnsAll(plan, branch, *call)) return;
     found->kind = Kind::kCalls;
     found->call = call;
     found->callee.procedure = call->branches.front().procedure;
@@ -127,6 +162,7 @@ class PassThrough {
   }
 
   std::vector<Procedure> procedures_;
+  CallSite root_call_;
 };
 
 }  // namespace recursive_tf

@@ -103,8 +103,10 @@ struct PlannedProcedure {
   }
 };
 
-// A program as the batched executor runs it. The root call invokes the first
-// procedure. A block belongs to one stage.
+// The procedure that the root call invokes.
+constexpr int32_t kRootProcedure = 0;
+
+// A program as the batched executor runs it. A block belongs to one stage.
 struct Plan {
   int32_t num_prologue_outputs = 0;
   int32_t num_blocks = 0;

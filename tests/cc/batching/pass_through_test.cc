@@ -96,9 +96,52 @@ TEST(PassThroughTest, AFrontAsksForTheKeyThatIsAnArgument) {
   plan.procedures.push_back(front);
   const PassThrough pass_through(plan);
   ASSERT_EQ(pass_through[4].kind, Kind::kAsks);
-  EXPECT_EQ(pass_through[4].body, kCallee);
+  EXPECT_EQ(pass_through[4].body->procedure, kCallee);
   EXPECT_EQ(pass_through[4].key_argument, 1);
   EXPECT_FALSE(pass_through.Has(5));
+}
+
+// A root procedure that calls a callee, and returns `outputs`.
+Plan PlanOfWrapper(const std::vector<Source>& outputs) {
+  PlannedProcedure root = OfTwo({CallOf(/*procedure=*/1)});
+  root.outputs = outputs;
+  Plan plan;
+  plan.procedures = {root, OfTwo({})};
+  return plan;
+}
+
+TEST(PassThroughTest, ARootThatOnlyCallsIsPassed) {
+  for (const std::vector<Source>& outputs :
+       {std::vector<Source>{S(2), S(3)}, std::vector<Source>()}) {
+    const Plan plan = PlanOfWrapper(outputs);
+    const PassThrough pass_through(plan);
+    const CallSite& call = pass_through.root_call();
+    EXPECT_EQ(call.site, 5);
+    ASSERT_EQ(call.branches.size(), 1);
+    EXPECT_EQ(call.branches[0].procedure, 1);
+    EXPECT_EQ(call.branches[0].arguments[0].slot, 1);
+  }
+}
+
+TEST(PassThroughTest, AnyOtherRootIsCalledWithItsArguments) {
+  std::vector<Plan> plans(7, PlanOfWrapper({S(2), S(3)}));
+  plans[0].procedures[0].outputs = {S(3), S(2)};
+  plans[1].procedures[0].outputs = {S(2)};
+  plans[2].procedures[0].stages[0].calls[0].num_mapped = 1;
+  plans[3].procedures[0].stages[0].calls[0].key = S(0);
+  plans[4].procedures[0].stages[0].pushes = {{0, S(0), S(1)}};
+  plans[5].procedures[0].stages[0].calls[0].branches[0].procedure = 0;
+  plans[6].procedures[1].is_branch = true;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const PassThrough pass_through(plans[i]);
+    const CallSite& call = pass_through.root_call();
+    ASSERT_EQ(call.branches.size(), 1) << i;
+    const Branch& branch = call.branches[0];
+    EXPECT_EQ(branch.procedure, kRootProcedure) << i;
+    ASSERT_EQ(branch.arguments.size(), 2) << i;
+    EXPECT_EQ(branch.arguments[0].slot, 0) << i;
+    EXPECT_EQ(branch.arguments[1].slot, 1) << i;
+  }
 }
 
 }  // namespace

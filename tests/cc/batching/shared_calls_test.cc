@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -48,12 +49,17 @@ class SharedCallsTest : public testing::TestWithParam<std::string> {
   // each; none if the run ended early.
   Column Run(const Graph& graph, const Column& nodes,
              ActivationLimits limits = {}) {
-    program_ = SharedProgram(&graph, every_call_pushes_);
+    return RunOf(SharedProgram(&graph, every_call_pushes_), nodes, limits);
+  }
+
+  Column RunOf(IntegerProgram program, const Column& nodes,
+               ActivationLimits limits = {}) {
+    program_ = std::move(program);
     run_ = std::make_unique<IntegerRun>(&program_, GetParam(), limits);
     Column values;
     for (const Column& row :
          run_->Run({nodes}, static_cast<int32_t>(nodes.size()))) {
-      values.push_back(row.at(0));
+      values.insert(values.end(), row.begin(), row.end());
     }
     return values;
   }
@@ -163,6 +169,76 @@ TEST_P(SharedCallsTest, AFrontAndWhatItSharesAreOneInvocation) {
   EXPECT_TRUE(Run(graph, {2}, ActivationLimits{2, 0}).empty());
   // The rows of the root call are there before any of them asks.
   EXPECT_EQ(Run(graph, {2, 1, 0, 1}, ActivationLimits{1, 4}).size(), 4);
+}
+
+TEST_P(SharedCallsTest, ARootThatOnlyCallsReturnsWhatItsCallsDo) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const auto size = static_cast<int>(seed);
+    const Graph graph = RandomGraph(1 + size % 5, 6 + size % 50, seed);
+    const Column values = ValuesOf(graph);
+    const auto last = static_cast<int64_t>(values.size()) - 1;
+    // Two rows share an invocation.
+    const Column roots = {last, last / 2, last, 0};
+    Column expected;
+    for (const int64_t root : roots) expected.push_back(values[root]);
+    ASSERT_EQ(RunOf(WrappedSharedProgram(&graph, /*returns=*/true), roots),
+              expected);
+    ASSERT_EQ(NumRows(*run_, kLook), NodesBelow(graph, roots).size());
+    ASSERT_EQ(run_->steps().activations().num_alive(), 0);
+  }
+}
+
+TEST_P(SharedCallsTest, ARootThatReturnsNothingTakesAnActivationForEachNode) {
+  const Graph graph = RandomGraph(5, 50, /*seed=*/7);
+  const Column values = ValuesOf(graph);
+  const auto size = static_cast<int64_t>(values.size());
+  Column all;
+  // Each twice: the other row only waits.
+  for (int64_t i = 0; i < 2 * size; ++i) all.push_back(i % size);
+  EXPECT_EQ(RunOf(WrappedSharedProgram(&graph, /*returns=*/false), all),
+            Column());
+  EXPECT_EQ(NumRows(*run_, kLook), values.size());
+  for (int64_t i = 0; i < size; ++i) {
+    EXPECT_EQ(run_->tables().at(0).at(i), values[i]);
+  }
+  // Branches beside no other call run in place.
+  EXPECT_EQ(run_->steps().activations().max_alive(), size);
+  EXPECT_EQ(run_->steps().activations().num_alive(), 0);
+  EXPECT_FALSE(run_->steps().FindCycle().has_value());
+}
+
+TEST_P(SharedCallsTest, PathsHaveTheRowThatHasNoActivation) {
+  const std::vector<std::string> names = {"every", "f", "f", "f", "f"};
+  for (const bool fronts_push : {false, true}) {
+    // 5 needs 4 and 3; these need each other.
+    const Graph graph{{-1, -1, -1, 4, 2, 4}, {-1, -1, -1, 2, 3, 2}};
+    RunOf(WrappedSharedProgram(&graph, /*returns=*/false, fronts_push), {0, 5});
+    const auto cycle = run_->steps().FindCycle();
+    ASSERT_TRUE(cycle.has_value());
+    EXPECT_EQ(cycle->keys, (std::vector<int64_t>{4, 3}));
+    EXPECT_EQ(run_->steps().PathOf(cycle->wait, /*mapped=*/true, names),
+              "every[row 1] → call#3 (f) → call#0 → call#1 → call#0");
+    EXPECT_EQ(run_->steps().SubGraphOf(cycle->wait.runner), kFront + 1);
+  }
+}
+
+TEST_P(SharedCallsTest, ARowThatHasNoActivationIsALevelOfDepth) {
+  const Graph graph{{-1, 0}, {-1, 0}};
+  const std::vector<std::string> names = {"every", "f", "f", "f", "f"};
+  const auto run = [&](const Column& nodes, ActivationLimits limits) {
+    return RunOf(WrappedSharedProgram(&graph, /*returns=*/true), nodes, limits);
+  };
+  EXPECT_EQ(run({1}, ActivationLimits{3, 0}).size(), 1);
+  EXPECT_TRUE(run({1}, ActivationLimits{2, 0}).empty());
+  EXPECT_TRUE(run({0, 1}, ActivationLimits{1, 0}).empty());
+  ASSERT_TRUE(run_->steps().refused_call().has_value());
+  EXPECT_EQ(run_->steps().PathOf(*run_->steps().refused_call(),
+                                 /*mapped=*/true, names),
+            "every[row 0] → call#3 (f)");
+  EXPECT_TRUE(run({0, 1}, ActivationLimits{0, 1}).empty());
+  EXPECT_EQ(run_->steps().PathOf(*run_->steps().refused_call(),
+                                 /*mapped=*/true, names),
+            "every[row 1] → call#3 (f)");
 }
 
 }  // namespace

@@ -80,6 +80,30 @@ inline IntegerProgram SharedProgram(const Graph* graph,
   return program;
 }
 
+// The same, called by a root procedure that does nothing else. It returns the
+// value, or nothing, like the one that asks for every vertex.
+inline IntegerProgram WrappedSharedProgram(const Graph* graph, bool returns,
+                                           bool every_call_pushes = false) {
+  IntegerProgram program = SharedProgram(graph, every_call_pushes);
+  std::vector<PlannedProcedure>& procedures = program.plan.procedures;
+  for (PlannedProcedure& procedure : procedures) {
+    for (Stage& stage : procedure.stages) {
+      for (CallSite& call : stage.calls) {
+        for (Branch& branch : call.branches) ++branch.procedure;
+      }
+    }
+  }
+  PlannedProcedure root;
+  root.num_arguments = 1;
+  root.num_slots = 2;  // node, result
+  Stage ask;
+  ask.calls.push_back(CallSite{3, {}, {Branch{kFront + 1, {S(0)}}}, 1});
+  root.stages = {ask};
+  if (returns) root.outputs = {S(1)};
+  procedures.insert(procedures.begin(), root);
+  return program;
+}
+
 // Returns a graph in which children have smaller numbers.
 inline Graph RandomGraph(int num_leaves, int num_nodes, uint32_t seed) {
   std::mt19937 random(seed);
