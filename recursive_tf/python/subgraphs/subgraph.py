@@ -26,7 +26,6 @@ from recursive_tf.python.root_calls import vectorized_map
 from recursive_tf.python.root_calls.redefinition import newcomer
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
 from recursive_tf.python.subgraphs.memo import check_input, check_memo, make_front
-from recursive_tf.python.subgraphs.tracebacks import shows_users_lines
 from recursive_tf.python.tracing.captured import captured_tensors, captured_variables
 from recursive_tf.python.tracing.control_flow import (
     in_place_of,
@@ -42,7 +41,6 @@ from recursive_tf.python.tracing.function_graph import (
 )
 from recursive_tf.python.tracing.signature import Signature
 from recursive_tf.python.tracing.specs import (
-    SCALAR,
     as_output,
     as_spec,
     count_of_rows,
@@ -134,7 +132,6 @@ class SubGraph:
         self._closing = threading.Lock()
         self._newcomer = newcomer()
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def __enter__(self) -> "SubGraph":
         """Starts the definition: ops that follow are the body."""
@@ -146,7 +143,6 @@ class SubGraph:
         self._tracing = start_tracing(self._body)
         return self
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def __exit__(
         self,
@@ -168,40 +164,35 @@ class SubGraph:
             body = Definition(next(_ids), self.name, self._body, self._signature, True)
             self._front = make_front(body, self._memo)
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
-    def input(self, dtype: Any, shape: Any = SCALAR, name: str | None = None) -> Any:
+    def input(self, dtype: Any, shape: Any = (), name: str | None = None) -> Any:
         """Declares the next input.
 
         Args:
             dtype: A dtype, a `tf.TensorSpec`, that of a RaggedTensor, SparseTensor or
                 extension type, or a structure of these.
-            shape: Of one invocation's tensor, where `dtype` is a dtype. By default a
-                scalar; None dimensions are unknown. A spec has a shape already.
-            name: For the op; and calls may say the argument by it, `f(n=3)`.
+            shape: Of one invocation's tensor, where `dtype` is a dtype; `()` is a
+                scalar, None dimensions are unknown.
+            name: For the op.
 
         Returns:
             The tensor, or the structure of tensors, inside of the body.
 
         Raises:
-            SubGraphError: Outside of the definition, if it is differentiable and the
-                SubGraph is memoized, if a spec and a shape contradict each other, or
-                if the name is that of another input.
+            SubGraphError: Outside of the definition, or if it is differentiable and the
+                SubGraph is memoized.
         """
         body = self._body_being_traced("input")
         spec = tf.nest.map_structure(lambda leaf: as_spec(leaf, shape), dtype)
         if self._memo is not None:
             check_input(self._signature, spec)
-        self._signature.check_name(name)
         label = name or f"input_{len(self._signature.inputs)}"
         tensors = tf.nest.map_structure(
             lambda s: body.add_input(s, label), spec, expand_composites=True
         )
         self._signature.inputs.append(spec)
-        self._signature.names.append(name)
         return tensors
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def output(self, *outputs: Any) -> None:
         """Declares what the SubGraph returns; `output(a, b)` is `output((a, b))`.
@@ -234,7 +225,6 @@ class SubGraph:
         body.structured_outputs = tensors
         self._is_defined = True
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
         """Hands a value of every invocation to the root call, one row each.
@@ -266,9 +256,8 @@ class SubGraph:
             )
         add_push(body, name, tf.convert_to_tensor(value), index, size)
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
-    def __call__(self, *args: Any, with_pushed: bool = False, **named: Any) -> Any:
+    def __call__(self, *args: Any, with_pushed: bool = False) -> Any:
         """Invokes the SubGraph.
 
         Inside of a body this adds a call site. Elsewhere it is the root call: eagerly,
@@ -277,7 +266,6 @@ class SubGraph:
         Args:
             *args: One for each input, of its structure, dtype and shape.
             with_pushed: At the root, return pushed values too.
-            **named: Those of inputs that have a name, behind `args`.
 
         Returns:
             The structure given to `.output`. With `with_pushed`, this structure, and a
@@ -291,18 +279,15 @@ class SubGraph:
             tf.errors.OpError: When it runs, if an invocation fails; the message names
                 the SubGraph and the invocation path.
         """
-        args = self._signature.in_order(args, named)
         return self._call(args, mapped=False, with_pushed=with_pushed)
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
-    def map(self, *args: Any, with_pushed: bool = False, **named: Any) -> Any:
+    def map(self, *args: Any, with_pushed: bool = False) -> Any:
         """Invokes the SubGraph once for each row of the arguments, in parallel.
 
         Args:
             *args: One for each input, with a dimension of rows in front: `[rows, ...]`.
             with_pushed: Return pushed values too.
-            **named: Those of inputs that have a name, behind `args`.
 
         Returns:
             The structure given to `.output`, each tensor `[rows, ...]`; with
@@ -311,7 +296,6 @@ class SubGraph:
         Raises:
             SubGraphError: As a call; also without inputs.
         """
-        args = self._signature.in_order(args, named)
         # Before the definition starts the inputs are not known.
         inputs = args if self._body is None else self._signature.flat_inputs
         if not inputs:

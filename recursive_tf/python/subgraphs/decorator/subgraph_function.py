@@ -14,7 +14,6 @@ from recursive_tf.python.subgraphs.decorator.tracing import (
     subgraph_for,
 )
 from recursive_tf.python.subgraphs.subgraph import SubGraph
-from recursive_tf.python.subgraphs.tracebacks import shows_users_lines
 
 
 class SubGraphFunction:
@@ -57,7 +56,6 @@ class SubGraphFunction:
             raise AttributeError(f"{self!r} is not the method of an instance.")
         return self._instance[0]
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, with_pushed: bool = False, **kwargs: Any) -> Any:
         """Invokes the function.
@@ -86,7 +84,6 @@ class SubGraphFunction:
         subgraph = subgraph_for(self._function, arguments)
         return subgraph(*arguments.tensors, with_pushed=with_pushed)
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def map(self, *args: Any, with_pushed: bool = False, **kwargs: Any) -> Any:
         """Invokes the function once for each row of the tensors among its arguments.
@@ -118,7 +115,6 @@ class SubGraphFunction:
         subgraph = subgraph_for(self._function, arguments)
         return subgraph.map(*arguments.tensors, with_pushed=with_pushed)
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
         """Hands a value of every invocation to the root call, one row each.
@@ -144,7 +140,6 @@ class SubGraphFunction:
             )
         subgraph.push(name, value, index=index, size=size)
 
-    @shows_users_lines
     @tf.autograph.experimental.do_not_convert
     def subgraph_for(self, *args: Any, **kwargs: Any) -> SubGraph:
         """Returns the SubGraph that a call would invoke, e.g. for `rtf.explain`.
