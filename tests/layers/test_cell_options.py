@@ -109,7 +109,7 @@ def test_a_node_without_x_and_biases_has_gates_of_its_children_alone(make, input
         rtf.layers.TreeEncoder(cell, executor=executor)(forest, x)
         for executor in ("batched", "dataflow")
     ]
-    np.testing.assert_allclose(*found, rtol=1e-5)
+    np.testing.assert_allclose(*found, rtol=1e-5, atol=1e-6)
 
 
 @every_kind
