@@ -20,8 +20,10 @@
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/fused.h"
+#include "recursive_tf/cc/blocks/packing.h"
 #include "recursive_tf/cc/blocks/product_peak.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/block_packing.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/block_run.h"
 #include "recursive_tf/cc/tf/invariants.h"
@@ -250,9 +252,14 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
   if (!block_run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
-    pack.numbers = block_run.Pack();
+    const std::shared_ptr<BlockInvariants<T>> made = InvariantsOf<T>(
+        found.block, found.program, tensors, step.team().num_threads());
+    made->Pack(&step.team());
+    pack.numbers = made;
     if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
   }
+  if (invariants->for_once()) wanted_.store(&found, std::memory_order_release);
+  if (std::exchange(pack.is_started, false)) step.team().Finish();
   run->has_run = true;
   const std::vector<int64_t>& num_rows = block_run.num_rows();
   run->num_flops = std::inner_product(num_rows.begin(), num_rows.end(),
@@ -261,6 +268,55 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
   return block_run.Compute(
       *static_cast<const BlockInvariants<T>*>(pack.numbers.get()),
       run->meanwhile, outputs);
+}
+
+BlockArgument CompiledBlock::InvariantArgument(const BatchedStep& step,
+                                               const tf::Tensor& tensor) {
+  BlockArgument argument;
+  argument.dtype = tensor.dtype();
+  argument.shape = ShapeOf(tensor.shape(), 0);
+  if (tensor.dtype() == tf::DT_RESOURCE) {
+    argument.shape = ShapeOfVariable(step, tensor);
+  }
+  // How much can be looked up is nothing to a program.
+  if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
+      !argument.shape.empty()) {
+    argument.shape.front() = -1;
+  }
+  return argument;
+}
+
+void CompiledBlock::AddWanted(
+    const BatchedStep& step, Invariants* invariants,
+    std::vector<std::shared_ptr<Packing>>* packings) const {
+  if (!invariants->for_once()) return;
+  const Compilation* const found =
+      wanted_.exchange(nullptr, std::memory_order_acq_rel);
+  if (found == nullptr) return;
+  std::vector<const tf::Tensor*> tensors;
+  auto argument =
+      found->arguments.end() - static_cast<std::ptrdiff_t>(invariants_.size());
+  for (const int32_t index : invariants_) {
+    // Of another shape than before, or not computed yet.
+    if (static_cast<size_t>(index) >= invariants->size()) return;
+    const tf::Tensor& tensor = invariants->Get(index);
+    if (!(InvariantArgument(step, tensor) == *argument++)) return;
+    tensors.push_back(&tensor);
+  }
+  const auto add = [&](auto made) {
+    Invariants::Pack& pack = invariants->PackOf(found);
+    pack.numbers = made;
+    pack.is_started = made->num_parts() > 0;
+    packings->push_back(std::move(made));
+  };
+  const int num_threads = step.team().num_threads();
+  if (found->block.dtype == tf::DT_FLOAT) {
+    add(InvariantsOf<float>(found->block, found->program, tensors,
+                            num_threads));
+  } else {
+    add(InvariantsOf<double>(found->block, found->program, tensors,
+                             num_threads));
+  }
 }
 
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
@@ -278,17 +334,7 @@ std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
   for (const int32_t index : invariants_) {
     const tf::Tensor& tensor = invariants->Get(index);
     call.invariants.push_back(&tensor);
-    BlockArgument& argument = arguments.emplace_back();
-    argument.dtype = tensor.dtype();
-    argument.shape = ShapeOf(tensor.shape(), 0);
-    if (tensor.dtype() == tf::DT_RESOURCE) {
-      argument.shape = ShapeOfVariable(step, tensor);
-    }
-    // How much can be looked up is nothing to a program.
-    if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
-        !argument.shape.empty()) {
-      argument.shape.front() = -1;
-    }
+    arguments.push_back(InvariantArgument(step, tensor));
   }
   call.compilation = Find(arguments);
   if (call.compilation == nullptr || !call.compilation->status.ok()) {
