@@ -30,8 +30,10 @@ def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
     """Says what runs a program, why, and what its last run did.
 
     Print what it returns. Before a run, it shows the executor and the plan. After a
-    run, it also shows launches and times. The program counts them as long as the
-    explanation exists.
+    run, it also shows launches and times. That run may have been before the
+    explanation: a program keeps what its last run counted. As long as the explanation
+    exists, runs count more, which costs a little time: the lower bound of launches, the
+    peaks of products, and why blocks are not compiled.
 
     >>> with SubGraph("fib") as fib:
     ...     n = fib.input(tf.int32)
