@@ -45,12 +45,28 @@ def decorated():
     endless(1)
 
 
+@rtf.vertex(state=tf.TensorSpec([]))
+def longest(v):
+    v.scatter(1.0)
+    v.push(1.0)
+
+
+def wrong_graph():
+    longest(tf.constant(3))
+
+
+def nothing_to_explain():
+    rtf.explain(rtf.SubGraph("f"))
+
+
 CASES = [
     wrong_call,
     wrong_call_in_a_body,
     wrong_input,
     no_output,
     decorated,
+    wrong_graph,
+    nothing_to_explain,
 ]
 
 

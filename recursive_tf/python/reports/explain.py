@@ -16,6 +16,7 @@ from recursive_tf.python.reports.explanation import Explanation, Explanations
 from recursive_tf.python.root_calls.root_op import ROOT_OPS
 from recursive_tf.python.subgraphs.decorator import SubGraphFunction
 from recursive_tf.python.subgraphs.subgraph import SubGraph, root_call_of
+from recursive_tf.python.subgraphs.tracebacks import called_by_users
 from recursive_tf.python.vertices.vertex_function import (
     VertexFunction,
     traced_function_of,
@@ -26,6 +27,7 @@ _GRADIENTS = tuple(f"{op_type}Gradient" for op_type in ROOT_OPS)
 _CARRIERS = (*ROOT_OPS, *_GRADIENTS, "RecursivePorts")
 
 
+@called_by_users
 def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
     """Says what runs a program, why, and what its last run did.
 
