@@ -56,8 +56,8 @@ class BatchedBackward {
   // other.
   absl::Status TakeDeferred(std::vector<tensorflow::Tensor>* gradients);
 
-  // Leaves a report for whoever watches the program.
-  void Report() const;
+  // Leaves a report for `rtf.explain`, at the end of the replay.
+  void Report();
 
   // --- For ReverseReplay
 

@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/looked_at.h"
 #include "recursive_tf/cc/batching/policy.h"
+#include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/tf/batched_errors.h"
 #include "recursive_tf/cc/tf/batched_host.h"
@@ -49,8 +50,8 @@ struct BatchedForwardSpec {
   // Of each block: whether calls are followed by what it gives.
   const std::vector<bool> looked_at;
   LateParts late;
-  // The name of the first procedure's function, for reports.
-  std::string key;
+  // Where its runs leave reports: those of its first procedure's function.
+  std::shared_ptr<LastRuns> runs;
   // Of each block, its procedure and its stage.
   std::vector<std::string> block_places;
   std::unique_ptr<const Policy> policy;

@@ -28,6 +28,8 @@ from recursive_tf.python.tf_compat.autograph import (
     assigns_nothing,
     convert_by_autograph,
     is_autographs_branch,
+    mark_as_converted,
+    without_autograph,
 )
 from recursive_tf.python.tf_compat.devices import (
     current_device,
@@ -90,6 +92,7 @@ from recursive_tf.python.tf_compat.origins import (
     branch_function_name,
     frames_of,
     is_copy,
+    is_of_user,
     op_traceback,
     origin_of,
     place_in_user_code,
@@ -176,6 +179,7 @@ __all__ = [
     "is_in_another_process",
     "is_of_batch_normalization",
     "is_of_keras_seed",
+    "is_of_user",
     "is_stateful",
     "is_tracing_a_function",
     "keep_caching_device",
@@ -183,6 +187,7 @@ __all__ = [
     "kept_with",
     "make_function",
     "map_gradients",
+    "mark_as_converted",
     "mark_resources_read_only",
     "may_hold_trainable",
     "named",
@@ -224,6 +229,7 @@ __all__ = [
     "unique_name",
     "variable_accessed",
     "watched_variables",
+    "without_autograph",
     "without_function",
     "zeros_like",
 ]
