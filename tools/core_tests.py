@@ -31,7 +31,7 @@ PROGRAMS = pathlib.Path("build/cc-tests")
 SHORT = {
     "address": r"base/(memory_pool|row_groups|equal_rows)|backprop/backprop_cache|"
     r"batching/(plan_decoder|gradient_plan_decoder|plan_types|rows|activations|map)|"
-    r"blocks/(packed_matrix|panels|kernel_products)|"
+    r"blocks/panels|"
     r"runtime/(activation_lifetime|local_work|shared_invocations)",
     "thread": r"base/(faults|memory_pool|mutex|sharded_map)|backprop/|blocks/team|"
     r"batching/(recording|report_board)|scheduling/|"

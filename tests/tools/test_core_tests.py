@@ -1,6 +1,7 @@
 """Each file of tests of the C++ core is a program, with the flags of its flavor."""
 
 import pathlib
+import re
 
 import pytest
 
@@ -50,6 +51,24 @@ def test_tests_are_compiled_again_if_what_they_all_include_is(sources):
 def test_no_tests_are_an_error():
     with pytest.raises(BuildError, match="there is no tests/cc"):
         core_tests.build_programs("none", [])
+
+
+@pytest.mark.parametrize("flavor", ["address", "thread"])
+def test_each_name_of_a_short_form_is_that_of_tests(flavor):
+    names = core_tests.SHORT[flavor]
+    # Each alternative, e.g. `base/(mutex|faults)` is two.
+    folders = re.findall(r"(\w+)/(?:\(([^)]*)\)|(\w*))", names)
+    assert "|".join(f"{f}/({g})" if g else f"{f}/{n}" for f, g, n in folders) == names
+    paths = [str(path) for path in core_tests.short(flavor)]
+    for folder, group, name in folders:
+        for each in (group or name).split("|"):
+            assert any(f"/{folder}/{each}" in path for path in paths), (folder, each)
+    assert len(paths) < len(core_tests.tests()) / 2
+
+
+def test_a_short_form_is_of_a_sanitizer():
+    with pytest.raises(SystemExit):
+        core_tests.parse(["--short"])
 
 
 def test_coverage_is_no_sanitizer():
