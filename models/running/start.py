@@ -27,6 +27,7 @@ from models.running.task import Task
 from models.running.training import print_result, train
 
 MAY_CHANGE = (
+    "checkpoint_every",
     "epochs",
     "executor",
     "strategy",
@@ -141,9 +142,7 @@ def _train_here(settings: Settings, run_folder: RunFolder) -> None:
             return
         if failed.code > 0 or restart == _MAX_RESTARTS.value:
             sys.exit(f"{failed}.{run_folder.to_go_on()}")
-        print(
-            f"{failed}. All start again, from the last epoch's checkpoint.", flush=True
-        )
+        print(f"{failed}. All start again, from the last checkpoint.", flush=True)
 
 
 def _chosen_folder(task: Task) -> RunFolder:

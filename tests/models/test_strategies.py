@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from models import tree_lstm
 from models.running import record
+from models.running.checkpoints import positions_in
 from models.running.local_cluster import tf_config
 from models.running.run_folder import RunFolder
 from tests.helpers.programs import addresses
@@ -20,7 +21,8 @@ from tests.models.scripts import SMALL, figures, run, start, train
 pytestmark = pytest.mark.slow
 
 EPOCHS = 4
-CHOSEN = SMALL | {"epochs": EPOCHS, "limit_trees": 45}  # The last batch has five.
+# The last batch has five.
+CHOSEN = SMALL | {"epochs": EPOCHS, "limit_trees": 205, "checkpoint_every": 4}
 PATIENCE_S = 90.0
 SOON_S = 30.0
 
@@ -39,19 +41,28 @@ def close(found, expected):
 
 
 def wait_for_epoch(folder, number, program):
-    while len(record.read(RunFolder(folder).metrics)) < number:
+    wait_for(lambda: len(record.read(RunFolder(folder).metrics)) >= number, program)
+
+
+def wait_for_step(folder, position, program):
+    last = RunFolder(folder).last
+    wait_for(lambda: any(p >= position for p in positions_in(last)), program)
+
+
+def wait_for(condition, program):
+    while not condition():
         assert program.code is None, program.said()
         time.sleep(0.01)
 
 
 def task_of(pid):
-    """Returns the index of a process in its cluster, or None."""
+    """Returns the job and the index of a process in its cluster, or None."""
     try:
         environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
     except OSError:
         return None
     found = re.search(rb"TF_CONFIG=([^\0]*)", environment)
-    return json.loads(found[1])["task"]["index"] if found else None
+    return tuple(json.loads(found[1])["task"].values()) if found else None
 
 
 def children(pid):
@@ -63,26 +74,55 @@ def children(pid):
     ]
 
 
+def kill(program, task):
+    """Kills a process of those that a program has started."""
+    [pid] = [child for child in children(program.pid) if task_of(child) == task]
+    os.kill(pid, signal.SIGKILL)
+
+
 def test_a_run_goes_on_with_several_devices(alone, tmp_path):
     train(tree_lstm.TASK, tmp_path, **(CHOSEN | {"epochs": EPOCHS - 1}))
     start(tmp_path, CHOSEN, "--resume", "--strategy=mirrored").finish(PATIENCE_S)
     close(figures(tmp_path), alone)
 
 
-def test_workers_learn_as_one_does_also_if_the_chief_is_killed(alone, tmp_path):
+@pytest.fixture(scope="module")
+def together(tmp_path_factory):
+    """What two workers find that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("together")
+    start(folder, CHOSEN, "--strategy=multi_worker").finish(PATIENCE_S)
+    return figures(folder)
+
+
+def test_workers_learn_as_one_does(alone, together):
+    close(together, alone)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_killing_a_worker_within_an_epoch_changes_nothing(together, tmp_path, number):
     program = start(tmp_path, CHOSEN, "--strategy=multi_worker")
-    wait_for_epoch(tmp_path, 2, program)
-    [pid] = [child for child in children(program.pid) if task_of(child) == 0]
-    os.kill(pid, signal.SIGKILL)
+    wait_for_step(tmp_path, (1, 8), program)
+    kill(program, ("worker", number))
     said = program.finish(PATIENCE_S)
-    assert "worker:0 ended with SIGKILL" in said
-    close(figures(tmp_path), alone)
+    assert f"worker:{number} ended with SIGKILL" in said
+    assert figures(tmp_path) == together
     assert (RunFolder(tmp_path).logs / "worker-1.log").exists()
     assert '"checkpoint"' in said.splitlines()[-1]
 
 
+def test_a_run_goes_on_from_a_step_with_other_workers(alone, tmp_path):
+    program = start(tmp_path, CHOSEN, "--strategy=multi_worker", "--max_restarts=0")
+    wait_for_step(tmp_path, (1, 8), program)
+    program.kill()
+    train(tree_lstm.TASK, tmp_path, **CHOSEN, resume=True, strategy="none")
+    close(figures(tmp_path), alone)
+
+
 def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
-    program = start(tmp_path, CHOSEN, "--strategy=parameter_server", "--num_workers=1")
+    flags = ["--strategy=parameter_server", "--num_workers=1"]
+    program = start(tmp_path, CHOSEN, *flags)
+    wait_for_step(tmp_path, (1, 8), program)
+    kill(program, ("chief", 0))
     program.finish(PATIENCE_S)
     close(figures(tmp_path), alone)
 
