@@ -163,7 +163,7 @@ def test_a_worker_that_loses_another_says_so(tmp_path):
     other.kill()
     lost = time.monotonic()
     said = chief.finish(PATIENCE_S, code=1)
-    assert "Another process of the cluster has ended" in said
+    assert "worker:0 has lost worker:1, which has ended" in said
     assert time.monotonic() - lost < SOON_S
 
 
