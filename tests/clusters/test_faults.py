@@ -23,8 +23,8 @@ from models.running.lost import tasks_in
 from models.running.run_folder import RunFolder
 from tests.clusters.faulty_program import SETTINGS
 from tests.helpers.programs import Program, addresses
+from tests.models.processes import processes_of, wait_for_step
 from tests.models.scripts import SMALL, start
-from tests.models.test_strategies import task_of, wait_for_step
 
 pytestmark = pytest.mark.slow
 
@@ -36,13 +36,6 @@ LONG = SMALL | {"epochs": 5000, "limit_trees": 200, "checkpoint_every": 4}
 def large(pytestconfig):
     if not pytestconfig.option.large:
         pytest.skip("it waits for half a minute: make soak PARTS=clusters")
-
-
-def processes_of(program):
-    """Returns the processes that a program has started, by their tasks."""
-    path = f"/proc/{program.pid}/task/{program.pid}/children"
-    with open(path, encoding="ascii") as file:
-        return {task_of(int(pid)): int(pid) for pid in file.read().split()}
 
 
 def logs_of(folder):

@@ -7,11 +7,11 @@ import time
 
 import pytest
 
+from models.running.checkpoints import positions_in
 from models.running.local_cluster import tf_config
 from tests.clusters import machines
 from tests.clusters.machines import Machines, wait_for
 from tests.models.scripts import SMALL
-from tests.models.test_strategies import positions_in
 
 pytestmark = pytest.mark.slow
 

@@ -13,12 +13,13 @@ from models.running.checkpoints import positions_in
 from tests.clusters import slurm as slurm_module
 from tests.clusters.machines import wait_for
 from tests.clusters.slurm import Slurm
-from tests.models.scripts import figures, train
-from tests.models.test_strategies import CHOSEN, close
+from tests.models.processes import close
+from tests.models.scripts import SMALL, figures, train
 
 pytestmark = pytest.mark.slow
 
 SOON_S = 120.0
+CHOSEN = SMALL | {"epochs": 4, "limit_trees": 205, "checkpoint_every": 4}
 
 
 @pytest.fixture

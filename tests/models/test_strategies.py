@@ -1,10 +1,6 @@
 """Scripts train with each strategy as they do alone, also if a process is killed."""
 
-import json
-import os
-import pathlib
 import re
-import signal
 import time
 
 import pytest
@@ -12,10 +8,10 @@ import tensorflow as tf
 
 from models import tree_lstm
 from models.running import record
-from models.running.checkpoints import positions_in
 from models.running.local_cluster import tf_config
 from models.running.run_folder import RunFolder
 from tests.helpers.programs import addresses
+from tests.models.processes import close, kill, wait_for, wait_for_step
 from tests.models.scripts import SMALL, figures, run, start, train
 
 pytestmark = pytest.mark.slow
@@ -34,50 +30,8 @@ def alone(tmp_path_factory):
     return figures(folder)
 
 
-def close(found, expected):
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert one == pytest.approx(other, rel=1e-4, abs=1e-6)
-
-
 def wait_for_epoch(folder, number, program):
     wait_for(lambda: len(record.read(RunFolder(folder).metrics)) >= number, program)
-
-
-def wait_for_step(folder, position, program):
-    last = RunFolder(folder).last
-    wait_for(lambda: any(p >= position for p in positions_in(last)), program)
-
-
-def wait_for(condition, program):
-    while not condition():
-        assert program.code is None, program.said()
-        time.sleep(0.01)
-
-
-def task_of(pid):
-    """Returns the job and the index of a process in its cluster, or None."""
-    try:
-        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return None
-    found = re.search(rb"TF_CONFIG=([^\0]*)", environment)
-    return tuple(json.loads(found[1])["task"].values()) if found else None
-
-
-def children(pid):
-    return [
-        int(child)
-        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children")
-        .read_text()
-        .split()
-    ]
-
-
-def kill(program, task):
-    """Kills a process of those that a program has started."""
-    [pid] = [child for child in children(program.pid) if task_of(child) == task]
-    os.kill(pid, signal.SIGKILL)
 
 
 def test_a_run_goes_on_with_several_devices(alone, tmp_path):
