@@ -49,7 +49,7 @@ wheel: $(VENV)/.wheel build ## Build a manylinux wheel into dist/
 ##@ Check
 
 .PHONY: test
-test: static core-tests library-tests $(VENV)/.dev build ## Every check and every test
+test: static core-tests sanitize-short library-tests $(VENV)/.dev build ## Every check and every test
 	$(STEP) "Python tests"
 	@$(IN_VENV)/python -m pytest --numprocesses=auto
 
@@ -98,6 +98,13 @@ sanitize: $(VENV)/.build ## The C++ core's tests under ASan, UBSan and TSan
 	@$(IN_VENV)/python tools/core_tests.py --sanitize=address
 	$(STEP) "C++ core tests under ThreadSanitizer"
 	@$(IN_VENV)/python tools/core_tests.py --sanitize=thread
+
+.PHONY: sanitize-short
+sanitize-short: $(VENV)/.build
+	$(STEP) "C++ core tests of memory under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@$(IN_VENV)/python tools/core_tests.py --sanitize=address --short
+	$(STEP) "C++ core tests of threads under ThreadSanitizer"
+	@$(IN_VENV)/python tools/core_tests.py --sanitize=thread --short
 
 .PHONY: sanitize-python
 sanitize-python: $(VENV)/.dev ## Python tests of the library under TSan, then ASan

@@ -103,6 +103,11 @@ PARTS = {
         31,
         (("-m", "tests.hostile.fuzz_readers", "{1800}"),),
     ),
+    "plans": Part(
+        "coverage-guided fuzzing of what reads and runs plans",
+        11,
+        (("tools/fuzz_plans.py", "{600}"),),
+    ),
     "sizes": Part(
         "trees of 10^6 nodes, chains of 10^6 calls, batches of 10^5 trees",
         25,

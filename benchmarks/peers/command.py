@@ -41,7 +41,9 @@ class System(Protocol):
     """A program of some framework, made of a work and the name of an optimizer.
 
     A call takes the numbers of some trees; it makes a batch of them, which is host work
-    that is timed too, runs it, and waits for the result.
+    that is timed too, runs it, and waits for the result. A system that runs several
+    steps a call has `train_all` and `infer_all`, which take a list of batches and
+    return the last loss.
     """
 
     def train(self, trees: np.ndarray) -> float:
@@ -89,21 +91,31 @@ class Server:
         Before the first pass of a batch size one is run that is not timed, and before
         others one step.
         """
-        step = {"training": self._system.train, "inference": self._system.infer}[mode]
+        run_all = self._pass_of(mode)
         batches = self._work.batches(size)
         is_warm = (mode, size) in self._is_warm
-        for trees in batches[:1] if is_warm else batches:
-            step(trees)
+        run_all(batches[:1] if is_warm else batches)
         self._is_warm.add((mode, size))
         steps, start, spent = 0, time.perf_counter(), 0.0
         while spent < seconds or not steps:
-            for trees in batches:
-                loss = step(trees)
+            loss = run_all(batches)
             steps += len(batches)
             spent = time.perf_counter() - start
         if not np.isfinite(loss):
             raise ValueError(f"The loss became {loss}.")
         return {"mode": mode, "batch": size, "steps": steps, "seconds": spent}
+
+    def _pass_of(self, mode: str) -> Callable[[list[np.ndarray]], float]:
+        """Returns what runs a step for each of some batches."""
+        name = {"training": "train", "inference": "infer"}[mode]
+        step = getattr(self._system, name)
+
+        def step_by_step(batches: list[np.ndarray]) -> float:
+            for trees in batches:
+                loss = step(trees)
+            return loss
+
+        return getattr(self._system, f"{name}_all", step_by_step)
 
 
 def main(

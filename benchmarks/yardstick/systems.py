@@ -83,6 +83,11 @@ SYSTEMS: dict[str, System] = {
     system.name: system
     for system in (
         _ours(OURS, "recursive_tf"),
+        System(
+            f"{OURS}_several",
+            "recursive_tf, 8 steps a call",
+            "benchmarks.peers.ours_several",
+        ),
         _ours(f"{OURS}_unshared", "recursive_tf, no shared rows", share_rows=False),
         _ours(f"{OURS}_dataflow", "recursive_tf, dataflow", executor="dataflow"),
         System(

@@ -21,8 +21,9 @@ def read_trees(settings: DependencySettings, split: str) -> Forest:
         rtf.data.ReadError: If a file is not there, or has something that is no tree.
     """
     if settings.data is None:
-        trees = generate_sentences(GENERATED[split], settings.seed, split)
-        return trees[: settings.limit_trees]
+        number = GENERATED[split]
+        number = min(number, settings.limit_trees or number)
+        return generate_sentences(number, settings.seed, split)
     brackets = pathlib.Path(settings.data) / f"{split}.txt"
     if brackets.exists():
         return to_dependencies(

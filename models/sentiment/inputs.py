@@ -5,8 +5,7 @@ import tempfile
 from collections.abc import Sequence
 
 import recursive_tf as rtf
-from models.sentiment.words import split_words
-from recursive_tf.data import Forest, ReadError
+from recursive_tf.data import Forest, ReadError, split_words
 
 INPUT = pathlib.Path("input")
 

@@ -14,8 +14,7 @@ import recursive_tf as rtf
 from models.running import best
 from models.running.run_folder import RunFolder
 from models.sentiment.labels import NO_LABEL, without_neutral
-from models.sentiment.words import split_words
-from recursive_tf.data import Forest, ReadError
+from recursive_tf.data import Forest, ReadError, split_words
 
 BATCH = 64
 _TAG = re.compile(r"<[^>]*>")

@@ -36,6 +36,7 @@ def read_trees(settings: SentimentSettings, split: str) -> Forest:
 
 def _generated(settings: SentimentSettings, split: str) -> Forest:
     number, depths = GENERATED[split]
+    number = min(number, settings.limit_trees or number)  # All of them take a second.
     return expressions.generate_expressions(number, depths, settings.seed, split)
 
 

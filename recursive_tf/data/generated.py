@@ -1,8 +1,7 @@
 """Trees of one shape, with words or without, or of a grammar; a seed decides."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -11,18 +10,8 @@ from recursive_tf.data.columns import INTEGERS, Columns
 from recursive_tf.data.constituents import add_constituent
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
+from recursive_tf.data.shapes import Shape, shaped_tree, split_of
 from recursive_tf.data.tree import Tree
-
-Shape = Literal["balanced", "moderate", "linear", "random"]
-# Returns where a number of words, at least 2, is split: after the first one or later.
-Split = Callable[[int, random.Random], int]
-SPLITS: dict[str, Split] = {
-    "balanced": lambda words, rng: words // 2,
-    # Each part has at least a quarter of the words.
-    "moderate": lambda words, rng: rng.randint(-(-words // 4), words - -(-words // 4)),
-    "linear": lambda words, rng: 1,
-    "random": lambda words, rng: rng.randrange(1, words),
-}
 
 
 def generate(
@@ -57,7 +46,7 @@ def generate(
     Raises:
         ForestError: If there is no such shape, or a number is less than 1.
     """
-    split = _split_of(shape)
+    split = split_of(shape)
     lengths = range(words, words + 1) if isinstance(words, int) else words
     if min(num_trees, vocabulary, classes, len(lengths), *lengths[:1]) < 1:
         raise ForestError(
@@ -67,7 +56,7 @@ def generate(
     rng = random.Random(seed)
     trees = []
     for _ in range(num_trees):
-        tree = _shaped_tree(range(rng.choice(lengths)), split, rng)
+        tree = shaped_tree(range(rng.choice(lengths)), split, rng)
         is_leaf = [not children for children in tree.children]
         tree.tokens = [rng.randrange(vocabulary) if leaf else None for leaf in is_leaf]
         tree.labels = [rng.randrange(classes) for _ in is_leaf]
@@ -91,41 +80,14 @@ def from_words(
     Raises:
         ForestError: If there is no such shape, or a sentence without words.
     """
-    split = _split_of(shape)
+    split = split_of(shape)
     rng = random.Random(seed)
     trees = []
     for number, words in enumerate(sentences):
         if not words:
             raise ForestError(f"sentence {number} has no words, so it is no tree.")
-        trees.append(_shaped_tree(words, split, rng))
+        trees.append(shaped_tree(words, split, rng))
     return forest_of(trees, Columns(tf.string, None, {}, binary=True))
-
-
-def _split_of(shape: str) -> Split:
-    if shape not in SPLITS:
-        raise ForestError(f"There is no shape {shape!r}. Expected one of {[*SPLITS]}.")
-    return SPLITS[shape]
-
-
-def _shaped_tree(words: Sequence[Any], split: Split, rng: random.Random) -> Tree:
-    """Returns a tree over words. Parts are split from the top, in a loop."""
-    spans = [(0, len(words))]
-    parts: list[tuple[int, int] | None] = []
-    for start, end in spans:  # Grows meanwhile.
-        if end - start == 1:
-            parts.append(None)
-        else:
-            middle = start + split(end - start, rng)
-            parts.append((len(spans), len(spans) + 1))
-            spans += [(start, middle), (middle, end)]
-    tree = Tree()
-    last = len(parts) - 1  # The parts of a node come after it; nodes before theirs.
-    for (start, _), pair in zip(reversed(spans), reversed(parts), strict=True):
-        if pair is None:
-            tree.add(words[start], ())
-        else:
-            tree.add(None, [last - pair[0], last - pair[1]])
-    return tree
 
 
 Grammar = Mapping[str, Sequence[tuple[float, Sequence[str]]]]

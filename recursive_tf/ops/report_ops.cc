@@ -9,7 +9,7 @@ REGISTER_OP("RecursiveWatch")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
     .Doc(R"doc(
-Starts or ends keeping reports of the runs of a program.
+Starts or ends counting all that reports of a program's runs have.
 
 program: The name of its first procedure's function.
 )doc");
@@ -29,16 +29,18 @@ REGISTER_OP("RecursiveReport")
     .SetIsStateful()
     .SetShapeFn(UnknownShapes)
     .Doc(R"doc(
-Reads the report of the last run of a program that is watched.
+Reads the report of the last run of a program that is loaded or watched.
 
 launches: By block, [blocks]; no blocks if there was no run.
 rows: By block, of all its launches.
 seconds: [4]: schedule, gather, blocks, deferred.
-counts: [3]: bytes moved, peak bytes, the least launches there could be.
+counts: [3]: bytes moved, peak bytes, the least launches there could be, or -1 if that
+  was not counted: of a backward pass, and of a run that nobody watched.
 compiled: By block, how many of its launches ran as a block program.
-reasons: By block, why others did not; empty if none did.
+reasons: By block, why others did not; empty if none did, or if that was not counted.
 shared: By block, how many activations got a row that another one computed.
-product_seconds: By block, how long it ran as a block program.
+product_seconds: By block, how long it ran as a block program; no blocks if that was
+  not counted.
 flops: By block what its products computed meanwhile, [blocks, 2]: operations of
   float, of double.
 )doc");

@@ -37,6 +37,37 @@ def register_inverse():
         return [tf.cast(tf.argsort(block.all_rows(inputs[0])), op.outputs[0].dtype)]
 
 
+def inverse(block, op, inputs):
+    return [tf.cast(tf.argsort(block.all_rows(inputs[0])), op.outputs[0].dtype)]
+
+
+def test_in_a_block_a_rule_holds_for_what_is_compiled_there():
+    with rtf.register_vectorization("InvertPermutation", rule=inverse):
+        f = define(invert, PERMUTATION)
+        assert rtf.explain(f).executor == "batched"
+    assert rtf.explain(define(invert, PERMUTATION)).executor == "dataflow"
+    assert rtf.explain(f).executor == "batched"
+
+
+def test_after_a_block_the_rule_of_before_holds_also_if_an_error_ends_it():
+    def refuse(block, op, inputs):
+        raise rtf.CannotBatchError(op, "not here")
+
+    register_inverse()
+    block = rtf.register_vectorization("InvertPermutation", rule=refuse)
+    for _ in range(2):
+        with pytest.raises(KeyError), block:
+            raise KeyError
+        with block, block:
+            assert rtf.explain(define(invert, PERMUTATION)).executor == "dataflow"
+        assert rtf.explain(define(invert, PERMUTATION)).executor == "batched"
+
+
+def test_a_block_without_a_rule_is_refused():
+    with pytest.raises(TypeError, match="rule=function"):
+        rtf.register_vectorization("InvertPermutation").__enter__()
+
+
 def test_a_rule_makes_a_program_batched():
     assert rtf.explain(define(invert, PERMUTATION)).executor == "dataflow"
     register_inverse()

@@ -4,27 +4,21 @@ What is not here has a file of its own.
 """
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 import benchmarks.__main__ as yardstick
+from tests.helpers.programs import Program
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("command", ["treelstm", "batches"])
-def test_trees_a_second_are_printed_by_batch_size(command):
+def test_trees_a_second_are_printed_by_batch_size(command, tmp_path):
     # In a process of its own: two commands have flags of the same names.
     small = ["--batch_sizes=2", "--repeats=1", "--trees=4"]
-    done = subprocess.run(
-        [sys.executable, "-m", f"benchmarks.{command}", *small],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "\n| 2 | " in done.stdout
+    program = Program(f"benchmarks.{command}", small, tmp_path / "log")
+    assert "\n| 2 | " in program.finish(300)
 
 
 def test_the_yardstick_prints_tables_and_keeps_every_run(capsys, monkeypatch, tmp_path):

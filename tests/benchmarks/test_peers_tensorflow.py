@@ -8,7 +8,12 @@ import functools
 import numpy as np
 import pytest
 
-from benchmarks.peers import ours, tensorflow_by_hand, tensorflow_while_loop
+from benchmarks.peers import (
+    ours,
+    ours_several,
+    tensorflow_by_hand,
+    tensorflow_while_loop,
+)
 from benchmarks.peers.command import OPTIMIZERS
 from benchmarks.peers.levels import Leveler
 from benchmarks.peers.tensorflow_weights import Weights
@@ -108,3 +113,18 @@ def test_children_stand_before_their_parents_in_lower_levels():
     assert batch.sizes.sum() == len(numbers)
     assert len(np.unique(batch.words)) == len(batch.words)
     assert batch.targets.sum() * 50 == pytest.approx(work.trees.sizes[:50].sum())
+
+
+@EVERY_WORK
+def test_several_steps_a_call_are_steps_one_after_the_other(module):
+    one, other = (ours.make(small(module), "adagrad") for _ in range(2))
+    several = ours_several.SeveralSteps(other)
+    batches = [np.array(numbers) for numbers in ([0], [2, 1], [1], [0, 0, 2])] * 3
+    assert len(batches) > ours_several.STEPS
+    losses = [one.train(batch) for batch in batches]
+    assert several.train_all(batches) == pytest.approx(losses[-1], rel=1e-5)
+    found = weights_of(other)
+    for name, value in weights_of(one).items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-5, atol=1e-6)
+    inferred = several.infer_all(batches[:2])
+    assert inferred == pytest.approx(one.infer(batches[1]), rel=1e-5)

@@ -21,6 +21,7 @@ from benchmarks.scaling.jobs import (
 from benchmarks.scaling.measuring import Measured, as_json, from_json
 from models.running import local_cluster
 from models.running.local_cluster import Host
+from tests.helpers.programs import Program
 
 
 def test_jobs_and_steps_are_read_as_they_were_written(tmp_path):
@@ -126,11 +127,7 @@ def test_the_quick_form_prints_and_keeps_what_the_page_is_made_of(tmp_path):
     # In a process of its own: the command takes one thread for all that follows.
     file = tmp_path / "scaling.json"
     small = ["--quick", "--trees=20", "--batch_sizes", "2", "--executors", "batched"]
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.scaling", *small, "--json", str(file)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "| batched | 2 | " in done.stdout
+    arguments = [*small, "--json", str(file)]
+    program = Program("benchmarks.scaling", arguments, tmp_path / "log")
+    assert "| batched | 2 | " in program.finish(300)
     assert "| batched | 2 | " in scaling_page.steps(json.loads(file.read_text()))

@@ -21,6 +21,7 @@ from recursive_tf.data import (
     read_json,
     read_lattices,
     read_ptb,
+    read_reviews,
     read_sst,
     vocabulary,
 )
@@ -33,6 +34,7 @@ SAMPLES = {
     read_ptb: "( (S\n    (NP (DT the) (NN dog))\n    (VP (VBZ barks))))\n",
     read_conllu: WORD.format(1, 2) + WORD.format(2, 0),
     read_json: '["a", {"token": "b", "children": ["c"]}]\n"d"\n',
+    read_reviews: "1\tA lovely<br />film.\n0\tDull\n",
     read_lattices: "1\n3\n0 7 9\n0\n1 0 62\n2 1 480 0 3395\n",
 }
 READERS = list(SAMPLES)

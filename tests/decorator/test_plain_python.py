@@ -57,6 +57,20 @@ def test_the_stack_is_that_of_the_recursion():
     assert stacks[0].count("f") == 4
 
 
+def test_a_call_has_few_frames_so_that_recursions_may_be_deep():
+    depths = []
+
+    @rtf.subgraph
+    def f(n):
+        depths.append(len(inspect.stack(0)))
+        if n < 1:
+            return 0
+        return f(n - 1)
+
+    f(3)
+    assert max(np.diff(depths)) <= 9
+
+
 def test_an_error_is_the_users_own():
     @rtf.subgraph
     def f(n):

@@ -5,6 +5,6 @@ from tests.helpers.pages import run_page
 
 def test_the_page_shows_what_its_code_prints(tmp_path):
     printed = run_page("data.md", tmp_path).printed
-    assert len(printed) == 6
+    assert len(printed) == 7
     for shown, found in printed:
         assert shown == found

@@ -9,6 +9,7 @@ from tests.helpers.pages import DOCS
 PYTHON = {
     "CannotBatchError",
     "ClusterError",
+    "DataNotFoundError",
     "ForestError",
     "ImportError",
     "IndexError",

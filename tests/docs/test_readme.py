@@ -22,8 +22,9 @@ TREES = """(3 (2 A) (4 (4 lovely) (2 film)))
 def readme(tmp_path_factory):
     """Returns what the README's code defines, where there is a treebank to read."""
     folder = tmp_path_factory.mktemp("readme")
-    (folder / "sst").mkdir()
-    (folder / "sst" / "train.txt").write_text(TREES * 20)
+    trees = folder / "data" / "trees"
+    trees.mkdir(parents=True)
+    (trees / "train.txt").write_text(TREES * 20)
     return run_page("../README.md", folder).names
 
 

@@ -5,8 +5,10 @@ It is forked from one that has imported TensorFlow, which takes a processor 4 s.
 
 import multiprocessing
 import os
+import pathlib
 import runpy
 import sys
+import textwrap
 from multiprocessing import connection
 
 from models.running.local_cluster import HOST, free_ports, tf_config
@@ -19,7 +21,7 @@ class Program:
     """What `python -m` runs: it starts, and is ended with this process at the latest.
 
     Args:
-        module: Its name.
+        module: Its name, or the path of its file.
         arguments: Of its command line.
         log: The file to which what it prints is added.
         environment: Variables, beside those of the first program's start.
@@ -67,9 +69,30 @@ def _run(module, arguments, log, environment):
             os.dup2(file.fileno(), output)
     os.environ.update(environment)
     sys.argv = [module, *arguments]
+    if isinstance(module, pathlib.Path):
+        runpy.run_path(str(module), run_name="__main__")
+        return
     # By which a script starts itself anew.
     sys.orig_argv = [sys.executable, "-m", module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def run_code(code, folder, environment=None, timeout_s=500):
+    """Returns what a program prints that is this code; it has to end well.
+
+    Args:
+        code: Python, indented or not.
+        folder: For files.
+        environment: Variables that it has beside those of all.
+        timeout_s: For a deadlock, not for a slow machine.
+    """
+    path = folder / "program.py"
+    path.write_text(textwrap.dedent(code))
+    program = Program(path, [], folder / "program.log", environment)
+    try:
+        return program.finish(timeout_s)
+    finally:
+        program.kill()
 
 
 def addresses(number):

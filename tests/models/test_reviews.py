@@ -7,7 +7,7 @@ import recursive_tf as rtf
 from models import tree_lstm
 from models.sentiment.labels import NO_LABEL
 from models.sentiment.reviews import label_nodes, read_reviews
-from models.sentiment.words import split_words
+from recursive_tf.data import split_words
 from tests.models.scripts import result_of, train
 
 REVIEWS = (

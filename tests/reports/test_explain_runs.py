@@ -24,7 +24,7 @@ def test_a_program_is_explained_before_it_is_called():
     assert explanation.lower_bound is explanation.seconds is None
     assert explanation.bytes_moved is explanation.peak_bytes is None
     assert explanation.forward is explanation.backward is None
-    assert "did not run since" in str(explanation)
+    assert "did not run yet" in str(explanation)
 
 
 def test_an_explanation_and_the_first_call_compile_once(monkeypatch):
@@ -151,6 +151,72 @@ def test_a_loop_needs_a_launch_for_each_condition_and_each_turn():
     )
 
 
+# --- Of a run before the explanation
+
+
+def test_a_run_before_the_explanation_is_shown():
+    weight = tf.Variable(2.0)
+    balanced = define_balanced(weight)
+    with tf.GradientTape() as tape:
+        y = balanced(5, 1.0)
+    tape.gradient(y, weight)
+    explanation = rtf.explain(balanced)
+    launches = {"balanced": 6, "balanced/internal": 5, "balanced/leaf": 1}
+    assert by_procedure(explanation.launches) == launches
+    assert by_procedure(explanation.rows_per_launch)["balanced/leaf"] == 32
+    assert explanation.seconds["forward"]["blocks"] > 0
+    assert explanation.seconds["backward"]["blocks"] > 0
+    assert explanation.bytes_moved > 0
+    assert explanation.peak_bytes > 0
+    assert explanation.not_compiled == {}
+    assert re.search(r"Last run: 12 launches\.\n", str(explanation))
+
+
+def test_what_costs_time_is_counted_from_the_explanation_on():
+    balanced = define_balanced()
+    balanced(5, 1.0)
+    explanation = rtf.explain(balanced)
+    assert explanation.lower_bound is None
+    assert explanation.peak == {}
+    assert "The next run also counts the least launches" in str(explanation)
+    balanced(4, 1.0)
+    assert explanation.lower_bound == 10
+    assert "The next run" not in str(explanation)
+
+
+def test_a_block_that_was_not_compiled_before_the_explanation_is_named():
+    options = rtf.Options(blocks="tensorflow")
+    with rtf.SubGraph("fib", options=options) as fib:
+        n = fib.input(tf.int32)
+        fib.output(tf.cond(n < 2, lambda: n, lambda: fib(n - 1) + fib(n - 2)))
+    fib(5)
+    explanation = rtf.explain(fib)
+    reasons = explanation.not_compiled.values()
+    assert len(reasons) == len(explanation.launches)
+    assert all("run it again" in why for why in reasons)
+    fib(5)
+    assert all(
+        'blocks="tensorflow"' in why for why in explanation.not_compiled.values()
+    )
+
+
+def test_a_function_that_ran_shows_its_last_run_too():
+    fib = define_fib()
+    step = tf.function(lambda n: fib(n))
+    step(tf.constant(9))
+    step(tf.constant(5))
+    assert by_procedure(rtf.explain(step).launches)["fib"] == 5
+
+
+def test_a_run_is_forgotten_with_its_program():
+    fib = define_fib()
+    fib(5)
+    key = rtf.explain(fib).program.key
+    del fib
+    gc.collect()
+    assert Watch(key).last(backward=False) is None
+
+
 # --- Watching
 
 
@@ -172,7 +238,7 @@ def test_a_collected_explanation_watches_no_longer():
     del explanation
     gc.collect()
     fib(5)
-    assert Watch(key).last(backward=False) is None
+    assert Watch(key).last(backward=False).least_launches is None
 
 
 def test_an_explanation_that_is_collected_while_a_function_is_traced_adds_nothing():

@@ -6,16 +6,13 @@ the queues, and goes deep then. It runs in a process of its own, which a stack t
 overflows would end.
 """
 
-import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from tests.helpers.programs import run_code
 
-SECONDS = 500  # For a deadlock, not for a slow machine.
+pytestmark = pytest.mark.slow
 
 BEGINNING = """
     import tensorflow as tf
@@ -69,14 +66,6 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_full_queues_are_harmless_to(name, threads):
+def test_full_queues_are_harmless_to(name, threads, tmp_path):
     program = textwrap.dedent(BEGINNING) + textwrap.dedent(PROGRAMS[name])
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "TF_NUM_INTEROP_THREADS": str(threads)},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_code(program, tmp_path, {"TF_NUM_INTEROP_THREADS": str(threads)})

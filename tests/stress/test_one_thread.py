@@ -3,16 +3,13 @@
 Each program runs in a process of its own, because TensorFlow sets up its threads once.
 """
 
-import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from tests.helpers.programs import run_code
 
-SECONDS = 500  # For a deadlock, not for a slow machine.
+pytestmark = pytest.mark.slow
 
 BEGINNING = """
     import tensorflow as tf
@@ -80,14 +77,6 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_one_thread_is_enough_for(name):
+def test_one_thread_is_enough_for(name, tmp_path):
     program = textwrap.dedent(BEGINNING) + textwrap.dedent(PROGRAMS[name])
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "TF_NUM_INTEROP_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    run_code(program, tmp_path, {"TF_NUM_INTEROP_THREADS": "1"})

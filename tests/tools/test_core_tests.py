@@ -1,6 +1,7 @@
 """Each file of tests of the C++ core is a program, with the flags of its flavor."""
 
 import pathlib
+import re
 
 import pytest
 
@@ -29,19 +30,45 @@ def test_every_file_of_tests_that_need_no_tensorflow_is_found(sources):
     ]
 
 
-def test_a_file_of_tests_becomes_a_program_with_the_core(sources):
+def test_a_file_of_tests_becomes_a_program_with_what_it_needs_of_the_core(sources):
     core = core_tests.objects([pathlib.Path("recursive_tf/cc/a.cc")], "thread")
-    _, test = core_tests.objects(sources, "thread")
+    header = core_tests.precompiled("thread")
+    _, test = core_tests.objects_of_tests(sources, header, "thread")
     job = core_tests.program(test, core, "thread")
     assert str(job.output) == "build/cc-tests/thread/runtime/path_test"
     assert job.inputs == (test.output, core[0].output)
-    assert all("-fsanitize=thread" in part.command for part in (*core, test, job))
+    parts = (*core, header, test, job)
+    assert all("-fsanitize=thread" in part.command for part in parts)
 
 
-def test_no_tests_are_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(core_tests, "ROOT", tmp_path)
+def test_tests_are_compiled_again_if_what_they_all_include_is(sources):
+    header = core_tests.precompiled("none")
+    for test in core_tests.objects_of_tests(sources, header, "none"):
+        assert header.output in test.inputs
+        assert test.command[-2:] == ("-include", str(header.output.with_suffix("")))
+
+
+def test_no_tests_are_an_error():
     with pytest.raises(BuildError, match="there is no tests/cc"):
-        core_tests.build_programs("none")
+        core_tests.build_programs("none", [])
+
+
+@pytest.mark.parametrize("flavor", ["address", "thread"])
+def test_each_name_of_a_short_form_is_that_of_tests(flavor):
+    names = core_tests.SHORT[flavor]
+    # Each alternative, e.g. `base/(mutex|faults)` is two.
+    folders = re.findall(r"(\w+)/(?:\(([^)]*)\)|(\w*))", names)
+    assert "|".join(f"{f}/({g})" if g else f"{f}/{n}" for f, g, n in folders) == names
+    paths = [str(path) for path in core_tests.short(flavor)]
+    for folder, group, name in folders:
+        for each in (group or name).split("|"):
+            assert any(f"/{folder}/{each}" in path for path in paths), (folder, each)
+    assert len(paths) < len(core_tests.tests()) / 2
+
+
+def test_a_short_form_is_of_a_sanitizer():
+    with pytest.raises(SystemExit):
+        core_tests.parse(["--short"])
 
 
 def test_coverage_is_no_sanitizer():

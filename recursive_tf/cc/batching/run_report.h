@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,8 @@ struct RunReport {
   std::vector<int64_t> rows;
   // How many of the activations got a row that another one computed.
   std::vector<int64_t> shared;
-  // How many of the launches ran as a block program, and why others did not.
+  // How many of the launches ran as a block program, and why others did not,
+  // which is not said of a forward pass that nobody watches.
   std::vector<int64_t> compiled;
   std::vector<std::string> reasons;
   // What products did; no blocks unless somebody watches.
@@ -48,8 +50,8 @@ struct RunReport {
   int64_t bytes_moved = 0;
   // The most that values held at once, what is kept for the gradient included.
   int64_t peak_bytes = 0;
-  // See launch_bound.h. Known only of programs that somebody watches.
-  int64_t least_launches = 0;
+  // See launch_bound.h. Known of forward passes that somebody watches.
+  std::optional<int64_t> least_launches;
 };
 
 // Tells how long the parts of a run take.

@@ -31,6 +31,7 @@ class AlignedBuffer {
   }
 
   const T* data() const { return memory_.get(); }
+  T* data() { return memory_.get(); }
 
  private:
   struct Free {

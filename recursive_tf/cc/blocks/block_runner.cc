@@ -26,8 +26,10 @@ namespace {
 constexpr int64_t kStripRows = 48;
 // What operands of a tail take at a time; some of them fit the first cache.
 constexpr int64_t kTailBytes = 2048;
-// Rows that are worth a part of their own.
-constexpr int64_t kChunkRows = 192;
+// Rows of a part: more than these are several, so that threads which are late
+// leave some to others, up to as many for each thread.
+constexpr int64_t kMostPartRows = 192;
+constexpr int64_t kMostPartsOfThread = 4;
 // Rows for a thread from which on threads share the rows of a product, and not
 // its columns: then no two write to one line of memory.
 constexpr int64_t kRowsToShare = 48;
@@ -42,6 +44,15 @@ constexpr int64_t kLeastTailNumbers = 2048;
 Opcode OpcodeOf(Reduction reduction) {
   if (reduction == Reduction::kMax) return Opcode::kMax;
   return reduction == Reduction::kMin ? Opcode::kMin : Opcode::kAdd;
+}
+
+// Returns how many rows a part has, so that each thread has as many parts of
+// about one size. Fewer than `least` are not worth a part.
+int64_t RowsOfPart(int64_t num_rows, int64_t least, int64_t num_threads) {
+  const int64_t worth =
+      std::min(num_rows / (least * num_threads), kMostPartsOfThread);
+  const int64_t needed = DivideUp(num_rows, kMostPartRows * num_threads);
+  return DivideUp(num_rows, std::max(worth, needed) * num_threads);
 }
 
 template <typename T>
@@ -107,13 +118,12 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   }
   const int64_t least =
       phase.products.empty() ? kLeastTailNumbers / phase.width : kStripRows;
-  const int64_t chunk =
-      RoundUp(std::clamp(DivideUp(num_rows, 4 * num_threads),
-                         std::clamp<int64_t>(least, 1, kChunkRows), kChunkRows),
+  const int64_t part_rows =
+      RoundUp(RowsOfPart(num_rows, std::max<int64_t>(least, 1), num_threads),
               kernels_.max_rows);
-  team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
-    RunColumns(phase, parts.data(), 0, num_parts, index * chunk,
-               std::min((index + 1) * chunk, num_rows));
+  team_.Run(DivideUp(num_rows, part_rows), [&](int64_t index) {
+    RunColumns(phase, parts.data(), 0, num_parts, index * part_rows,
+               std::min((index + 1) * part_rows, num_rows));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/batching/policies.h"
+#include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/kernels/batched_kernel.h"
 #include "recursive_tf/cc/kernels/root_results.h"
 #include "recursive_tf/cc/kernels/row_results.h"
@@ -55,7 +56,7 @@ class InvokeBatchedOp : public BatchedKernel {
     forward_ = std::make_unique<BatchedForwardSpec>(&program_);
     OP_REQUIRES_OK(ctx, ReadBlocks(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("prologue_captures", &prologue_captures_));
-    OP_REQUIRES_OK(ctx, ReadKey(ctx));
+    OP_REQUIRES_OK(ctx, HoldLastRuns(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("keep", &forward_->keep));
     OP_REQUIRES_OK(ctx, ReadPolicy(ctx));
     OP_REQUIRES_OK(ctx, ReadLimits(ctx, &forward_->limits));
@@ -76,10 +77,10 @@ class InvokeBatchedOp : public BatchedKernel {
                        prologue_captures_, forward_->keep, library);
   }
 
-  absl::Status ReadKey(tf::OpKernelConstruction* ctx) {
+  absl::Status HoldLastRuns(tf::OpKernelConstruction* ctx) {
     std::vector<tf::NameAttrList> procedures;
     TF_RETURN_IF_ERROR(ctx->GetAttr("procedures", &procedures));
-    forward_->key = procedures.front().name();
+    forward_->runs = ReportBoard::Global().Of(procedures.front().name());
     return absl::OkStatus();
   }
 

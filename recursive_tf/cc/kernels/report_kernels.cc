@@ -51,7 +51,7 @@ class ReportOp : public tf::OpKernel {
     OP_REQUIRES_OK(ctx, GetScalar<tf::tstring>(ctx, 0, &program));
     OP_REQUIRES_OK(ctx, GetScalar<bool>(ctx, 1, &backward));
     const auto pass =
-        backward ? ReportBoard::Pass::kBackward : ReportBoard::Pass::kForward;
+        backward ? LastRuns::Pass::kBackward : LastRuns::Pass::kForward;
     const RunReport report =
         ReportBoard::Global().Read(program, pass).value_or(RunReport());
     ctx->set_output(0, VectorOf(report.launches));
@@ -60,7 +60,7 @@ class ReportOp : public tf::OpKernel {
         2, VectorOf<double>({report.seconds_schedule, report.seconds_gather,
                              report.seconds_blocks, report.seconds_deferred}));
     ctx->set_output(3, VectorOf<int64_t>({report.bytes_moved, report.peak_bytes,
-                                          report.least_launches}));
+                                          report.least_launches.value_or(-1)}));
     ctx->set_output(4, VectorOf(report.compiled));
     ctx->set_output(5, VectorOf(report.reasons));
     ctx->set_output(6, VectorOf(report.shared));

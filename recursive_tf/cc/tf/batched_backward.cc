@@ -59,12 +59,14 @@ BatchedBackward::BatchedBackward(const BatchedBackwardSpec* spec,
       step_(*step),
       record_(*record),
       invariants_(&record->prologue),
+      ahead_(blocks, step),
       deferred_(spec->deferred_has_rows.size()),
       report_(spec->program.plan.num_blocks),
       moves_(&step->team()) {
-  if (ReportBoard::Global().IsWatched(record->program)) {
+  if (record->runs->is_watched()) {
     report_.products.resize(spec->program.plan.num_blocks);
   }
+  ahead_.Begin(&invariants_);
 }
 
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
@@ -263,9 +265,8 @@ absl::Status BatchedBackward::ShapeOfInvariant(int32_t output,
   return absl::OkStatus();
 }
 
-void BatchedBackward::Report() const {
-  ReportBoard::Global().Post(record_.program, ReportBoard::Pass::kBackward,
-                             report_);
+void BatchedBackward::Report() {
+  record_.runs->Post(LastRuns::Pass::kBackward, std::move(report_));
 }
 
 bool BatchedBackward::Succeeds(int32_t block, const absl::Status& status) {

@@ -18,6 +18,7 @@
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_moves.h"
 #include "recursive_tf/cc/tf/row_ops.h"
+#include "recursive_tf/cc/tf/work_ahead.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 
@@ -55,8 +56,8 @@ class BatchedBackward {
   // other.
   absl::Status TakeDeferred(std::vector<tensorflow::Tensor>* gradients);
 
-  // Leaves a report for whoever watches the program.
-  void Report() const;
+  // Leaves a report for `rtf.explain`, at the end of the replay.
+  void Report();
 
   // --- For ReverseReplay
 
@@ -109,6 +110,7 @@ class BatchedBackward {
   const BatchedStep& step_;
   const BatchedRecord& record_;
   Invariants invariants_;
+  WorkAhead ahead_;
   // By what deferred parts give: a sum, or rows.
   std::vector<std::vector<tensorflow::Tensor>> deferred_;
   // In `deferred_`; by whoever replays, and as copies of rows for a block.

@@ -51,14 +51,15 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
              spec->limits),
       errors_(&spec->program, &steps_, spec->mapped),
       invariants_(&record_->prologue, /*for_once=*/spec->keep),
+      ahead_(blocks, step),
       has_run_(spec->late.outputs.size(), false),
       bytes_per_row_(spec->program.plan.num_blocks),
       report_(spec->program.plan.num_blocks) {
-  record_->program = spec->key;
+  record_->runs = spec->runs;
   record_->fingerprint = spec->program.fingerprint;
   record_->is_kept = spec->keep;
   record_->tape.pushed.resize(pushes->size());
-  if (ReportBoard::Global().IsWatched(spec->key)) {
+  if (spec->runs->is_watched()) {
     bound_.emplace(spec->program.plan.num_blocks);
     report_.products.resize(spec->program.plan.num_blocks);
   }
@@ -80,6 +81,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
   if (reads_.has_value()) reads_->AddValues(values_.size());
+  ahead_.Begin(&invariants_);
   steps_.Start(num_rows);
   TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());
@@ -348,15 +350,15 @@ absl::Status BatchedForward::Results(std::vector<tf::Tensor>* results) {
 
 std::shared_ptr<const BatchedRecord> BatchedForward::Finish(Returned returned) {
   record_->returned = std::move(returned);
+  report_.bytes_moved = values_.bytes_moved();
   if (bound_.has_value()) {
     report_.least_launches = bound_->Get();
-    report_.bytes_moved = values_.bytes_moved();
     for (size_t i = 0; i < report_.launches.size(); ++i) {
       if (report_.compiled[i] == report_.launches[i]) continue;
       report_.reasons[i] = blocks_[i].WhyNotCompiled();
     }
-    ReportBoard::Global().Post(spec_.key, ReportBoard::Pass::kForward, report_);
   }
+  spec_.runs->Post(LastRuns::Pass::kForward, std::move(report_));
   if (recorder_.has_value()) {
     Recording::Global().Add({spec_.program.names.front(), spec_.block_places,
                              recorder_->TakeGraph(), reads_->TakeLaunches()});

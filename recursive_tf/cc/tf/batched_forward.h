@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/looked_at.h"
 #include "recursive_tf/cc/batching/policy.h"
+#include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/tf/batched_errors.h"
 #include "recursive_tf/cc/tf/batched_host.h"
@@ -32,6 +33,7 @@
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_values.h"
+#include "recursive_tf/cc/tf/work_ahead.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
@@ -48,8 +50,8 @@ struct BatchedForwardSpec {
   // Of each block: whether calls are followed by what it gives.
   const std::vector<bool> looked_at;
   LateParts late;
-  // The name of the first procedure's function, for reports.
-  std::string key;
+  // Where its runs leave reports: those of its first procedure's function.
+  std::shared_ptr<LastRuns> runs;
   // Of each block, its procedure and its stage.
   std::vector<std::string> block_places;
   std::unique_ptr<const Policy> policy;
@@ -128,6 +130,7 @@ class BatchedForward {
   LockStep steps_;
   const BatchedErrors errors_;
   Invariants invariants_;
+  WorkAhead ahead_;
   // By late part: whether it ran.
   std::vector<bool> has_run_;
   // Whether the calls of the launch that runs were followed meanwhile, and how

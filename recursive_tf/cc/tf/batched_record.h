@@ -2,10 +2,11 @@
 #define RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_
 
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "recursive_tf/cc/base/census.h"
+#include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -26,8 +27,8 @@ struct BatchedRecord {
   BatchedRecord(const BatchedRecord&) = delete;
   BatchedRecord& operator=(const BatchedRecord&) = delete;
 
-  // The name of the first procedure's function, for reports.
-  std::string program;
+  // Where its gradient leaves a report.
+  std::shared_ptr<LastRuns> runs;
   // As in BatchedSpec.
   uint64_t fingerprint = 0;
   bool is_kept = false;

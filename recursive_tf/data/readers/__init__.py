@@ -6,6 +6,7 @@ from recursive_tf.data.readers.json_lines import read_json
 from recursive_tf.data.readers.lattices import read_lattices
 from recursive_tf.data.readers.nltk_trees import from_nltk
 from recursive_tf.data.readers.reader import TreeReader
+from recursive_tf.data.readers.reviews import read_reviews
 from recursive_tf.data.readers.source import ReadError
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "read_json",
     "read_lattices",
     "read_ptb",
+    "read_reviews",
     "read_sst",
 ]

@@ -16,6 +16,7 @@ from recursive_tf.python.reports.explanation import Explanation, Explanations
 from recursive_tf.python.root_calls.root_op import ROOT_OPS
 from recursive_tf.python.subgraphs.decorator import SubGraphFunction
 from recursive_tf.python.subgraphs.subgraph import SubGraph, root_call_of
+from recursive_tf.python.subgraphs.tracebacks import called_by_users
 from recursive_tf.python.vertices.vertex_function import (
     VertexFunction,
     traced_function_of,
@@ -26,12 +27,15 @@ _GRADIENTS = tuple(f"{op_type}Gradient" for op_type in ROOT_OPS)
 _CARRIERS = (*ROOT_OPS, *_GRADIENTS, "RecursivePorts")
 
 
+@called_by_users
 def explain(what: Any, *, passes: bool = False) -> Explanation | Explanations:
     """Says what runs a program, why, and what its last run did.
 
     Print what it returns. Before a run, it shows the executor and the plan. After a
-    run, it also shows launches and times. The program counts them as long as the
-    explanation exists.
+    run, it also shows launches and times. That run may have been before the
+    explanation: a program keeps what its last run counted. As long as the explanation
+    exists, runs count more, which costs a little time: the lower bound of launches, the
+    peaks of products, and why blocks are not compiled.
 
     >>> with SubGraph("fib") as fib:
     ...     n = fib.input(tf.int32)

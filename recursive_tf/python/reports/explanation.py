@@ -9,6 +9,7 @@ from recursive_tf.python.reports.product_peak import share_of_peak
 from recursive_tf.python.reports.watch import Run, Watch
 
 _T = TypeVar("_T")
+_NOT_KEPT = "the run was before the explanation; run it again to see why"
 # What is launched in the dataflow executor.
 _NOTHING = Run([], [], {}, 0, 0, 0, [], [], [], [], [])
 
@@ -16,9 +17,11 @@ _NOTHING = Run([], [], {}, 0, 0, 0, [], [], [], [], [])
 class Explanation:
     """How a program runs, and what its last run did; `print` shows all of it.
 
-    An explanation makes its program count, until the explanation is closed or freed.
-    What it says of the last run is None before the first run. Two explanations of one
-    program see the same runs. The dataflow executor launches nothing: then there are no
+    What it says of the last run is None before the first run. If the last run was
+    before the explanation, all is there but what costs time to count: `lower_bound`,
+    `peak` and the reasons of `not_compiled`. An explanation makes its program count
+    them, until the explanation is closed or freed. Two explanations of one program see
+    the same runs. The dataflow executor launches nothing: then there are no
     blocks, and the numbers are 0.
 
     Attributes:
@@ -42,7 +45,7 @@ class Explanation:
         self._watch = Watch(program.key) if program.executor == "batched" else None
 
     def close(self) -> None:
-        """Ends the counting. After that, there is no last run."""
+        """Ends the counting. After that, it shows no last run."""
         if self._watch is not None:
             self._watch.close()
 
@@ -67,7 +70,8 @@ class Explanation:
         """A number of launches that no policy can go below.
 
         It adds up, for each block, the longest chain of activations in which each needs
-        the one before it. Source: ED-Batch (Chen et al. 2023), appendix A.3.
+        the one before it. It is None if the last run was before the explanation.
+        Source: ED-Batch (Chen et al. 2023), appendix A.3.
         """
         run = self.forward
         return None if run is None else run.least_launches
@@ -97,7 +101,8 @@ class Explanation:
         It is the number of operations of a block's products, forward, backward and
         deferred, divided by the time of all that the block computes, and divided by the
         highest rate of products on all threads. This rate is measured when it is first
-        needed. Blocks without products, and blocks that are not compiled, are left out.
+        needed. Blocks without products, and blocks that are not compiled, are left out,
+        and all blocks if the last run was before the explanation.
         """
         if self.forward is None:
             return None
@@ -116,6 +121,10 @@ class Explanation:
         if self.forward is None:
             return None
         reasons: dict[str, str] = {}
+        if self.forward.least_launches is None:
+            pairs = zip(self.forward.compiled, self.forward.launches, strict=True)
+            is_short = self._by_block([compiled < count for compiled, count in pairs])
+            reasons = {block: _NOT_KEPT for block, short in is_short.items() if short}
         for run in reversed(self._runs()):
             named = self._by_block(run.reasons)
             reasons.update({block: why for block, why in named.items() if why})
@@ -194,7 +203,7 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield "Nothing is launched: each op of each call runs by itself."
         return
     if explanation.forward is None:
-        yield "It did not run since. Run it, and print this again."
+        yield "It did not run yet. Run it, and print this again."
     else:
         yield from _run_lines(explanation, explanation.forward)
 
@@ -206,7 +215,8 @@ def _wrapped(text: str) -> str:
 def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
     backward = explanation.backward
     count, least = sum(forward.launches), forward.least_launches
-    yield f"Last run: {count} launches; the least that there can be is {least}."
+    bound = "." if least is None else f"; the least that there can be is {least}."
+    yield f"Last run: {count} launches{bound}"
     not_compiled, shares = explanation.not_compiled or {}, explanation.peak or {}
     columns = ["launches", "rows each", "shared"]
     columns += [*(["backward"] if backward else []), "compiled", "peak", "block"]
@@ -227,6 +237,8 @@ def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
         yield f"  backward: {_seconds(backward)}"
     moved, peak = explanation.bytes_moved or 0, explanation.peak_bytes or 0
     yield f"  {_size(moved)} copied, at most {_size(peak)} held at once"
+    if least is None:
+        yield "  The next run also counts the least launches, and the peaks."
 
 
 def _seconds(run: Run) -> str:

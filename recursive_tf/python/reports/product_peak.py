@@ -17,11 +17,13 @@ def share_of_peak(runs: Iterable[Run], block: int) -> float | None:
         block: The number of the block.
 
     Returns:
-        The share, at most about 1; None for a block without products, and for one that
-        did not run as a block program.
+        The share, at most about 1; None for a block without products, for one that did
+        not run as a block program, and if nobody watched.
     """
     seconds, at_peak = 0.0, 0.0
     for run in runs:
+        if not run.product_seconds:
+            continue
         seconds += run.product_seconds[block]
         for dtype, count in zip(
             (tf.float32, tf.float64), run.flops[block], strict=True

@@ -1,4 +1,4 @@
-"""What the runs of a program report while somebody watches it."""
+"""What the last runs of a program reported; more of it while somebody watches."""
 
 import dataclasses
 import weakref
@@ -20,11 +20,14 @@ class Run:
         seconds: By what it was spent on.
         bytes_moved: Of rows that were copied.
         peak_bytes: The most that values held at once.
-        least_launches: What no policy needs fewer than; 0 of a backward pass.
+        least_launches: What no policy needs fewer than; None of a backward pass, and
+            of a run that nobody watched.
         compiled: How many launches of each block ran as a block program.
-        reasons: Why others did not, by block; empty if none did.
+        reasons: Why others did not, by block; empty if none did. They are not known of
+            a forward pass that nobody watched.
         shared: How many activations of each block got a row that another computed.
-        product_seconds: How long each block ran as a block program.
+        product_seconds: How long each block ran as a block program. There are no
+            blocks here, nor in `flops`, of a run that nobody watched.
         flops: How many operations of float32 and of float64 the products of each block
             did meanwhile.
     """
@@ -34,7 +37,7 @@ class Run:
     seconds: dict[str, float]
     bytes_moved: int
     peak_bytes: int
-    least_launches: int
+    least_launches: int | None
     compiled: list[int]
     reasons: list[str]
     shared: list[int]
@@ -43,7 +46,10 @@ class Run:
 
 
 class Watch:
-    """Has the last run of a program kept, until it is closed or collected.
+    """Shows the last run of a program, until it is closed or collected.
+
+    Each program that is loaded keeps what its last run counted anyway. While somebody
+    watches, runs count more: see `Run`.
 
     Args:
         program: The name of its first procedure's function.
@@ -76,7 +82,7 @@ class Watch:
             seconds=dict(zip(_PARTS, seconds, strict=True)),
             bytes_moved=bytes_moved,
             peak_bytes=peak_bytes,
-            least_launches=least_launches,
+            least_launches=None if least_launches < 0 else least_launches,
             compiled=report.compiled.numpy().tolist(),
             reasons=[reason.decode() for reason in report.reasons.numpy()],
             shared=report.shared.numpy().tolist(),

@@ -26,6 +26,7 @@ from recursive_tf.python.root_calls import vectorized_map
 from recursive_tf.python.root_calls.redefinition import newcomer
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
 from recursive_tf.python.subgraphs.memo import check_input, check_memo, make_front
+from recursive_tf.python.subgraphs.tracebacks import called_by_users
 from recursive_tf.python.tracing.captured import captured_tensors, captured_variables
 from recursive_tf.python.tracing.control_flow import (
     in_place_of,
@@ -41,6 +42,7 @@ from recursive_tf.python.tracing.function_graph import (
 )
 from recursive_tf.python.tracing.signature import Signature
 from recursive_tf.python.tracing.specs import (
+    SCALAR,
     as_output,
     as_spec,
     count_of_rows,
@@ -132,7 +134,7 @@ class SubGraph:
         self._closing = threading.Lock()
         self._newcomer = newcomer()
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def __enter__(self) -> "SubGraph":
         """Starts the definition: ops that follow are the body."""
         if self._body is not None:
@@ -143,7 +145,7 @@ class SubGraph:
         self._tracing = start_tracing(self._body)
         return self
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -164,36 +166,39 @@ class SubGraph:
             body = Definition(next(_ids), self.name, self._body, self._signature, True)
             self._front = make_front(body, self._memo)
 
-    @tf.autograph.experimental.do_not_convert
-    def input(self, dtype: Any, shape: Any = (), name: str | None = None) -> Any:
+    @called_by_users
+    def input(self, dtype: Any, shape: Any = SCALAR, name: str | None = None) -> Any:
         """Declares the next input.
 
         Args:
             dtype: A dtype, a `tf.TensorSpec`, that of a RaggedTensor, SparseTensor or
                 extension type, or a structure of these.
-            shape: Of one invocation's tensor, where `dtype` is a dtype; `()` is a
-                scalar, None dimensions are unknown.
-            name: For the op.
+            shape: Of one invocation's tensor, where `dtype` is a dtype. By default a
+                scalar; None dimensions are unknown. A spec has a shape already.
+            name: For the op; and calls may say the argument by it, `f(n=3)`.
 
         Returns:
             The tensor, or the structure of tensors, inside of the body.
 
         Raises:
-            SubGraphError: Outside of the definition, or if it is differentiable and the
-                SubGraph is memoized.
+            SubGraphError: Outside of the definition, if it is differentiable and the
+                SubGraph is memoized, if a spec and a shape contradict each other, or
+                if the name is that of another input.
         """
         body = self._body_being_traced("input")
         spec = tf.nest.map_structure(lambda leaf: as_spec(leaf, shape), dtype)
         if self._memo is not None:
             check_input(self._signature, spec)
+        self._signature.check_name(name)
         label = name or f"input_{len(self._signature.inputs)}"
         tensors = tf.nest.map_structure(
             lambda s: body.add_input(s, label), spec, expand_composites=True
         )
         self._signature.inputs.append(spec)
+        self._signature.names.append(name)
         return tensors
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def output(self, *outputs: Any) -> None:
         """Declares what the SubGraph returns; `output(a, b)` is `output((a, b))`.
 
@@ -225,7 +230,7 @@ class SubGraph:
         body.structured_outputs = tensors
         self._is_defined = True
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
         """Hands a value of every invocation to the root call, one row each.
 
@@ -256,8 +261,8 @@ class SubGraph:
             )
         add_push(body, name, tf.convert_to_tensor(value), index, size)
 
-    @tf.autograph.experimental.do_not_convert
-    def __call__(self, *args: Any, with_pushed: bool = False) -> Any:
+    @called_by_users
+    def __call__(self, *args: Any, with_pushed: bool = False, **named: Any) -> Any:
         """Invokes the SubGraph.
 
         Inside of a body this adds a call site. Elsewhere it is the root call: eagerly,
@@ -266,6 +271,7 @@ class SubGraph:
         Args:
             *args: One for each input, of its structure, dtype and shape.
             with_pushed: At the root, return pushed values too.
+            **named: Those of inputs that have a name, behind `args`.
 
         Returns:
             The structure given to `.output`. With `with_pushed`, this structure, and a
@@ -279,15 +285,17 @@ class SubGraph:
             tf.errors.OpError: When it runs, if an invocation fails; the message names
                 the SubGraph and the invocation path.
         """
+        args = self._signature.in_order(args, named)
         return self._call(args, mapped=False, with_pushed=with_pushed)
 
-    @tf.autograph.experimental.do_not_convert
-    def map(self, *args: Any, with_pushed: bool = False) -> Any:
+    @called_by_users
+    def map(self, *args: Any, with_pushed: bool = False, **named: Any) -> Any:
         """Invokes the SubGraph once for each row of the arguments, in parallel.
 
         Args:
             *args: One for each input, with a dimension of rows in front: `[rows, ...]`.
             with_pushed: Return pushed values too.
+            **named: Those of inputs that have a name, behind `args`.
 
         Returns:
             The structure given to `.output`, each tensor `[rows, ...]`; with
@@ -296,6 +304,7 @@ class SubGraph:
         Raises:
             SubGraphError: As a call; also without inputs.
         """
+        args = self._signature.in_order(args, named)
         # Before the definition starts the inputs are not known.
         inputs = args if self._body is None else self._signature.flat_inputs
         if not inputs:

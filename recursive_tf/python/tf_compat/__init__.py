@@ -28,6 +28,8 @@ from recursive_tf.python.tf_compat.autograph import (
     assigns_nothing,
     convert_by_autograph,
     is_autographs_branch,
+    mark_as_converted,
+    without_autograph,
 )
 from recursive_tf.python.tf_compat.devices import (
     current_device,
@@ -90,6 +92,7 @@ from recursive_tf.python.tf_compat.origins import (
     branch_function_name,
     frames_of,
     is_copy,
+    is_of_user,
     op_traceback,
     origin_of,
     place_in_user_code,
@@ -177,6 +180,7 @@ __all__ = [
     "is_in_another_process",
     "is_of_batch_normalization",
     "is_of_keras_seed",
+    "is_of_user",
     "is_stateful",
     "is_tracing_a_function",
     "keep_caching_device",
@@ -184,6 +188,7 @@ __all__ = [
     "kept_with",
     "make_function",
     "map_gradients",
+    "mark_as_converted",
     "mark_resources_read_only",
     "may_hold_trainable",
     "named",
@@ -226,6 +231,7 @@ __all__ = [
     "variable_accessed",
     "wait_for_tasks",
     "watched_variables",
+    "without_autograph",
     "without_function",
     "zeros_like",
 ]

@@ -3,6 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tensorflow.python.autograph.core import ag_ctx as autograph_context
@@ -19,6 +20,20 @@ autograph_config.CONVERSION_RULES = (
     autograph_config.DoNotConvert("recursive_tf"),
     *autograph_config.CONVERSION_RULES,
 )
+
+
+def without_autograph() -> AbstractContextManager[Any]:
+    """Returns a context in which functions that are called are not converted."""
+    context: AbstractContextManager[Any] = autograph_context.ControlStatusCtx(
+        autograph_context.Status.DISABLED
+    )
+    return context
+
+
+def mark_as_converted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes AutoGraph leave a function as it is, and returns it."""
+    marked: Callable[..., Any] = autograph_api.autograph_artifact(function)
+    return marked
 
 
 def is_autographs_branch(function: Callable[[], Any]) -> bool:

@@ -48,6 +48,11 @@ def op_traceback(op: tf.Operation) -> str:
     return _place((users or frames)[-1])
 
 
+def is_of_user(filename: str) -> bool:
+    """Says whether a file is none of TensorFlow's, of Keras's or of this library."""
+    return not filename.startswith(_NOT_USER_CODE)
+
+
 def place_of_caller() -> str:
     """Returns the line of user code that is running, e.g. "model.py:12"."""
     frame = sys._getframe(1)

@@ -1,7 +1,7 @@
 """What a SubGraph takes and returns, known before its body is."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -31,6 +31,7 @@ class Signature:
     Attributes:
         name: The SubGraph's.
         inputs: A structure of specs for each input.
+        names: What calls may call each input by; None of those without a name.
         outputs: A structure of specs, or None if it is not known yet.
         guessed: `outputs` was taken from a sibling branch, not declared.
     """
@@ -38,6 +39,7 @@ class Signature:
     def __init__(self, name: str, output_signature: Any = None) -> None:
         self.name = name
         self.inputs: list[Any] = []
+        self.names: list[str | None] = []
         self.outputs: Any = None
         self.guessed = False
         if output_signature is not None:
@@ -52,6 +54,48 @@ class Signature:
     def flat_outputs(self) -> list[tf.TensorSpec]:
         """The specs of all outputs, in order."""
         return tensor_parts(self.outputs)
+
+    def check_name(self, name: str | None) -> None:
+        """Raises a SubGraphError if the next input cannot have this name."""
+        if name is not None and name in self.names:
+            raise SubGraphError(
+                f"SubGraph '{self.name}' has two inputs with the name '{name}'. Give "
+                "one of them another name."
+            )
+
+    def in_order(
+        self, args: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        """Returns the arguments of a call, those by name in their places.
+
+        Raises:
+            SubGraphError: If there is no such name, or an argument is there already.
+        """
+        if not named:
+            return args
+        places = {name: place for place, name in enumerate(self.names) if name}
+        for name in named:
+            if name not in places:
+                raise SubGraphError(
+                    f"SubGraph '{self.name}' is called with {name}=, but has no input "
+                    f"of this name; it has {sorted(places)}. Name an input where it is "
+                    f'declared: `.input(tf.int32, name="{name}")`.'
+                )
+            if places[name] < len(args):
+                raise SubGraphError(
+                    f"SubGraph '{self.name}' is called with {name}= and with an "
+                    f"argument at its place, {places[name]}. Leave out one of them."
+                )
+        left = self.names[len(args) :]
+        missing = [
+            place for place, name in enumerate(left, len(args)) if name not in named
+        ]
+        if missing:
+            raise SubGraphError(
+                f"SubGraph '{self.name}' is called without its input {missing[0]}, but "
+                f"with {sorted(named)}. Pass an argument for each input."
+            )
+        return (*args, *(named[name] for name in left if name is not None))
 
     def flatten_arguments(self, args: tuple[Any, ...], *, mapped: bool) -> list[Any]:
         """Returns the tensors of a call's arguments, converted and checked.

@@ -18,6 +18,14 @@ _BARE_NAMES = re.compile(
 )
 
 
+class _Scalar:
+    """What stands for the shape of a scalar where nobody said a shape."""
+
+    def __repr__(self) -> str:
+        return "()"
+
+
+SCALAR = _Scalar()
 _NONE_SPEC = tf.type_spec_from_value(None)
 _NO_TENSOR_ARRAY = (
     "A SubGraph takes and returns no tf.TensorArray. Use what its .stack() returns."
@@ -155,7 +163,7 @@ def source_line(structure: Any) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
-def as_spec(value: Any, shape: Any = ()) -> tf.TypeSpec:
+def as_spec(value: Any, shape: Any = SCALAR) -> tf.TypeSpec:
     """Returns the spec that a dtype and a shape, a spec, or None's type stand for.
 
     Raises:
@@ -165,9 +173,14 @@ def as_spec(value: Any, shape: Any = ()) -> tf.TypeSpec:
         return _NONE_SPEC
     if isinstance(value, tf.TensorArraySpec):
         raise SubGraphError(_NO_TENSOR_ARRAY)
-    if isinstance(value, tf.TypeSpec):
-        return value
-    return tf.TensorSpec(shape, tf.as_dtype(value))
+    if not isinstance(value, tf.TypeSpec):
+        return tf.TensorSpec(() if shape is SCALAR else shape, tf.as_dtype(value))
+    if shape is not SCALAR and tf.TensorShape(shape) != getattr(value, "shape", None):
+        raise SubGraphError(
+            f"An input is declared as {format_spec(value)}, and with shape={shape}. A "
+            "spec has a shape: leave out shape=."
+        )
+    return value
 
 
 def as_declared(tensor: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:

@@ -9,6 +9,7 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.subgraphs.decorator import plain as plain_subgraphs
+from recursive_tf.python.subgraphs.tracebacks import called_by_users
 from recursive_tf.python.tracing.function_graph import enclosing_body
 from recursive_tf.python.vertices import plain
 from recursive_tf.python.vertices.checks import explain
@@ -56,7 +57,7 @@ class VertexFunction:
         """The name, for errors and ops."""
         return self._definition.name
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def __call__(self, graph: Any, inputs: Any = None) -> Any:
         """Runs the function for every vertex, each after its in-neighbors.
 

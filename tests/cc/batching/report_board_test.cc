@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/batching/report_board.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,8 +12,8 @@
 namespace recursive_tf {
 namespace {
 
-constexpr auto kForward = ReportBoard::Pass::kForward;
-constexpr auto kBackward = ReportBoard::Pass::kBackward;
+constexpr auto kForward = LastRuns::Pass::kForward;
+constexpr auto kBackward = LastRuns::Pass::kBackward;
 
 RunReport ReportOf(int64_t bytes) {
   RunReport report(2);
@@ -21,45 +22,62 @@ RunReport ReportOf(int64_t bytes) {
 }
 
 // Returns the bytes of the last report of "f", if there is one.
-std::optional<int64_t> LastBytes(ReportBoard* board, ReportBoard::Pass pass) {
+std::optional<int64_t> LastBytes(ReportBoard* board, LastRuns::Pass pass) {
   const std::optional<RunReport> report = board->Read("f", pass);
   if (!report.has_value()) return std::nullopt;
   return report->bytes_moved;
 }
 
-TEST(ReportBoardTest, KeepsTheLastReportOfWhatIsWatched) {
+TEST(ReportBoardTest, KeepsTheLastReportOfWhatSomebodyHolds) {
   ReportBoard board;
-  board.Watch("f");
-  EXPECT_TRUE(board.IsWatched("f"));
+  const std::shared_ptr<LastRuns> runs = board.Of("f");
   EXPECT_EQ(LastBytes(&board, kForward), std::nullopt);
-  board.Post("f", kForward, ReportOf(1));
-  board.Post("f", kForward, ReportOf(2));
-  board.Post("f", kBackward, ReportOf(3));
+  runs->Post(kForward, ReportOf(1));
+  runs->Post(kForward, ReportOf(2));
+  runs->Post(kBackward, ReportOf(3));
   EXPECT_EQ(LastBytes(&board, kForward), 2);
   EXPECT_EQ(LastBytes(&board, kBackward), 3);
 }
 
-TEST(ReportBoardTest, KeepsNothingOfWhatNobodyWatches) {
+TEST(ReportBoardTest, AllWhoHoldThoseOfOneProgramHaveTheSame) {
   ReportBoard board;
-  board.Post("f", kForward, ReportOf(1));
-  EXPECT_FALSE(board.IsWatched("f"));
-  board.Watch("g");
-  board.Post("f", kForward, ReportOf(1));
-  EXPECT_FALSE(board.Read("f", kForward).has_value());
+  const std::shared_ptr<LastRuns> runs = board.Of("f");
+  EXPECT_EQ(board.Of("f"), runs);
+  EXPECT_NE(board.Of("g"), runs);
 }
 
-TEST(ReportBoardTest, ForgetsWithTheLastWatcher) {
+TEST(ReportBoardTest, ForgetsWhatNobodyHolds) {
+  ReportBoard board;
+  board.Of("f")->Post(kForward, ReportOf(1));
+  EXPECT_EQ(LastBytes(&board, kForward), std::nullopt);
+  EXPECT_EQ(board.size(), 0U);
+}
+
+TEST(ReportBoardTest, WatchersHoldThem) {
   ReportBoard board;
   board.Watch("f");
   board.Watch("f");
-  board.Post("f", kForward, ReportOf(1));
+  EXPECT_TRUE(board.Of("f")->is_watched());
+  board.Of("f")->Post(kForward, ReportOf(1));
   board.Unwatch("f");
-  EXPECT_TRUE(board.Read("f", kForward).has_value());
+  EXPECT_TRUE(board.Of("f")->is_watched());
+  EXPECT_EQ(LastBytes(&board, kForward), 1);
   board.Unwatch("f");
+  EXPECT_EQ(board.size(), 0U);
   board.Unwatch("f");
-  EXPECT_FALSE(board.IsWatched("f"));
+  EXPECT_FALSE(board.Of("f")->is_watched());
+}
+
+TEST(ReportBoardTest, WhatRanBeforeSomebodyWatchesIsThere) {
+  ReportBoard board;
+  const std::shared_ptr<LastRuns> runs = board.Of("f");
+  EXPECT_FALSE(runs->is_watched());
+  runs->Post(kForward, ReportOf(1));
   board.Watch("f");
-  EXPECT_FALSE(board.Read("f", kForward).has_value());
+  EXPECT_TRUE(runs->is_watched());
+  EXPECT_EQ(LastBytes(&board, kForward), 1);
+  board.Unwatch("f");
+  EXPECT_FALSE(runs->is_watched());
 }
 
 TEST(ReportBoardTest, ThereIsOneOfTheProcess) {
@@ -72,12 +90,12 @@ TEST(ReportBoardTest, ThreadsMayPostAndWatch) {
     const std::string name = std::to_string(thread % 2);
     for (int i = 0; i < 500; ++i) {
       board.Watch(name);
-      board.Post(name, kForward, ReportOf(i));
+      board.Of(name)->Post(kForward, ReportOf(i));
       EXPECT_TRUE(board.Read(name, kForward).has_value());
       board.Unwatch(name);
     }
   });
-  EXPECT_FALSE(board.IsWatched("0"));
+  EXPECT_EQ(board.size(), 0U);
 }
 
 TEST(StopwatchTest, AddsLaps) {

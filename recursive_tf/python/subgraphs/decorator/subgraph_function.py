@@ -3,8 +3,6 @@
 import functools
 from typing import Any
 
-import tensorflow as tf
-
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.subgraphs.decorator import plain
 from recursive_tf.python.subgraphs.decorator.arguments import Arguments
@@ -14,6 +12,7 @@ from recursive_tf.python.subgraphs.decorator.tracing import (
     subgraph_for,
 )
 from recursive_tf.python.subgraphs.subgraph import SubGraph
+from recursive_tf.python.subgraphs.tracebacks import called_by_users
 
 
 class SubGraphFunction:
@@ -56,7 +55,7 @@ class SubGraphFunction:
             raise AttributeError(f"{self!r} is not the method of an instance.")
         return self._instance[0]
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def __call__(self, *args: Any, with_pushed: bool = False, **kwargs: Any) -> Any:
         """Invokes the function.
 
@@ -84,7 +83,7 @@ class SubGraphFunction:
         subgraph = subgraph_for(self._function, arguments)
         return subgraph(*arguments.tensors, with_pushed=with_pushed)
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def map(self, *args: Any, with_pushed: bool = False, **kwargs: Any) -> Any:
         """Invokes the function once for each row of the tensors among its arguments.
 
@@ -115,7 +114,7 @@ class SubGraphFunction:
         subgraph = subgraph_for(self._function, arguments)
         return subgraph.map(*arguments.tensors, with_pushed=with_pushed)
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def push(self, name: str, value: Any, *, index: Any, size: Any) -> None:
         """Hands a value of every invocation to the root call, one row each.
 
@@ -140,7 +139,7 @@ class SubGraphFunction:
             )
         subgraph.push(name, value, index=index, size=size)
 
-    @tf.autograph.experimental.do_not_convert
+    @called_by_users
     def subgraph_for(self, *args: Any, **kwargs: Any) -> SubGraph:
         """Returns the SubGraph that a call would invoke, e.g. for `rtf.explain`.
 

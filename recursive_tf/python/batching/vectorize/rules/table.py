@@ -29,7 +29,38 @@ _NOT_CONVERTED = (
 )
 
 
-def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
+class Registration:
+    """What makes a rule the one of some types: for good, or within a `with` block."""
+
+    def __init__(self, op_types: tuple[str, ...], rule: Rule | None) -> None:
+        self._op_types = op_types
+        self._rule = rule
+        self._before: list[dict[str, Rule]] = []
+
+    def __call__(self, rule: Rule) -> Rule:
+        """Makes a function the rule, as a decorator."""
+        _RULES.update(dict.fromkeys(self._op_types, rule))
+        return rule
+
+    def __enter__(self) -> None:
+        """Makes the rule that was given that of the types, until the block ends."""
+        if self._rule is None:
+            raise TypeError(
+                "`with rtf.register_vectorization(...)` has no rule. Give it one: "
+                "rtf.register_vectorization(op_type, rule=function)."
+            )
+        types = self._op_types
+        self._before.append({name: _RULES[name] for name in types if name in _RULES})
+        self(self._rule)
+
+    def __exit__(self, *error: object) -> None:
+        """Gives the types the rules that they had."""
+        for op_type in self._op_types:
+            _RULES.pop(op_type, None)
+        _RULES.update(self._before.pop())
+
+
+def register_vectorization(*op_types: str, rule: Rule | None = None) -> Registration:
     """Returns a decorator that makes a function the rule for ops of some types.
 
     A rule says how the batched executor runs an op for many activations at once. It is
@@ -70,18 +101,20 @@ def register_vectorization(*op_types: str) -> Callable[[Rule], Rule]:
     For what it cannot do, a rule raises `rtf.CannotBatchError(op, why)`. If it returns
     anything else, the root call raises `rtf.RuleError`.
 
+    With `rule=`, it is a context manager, for a rule that is not to stay. Programs that
+    are compiled within the block have the rule, and keep it.
+
+    >>> with rtf.register_vectorization("LinSpace", rule=linspace):
+    ...     assert points.map([4.0]).shape == (1, 3)
+
     Args:
         *op_types: E.g. "LinSpace": what `tensor.op.type` is.
+        rule: The rule, for a `with` block.
 
     Returns:
-        A decorator for a rule.
+        A decorator for a rule, and a context manager.
     """
-
-    def register(rule: Rule) -> Rule:
-        _RULES.update(dict.fromkeys(op_types, rule))
-        return rule
-
-    return register
+    return Registration(op_types, rule)
 
 
 def register_list_rule(*op_types: str) -> Callable[[Rule], Rule]:
