@@ -118,6 +118,14 @@ PARTS = {
         80,
         (_tests("tests/properties", "--programs={400}"),),
     ),
+    "clusters": Part(
+        "clusters with faults, cut networks, and two nodes of a real Slurm",
+        7,
+        (
+            _tests("tests/clusters", "--large"),
+            _tests("tests/models/test_resume.py", "tests/models/test_strategies.py"),
+        ),
+    ),
     "saving": Part(
         "exports that are killed",
         8,
