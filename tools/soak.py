@@ -105,8 +105,8 @@ PARTS = {
     ),
     "plans": Part(
         "coverage-guided fuzzing of what reads and runs plans",
-        11,
-        (("tools/fuzz_plans.py", "{600}"),),
+        6,
+        (("tools/fuzz_plans.py", "{330}"),),
     ),
     "sizes": Part(
         "trees of 10^6 nodes, chains of 10^6 calls, batches of 10^5 trees",
