@@ -19,6 +19,7 @@ from models.dependency.settings import DependencySettings
 from models.dependency.trees import read_conllu, read_trees
 from models.running import settings as all_settings
 from models.running.files import RunError
+from models.running.order import Change
 from models.running.run_folder import RunFolder
 from models.running.task import Monitor, Vocabulary
 from recursive_tf.data import Forest, ReadError
@@ -61,12 +62,18 @@ class Dependencies:
         """Returns dependency trees."""
         return read_trees(settings, split)
 
-    def vocabulary(self, train: Forest) -> Vocabulary:
+    def known(self, settings: DependencySettings, train: Forest) -> Forest:
+        """Returns all training trees."""
+        if settings.limit_trees is None:
+            return train
+        return read_trees(dataclasses.replace(settings, limit_trees=None), "train")
+
+    def vocabulary(self, known: Forest) -> Vocabulary:
         """Returns the words that occur more than once."""
-        return rtf.data.vocabulary(train, min_count=MIN_COUNT)
+        return rtf.data.vocabulary(known, min_count=MIN_COUNT)
 
     def build(
-        self, settings: DependencySettings, train: Forest, words: Vocabulary
+        self, settings: DependencySettings, known: Forest, words: Vocabulary
     ) -> keras.Model:
         """Returns the compiled model."""
         model = DependencyModel(
@@ -79,6 +86,12 @@ class Dependencies:
         model.compile(rtf.optimizers.LazyAdam(settings.learning_rate))
         model.optimizer.build(model.trainable_variables)
         return model
+
+    def change(
+        self, settings: DependencySettings, train: Forest, words: Vocabulary
+    ) -> Change | None:
+        """Leaves batches as they are: words that occur once are unknown anyway."""
+        return None
 
     def check(self, model: DependencyModel, forest: Forest, split: str) -> None:
         """Takes all trees: words that are not known are one word."""

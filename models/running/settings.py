@@ -51,7 +51,11 @@ class Settings:
         str, "Folder with the data. Without it, data is generated.", default=None
     )
     limit_trees: int | None = setting(
-        int, "Use only the first trees of each split.", minimum=1, default=None
+        int,
+        "Use only the first trees of each split. Words and labels are those of all "
+        "training trees.",
+        minimum=1,
+        default=None,
     )
     seed: int = setting(
         int,

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import keras
 
+from models.running.order import Change
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from recursive_tf.data import Forest
@@ -49,17 +50,37 @@ class Task(Protocol):
             rtf.data.ReadError: If they are not there, or are no trees.
         """
 
-    def vocabulary(self, train: Forest) -> Vocabulary:
+    def known(self, settings: Any, train: Forest) -> Forest:
+        """Returns the trees that words and labels are taken from.
+
+        They are all training trees, also where `--limit_trees` takes a few to learn
+        from. So runs that differ in this flag have the same words and labels.
+
+        Args:
+            settings: As the task's `given`.
+            train: The trees to learn from: what to return if there is no limit.
+        """
+
+    def vocabulary(self, known: Forest) -> Vocabulary:
         """Returns the words of the training trees that the model is to know."""
 
-    def build(self, settings: Any, train: Forest, words: Vocabulary) -> keras.Model:
+    def build(self, settings: Any, known: Forest, words: Vocabulary) -> keras.Model:
         """Returns a compiled model with its variables, those of metrics too.
 
         It is trained on forests alone: labels are in them.
 
         Args:
             settings: As the task's `given`.
-            train: The training trees, with words as integers.
+            known: As from `known`, with words as integers.
+            words: What these integers are.
+        """
+
+    def change(self, settings: Any, train: Forest, words: Vocabulary) -> Change | None:
+        """Returns what is done to batches in training, and not in an evaluation.
+
+        Args:
+            settings: As the task's `given`.
+            train: The trees to learn from, with words as integers.
             words: What these integers are.
         """
 

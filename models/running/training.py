@@ -50,15 +50,18 @@ def train(
     strategy = distribution.strategy
     keras.utils.set_random_seed(settings.seed)
     train_trees, dev_trees = (task.read(settings, split) for split in ("train", "dev"))
-    words = task.vocabulary(train_trees)
-    train_trees, dev_trees = (
-        rtf.data.encode(trees, tokens=words) for trees in (train_trees, dev_trees)
+    known = task.known(settings, train_trees)
+    words = task.vocabulary(known)
+    train_trees, dev_trees, known = (
+        rtf.data.encode(trees, tokens=words)
+        for trees in (train_trees, dev_trees, known)
     )
     with strategy.scope():
-        model = task.build(settings, train_trees, words)
+        model = task.build(settings, known, words)
     task.check(model, dev_trees, "dev")
     model.steps_per_execution = min(STEPS_PER_EXECUTION, settings.checkpoint_every)
-    order = Order(train_trees, settings.batch_size, settings.seed)
+    change = task.change(settings, train_trees, words)
+    order = Order(train_trees, settings.batch_size, settings.seed, change)
     fit: Callable[..., Any] = model.fit
     share: Callable[..., Any] = _as_they_are
     if distribution.is_shared:

@@ -32,6 +32,14 @@ class SentimentSettings(Settings):
     recurrent_dropout: float = setting(
         float, "Share of a child's h that is hidden.", minimum=0, maximum=1
     )
+    unknown_words: float = setting(
+        float,
+        "Share of the words seen once that an epoch takes for unknown words, so that "
+        "these have a vector that is trained.",
+        minimum=0,
+        maximum=1,
+        default=0.0,
+    )
     labels: str = setting(
         str,
         "all: as they are. binary: negative and positive; nodes that are neutral are "

@@ -10,11 +10,13 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from models.running.files import RunError
+from models.running.order import Change
 from models.running.run_folder import RunFolder
 from models.running.task import Monitor, Vocabulary
 from models.sentiment import inputs as typed
 from models.sentiment.classifier import BINARY, NodeClassifier
 from models.sentiment.iterative import IterativeEncoder
+from models.sentiment.rare_words import hide_rare_words
 from models.sentiment.settings import SentimentSettings
 from models.sentiment.trees import read_trees
 from recursive_tf.data import Forest
@@ -45,12 +47,21 @@ class Sentiment:
         """Returns labeled trees."""
         return read_trees(settings, split)
 
-    def vocabulary(self, train: Forest) -> Vocabulary:
+    def known(self, settings: SentimentSettings, train: Forest) -> Forest:
+        """Returns all training trees; those of reviews as nobody has labeled them."""
+        if settings.limit_trees is None:
+            return train
+        # A labeler takes long, and finds no label that roots do not have.
+        return read_trees(
+            dataclasses.replace(settings, limit_trees=None, labeler=None), "train"
+        )
+
+    def vocabulary(self, known: Forest) -> Vocabulary:
         """Returns all words."""
-        return rtf.data.vocabulary(train)
+        return rtf.data.vocabulary(known)
 
     def build(
-        self, settings: SentimentSettings, train: Forest, words: Vocabulary
+        self, settings: SentimentSettings, known: Forest, words: Vocabulary
     ) -> keras.Model:
         """Returns the compiled model."""
         vectors = None
@@ -58,7 +69,7 @@ class Sentiment:
             vectors = rtf.data.load_vectors(
                 settings.vectors, words, lower=True, seed=settings.seed
             ).matrix
-        classes = max(BINARY, 1 + int(tf.reduce_max(train.labels)))
+        classes = max(BINARY, 1 + int(tf.reduce_max(known.labels)))
         return self.make_model(settings, classes, words.vocabulary_size(), vectors)
 
     def make_model(
@@ -95,6 +106,14 @@ class Sentiment:
             executor=settings.executor,
             return_nodes=True,
         )
+
+    def change(
+        self, settings: SentimentSettings, train: Forest, words: Vocabulary
+    ) -> Change | None:
+        """Returns what makes words unknown that occur once."""
+        if not settings.unknown_words:
+            return None
+        return hide_rare_words(train, words.vocabulary_size(), settings.unknown_words)
 
     def check(self, model: keras.Model, forest: Forest, split: str) -> None:
         """Raises a RunError if there is a label that the training trees have not."""
