@@ -95,8 +95,8 @@ PARTS = {
     ),
     "attributes": Part(
         "saved programs with other attributes",
-        45,
-        (_tests("tests/saving/test_damaged_programs.py", "--damaged={15000}"),),
+        33,
+        (_tests("tests/saving/test_damaged_programs.py", "--damaged={11000}"),),
     ),
     "readers": Part(
         "coverage-guided fuzzing of the readers of trees",
