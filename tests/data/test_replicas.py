@@ -1,10 +1,10 @@
 """Replicas of `tf.distribute` get their share of the trees of a batch."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+
+from tests.helpers.programs import run_code
 
 pytestmark = pytest.mark.slow
 
@@ -45,8 +45,7 @@ print(json.dumps(batches))
 """
 
 
-def test_each_replica_runs_half_of_every_batch():
-    command = [sys.executable, "-c", PROGRAM]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
+def test_each_replica_runs_half_of_every_batch(tmp_path):
+    printed = run_code(PROGRAM, tmp_path)
     # Five trees: a batch of four, and a batch of one, which leaves a replica without.
-    assert json.loads(result.stdout) == [[[3, 3], [15, 24]], [[21], []]]
+    assert json.loads(printed.splitlines()[-1]) == [[[3, 3], [15, 24]], [[21], []]]

@@ -1,14 +1,12 @@
 """Optimizers of touched rows in `fit`, in files, and in replicas."""
 
-import subprocess
-import sys
-
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from recursive_tf.optimizers import LazyAdam, SparseAdagrad
+from tests.helpers.programs import run_code
 
 VOCABULARY = 50
 each = pytest.mark.parametrize("ours", [SparseAdagrad, LazyAdam])
@@ -93,13 +91,10 @@ print("same")
 
 
 @each
-def test_replicas_update_as_one_does(ours):
+def test_replicas_update_as_one_does(ours, tmp_path):
     """In a process of its own: devices are said before TensorFlow starts."""
     script = _REPLICAS.replace("NAME", ours.__name__)
-    run = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert run.stdout.strip() == "same", run.stderr[-2000:]
+    assert run_code(script, tmp_path).splitlines()[-1] == "same"
 
 
 def test_a_gradient_of_none_is_left_out():

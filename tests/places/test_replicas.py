@@ -1,14 +1,14 @@
 """Replicas of `tf.distribute`: each has its own variables and random numbers."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from tests.helpers.programs import run_code
+
 PROGRAM = """
-import json, sys
+import json
 import keras
 import tensorflow as tf
 
@@ -23,11 +23,11 @@ with strategy.scope():
     seeds = keras.random.SeedGenerator(1)
 
 # Outside of what the strategy runs: its body captures one replica's copy.
-with rtf.SubGraph("power", executor=sys.argv[1]) as power:
+with rtf.SubGraph("power", executor=EXECUTOR) as power:
     n = power.input(tf.int32)
     power.output(tf.cond(n < 1, lambda: 1.0, lambda: w * power(n - 1)))
 
-with rtf.SubGraph("draw", executor=sys.argv[1]) as draw:
+with rtf.SubGraph("draw", executor=EXECUTOR) as draw:
     n = draw.input(tf.int32)
     number = keras.random.uniform([], seed=seeds)
     draw.output(tf.cond(n < 1, lambda: number, lambda: number + 10 * draw(n - 1)))
@@ -58,10 +58,10 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module", params=["dataflow", "batched"])
-def found(request):
-    command = [sys.executable, "-c", PROGRAM, request.param]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+def found(request, tmp_path_factory):
+    code = PROGRAM.replace("EXECUTOR", repr(request.param))
+    printed = run_code(code, tmp_path_factory.mktemp("replicas"))
+    return json.loads(printed.splitlines()[-1])
 
 
 def test_a_replica_draws_its_own_numbers(found):

@@ -1,10 +1,8 @@
 """What programs and their calls leave behind."""
 
 import gc
-import os
 import pathlib
 import resource
-import subprocess
 import sys
 import weakref
 
@@ -14,6 +12,7 @@ from tensorflow.python.eager import context  # noqa: TID251
 from tensorflow.python.framework import ops  # noqa: TID251
 
 import recursive_tf as rtf
+from tests.helpers.programs import Program
 from tests.helpers.subgraphs import define_fib, define_power
 from tests.helpers.tracing import INT, trace, trace_gradient
 
@@ -108,16 +107,11 @@ def growth_over_training_steps():
     return megabytes() - before
 
 
-def in_own_process(executor, measure, *args):
+def in_own_process(folder, executor, measure, *args):
     """Returns what `measure` does, where no other test moves the memory."""
-    done = subprocess.run(
-        [sys.executable, __file__, executor, measure.__name__, *args],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[2])},
-    )
-    return float(done.stdout.split()[-1])
+    arguments = [executor, measure.__name__, *args]
+    program = Program(pathlib.Path(__file__), arguments, folder / "log")
+    return float(program.finish(300).split()[-1])
 
 
 # Of another process, which is insisted on there.
@@ -128,21 +122,22 @@ IN_EACH = pytest.mark.parametrize("chosen", ["dataflow", "batched"])
 @pytest.mark.traces_only
 @pytest.mark.parametrize("call", [call_eagerly, call_for_a_gradient])
 @IN_EACH
-def test_memory_is_flat_over_programs_that_are_dropped(call, chosen):
+def test_memory_is_flat_over_programs_that_are_dropped(call, chosen, tmp_path):
     # A fifth would cost 80 MB if their functions stayed; an allocator is noisy.
-    assert in_own_process(chosen, growth_over_programs, call.__name__, "700") < 8
+    measured = growth_over_programs, call.__name__, "700"
+    assert in_own_process(tmp_path, chosen, *measured) < 8
 
 
 @pytest.mark.traces_only
 @IN_EACH
-def test_memory_is_flat_over_calls_of_one_program(chosen):
-    assert in_own_process(chosen, growth_over_calls) < 5
+def test_memory_is_flat_over_calls_of_one_program(chosen, tmp_path):
+    assert in_own_process(tmp_path, chosen, growth_over_calls) < 5
 
 
 @pytest.mark.traces_only
 @IN_EACH
-def test_memory_is_flat_over_training_steps(chosen):
-    assert in_own_process(chosen, growth_over_training_steps) < 5
+def test_memory_is_flat_over_training_steps(chosen, tmp_path):
+    assert in_own_process(tmp_path, chosen, growth_over_training_steps) < 5
 
 
 def test_a_dropped_subgraph_dies():
