@@ -105,8 +105,8 @@ PARTS = {
     ),
     "plans": Part(
         "coverage-guided fuzzing of what reads and runs plans",
-        11,
-        (("tools/fuzz_plans.py", "{600}"),),
+        6,
+        (("tools/fuzz_plans.py", "{330}"),),
     ),
     "sizes": Part(
         "trees of 10^6 nodes, chains of 10^6 calls, batches of 10^5 trees",
@@ -117,6 +117,14 @@ PARTS = {
         "random programs against the oracle: values and gradients, both orders",
         80,
         (_tests("tests/properties", "--programs={400}"),),
+    ),
+    "clusters": Part(
+        "clusters with faults, cut networks, and two nodes of a real Slurm",
+        7,
+        (
+            _tests("tests/clusters", "--large"),
+            _tests("tests/models/test_resume.py", "tests/models/test_strategies.py"),
+        ),
     ),
     "saving": Part(
         "exports that are killed",

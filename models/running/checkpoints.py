@@ -1,9 +1,10 @@
-"""The last epochs' checkpoints, which training goes on from."""
+"""The last checkpoints, which training goes on from."""
 
 import contextlib
 import pathlib
 import re
-from collections.abc import Iterable
+import shutil
+import time
 from typing import Any
 
 import keras
@@ -12,73 +13,114 @@ import tensorflow as tf
 import recursive_tf as rtf
 from models.running.distribution import Distribution
 from models.running.files import ANOTHER_RUN, LOST, RunError, damaged, note, writing
+from models.running.position import Position, SoFar, values
 
 # The last one, and one to fall back to.
 KEPT = 2
 OTHER_SHAPES = "incompatible tensor with shape"
-_INDEX = re.compile(r"ckpt-(\d+)\.index")
+_PART = re.compile(r"ckpt-(\d+)(?:-(\d+))?([._].*)")
 
 
-class LastEpoch(keras.callbacks.Callback):
-    """Saves weights, optimizer and the states of random numbers after each epoch.
+class Checkpoints(keras.callbacks.Callback):
+    """Saves what training goes on from: after each epoch, and within it.
 
-    A checkpoint counts once it is whole, so a process may end at any moment. Where
-    there are several, each restores what the chief saved.
+    That is weights, optimizer, the states of random numbers, and within an epoch also
+    what it gave so far. A checkpoint counts once it is whole, so a process may end at
+    any moment. Where there are several, each restores what the chief saved.
 
     Attributes:
-        epoch: How many epochs are in the last one.
+        position: How far training was in the last one; None if there is none.
+        seconds: How long the steps of the epoch took that is not done.
     """
 
     def __init__(
-        self, model: keras.Model, folder: pathlib.Path, distribution: Distribution
+        self,
+        model: keras.Model,
+        folder: pathlib.Path,
+        distribution: Distribution,
+        every: int,
+        steps: int,
     ) -> None:
         """Restores the last checkpoint, if there is one, into a model.
 
         One that is damaged is passed over for the one before, and the user is told.
 
         Args:
-            model: It has all its variables.
+            model: It has all its variables, those of metrics too.
             folder: The chief's, which all processes see.
             distribution: Whether this is the chief.
+            every: At least so many steps are from one to the next.
+            steps: That an epoch has.
 
         Raises:
             RunError: If there are checkpoints, and none can be restored.
             rtf.distribute.ClusterError: If a process does not see what others do.
         """
         super().__init__()
-        # Metrics are not in it: to read them is a step of all processes.
-        self._parts = tf.train.Checkpoint(
-            weights=_values(model.weights),
-            optimizer=_values(model.optimizer.variables),
-            states=_states(model),
-        )
+        self._so_far = SoFar(model, distribution)
+        # Metrics are not in that of an epoch: to read them is a step of all processes.
+        parts = {
+            "weights": values(model.weights),
+            "optimizer": values(model.optimizer.variables),
+            "states": _states(model),
+        }
+        within = {"counts": self._so_far.counts, "seconds": self._so_far.seconds}
+        self._of_epoch = tf.train.Checkpoint(**parts)
+        self._of_step = tf.train.Checkpoint(**parts, **within)
         self._is_chief = distribution.is_chief
         self._folder = folder
-        self.epoch = self._restore()
+        self._every = every
+        self._steps = steps
+        self._start = 0.0
+        self.position = self._restore()
+        self.seconds = float(self._so_far.seconds) if self._at.steps else 0.0
         if distribution.is_shared:
-            _check_all_see(self.epoch, distribution.strategy)
+            _check_all_see(self._at, distribution.strategy)
+
+    @property
+    def _at(self) -> Position:
+        return self.position or Position()
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Gives the metrics what they had, if the epoch goes on."""
+        self._start = time.perf_counter()
+        if epoch == self._at.epochs and self._at.steps:
+            self._so_far.put_back()
+            self._start -= self.seconds
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Saves, if that is due."""
+        steps = batch + 1
+        if steps - self._at.steps < self._every or steps >= self._steps:
+            return  # The last ones of an epoch are saved at its end.
+        self._so_far.take(time.perf_counter() - self._start)
+        self._save(Position(self._at.epochs, steps), self._of_step)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Saves."""
-        self.epoch = epoch + 1
+        self._save(Position(epoch + 1), self._of_epoch)
+
+    def _save(self, position: Position, parts: tf.train.Checkpoint) -> None:
+        self.position = position
         if not self._is_chief:
             return
         with writing(self._folder):
             try:
-                self._parts.write(str(self._path(self.epoch)))
+                parts.write(str(self._path(position)))
             except BaseException:
-                self._remove(self.epoch)  # Room for what else is to be written.
+                self._remove_but(positions_in(self._folder))  # Room for other files.
                 raise
-        for old in epochs_in(self._folder)[KEPT:]:
-            self._remove(old)
+        before = [p for p in positions_in(self._folder) if p <= position]
+        self._remove_but(before[:KEPT])
 
-    def _restore(self) -> int:
-        """Returns how many epochs are in what was restored."""
+    def _restore(self) -> Position | None:
+        """Returns how far training was in what was restored."""
         failed: list[RunError] = []
-        for epoch in epochs_in(self._folder):
+        for position in positions_in(self._folder):
+            path = self._path(position)
             try:
-                found = self._parts.read(str(self._path(epoch)))
-                found.assert_existing_objects_matched()
+                parts = self._of_step if position.steps else self._of_epoch
+                parts.read(str(path)).assert_existing_objects_matched()
             except LOST:
                 raise
             except Exception as error:  # Of damaged bytes it is of many types.
@@ -86,55 +128,64 @@ class LastEpoch(keras.callbacks.Callback):
                 why = why.partition("\n")[0].rstrip(".")
                 if OTHER_SHAPES in why:
                     raise RunError(
-                        f"{self._path(epoch)} does not fit the model: the training "
-                        "trees are not those that the run began with. Put these back, "
-                        f"or {ANOTHER_RUN}."
+                        f"{path} does not fit the model: the training trees are not "
+                        "those that the run began with. Put these back, or "
+                        f"{ANOTHER_RUN}."
                     ) from None
-                failed.append(damaged(self._path(epoch), why))
+                failed.append(damaged(path, why))
                 continue
             if failed:
-                note(f"{failed[0]} Training goes on from epoch {epoch}.")
-            return epoch
+                note(f"{failed[0]} Training goes on from {position}.")
+            return position
         if failed:
             raise failed[0]
-        return 0
+        return None
 
-    def _path(self, epoch: int) -> pathlib.Path:
-        return self._folder / f"ckpt-{epoch}"
+    def _path(self, position: Position) -> pathlib.Path:
+        name = f"ckpt-{position.epochs}"
+        if position.steps:
+            name += f"-{position.steps}"
+        return self._folder / name
 
-    def _remove(self, epoch: int) -> None:
-        for part in self._folder.glob(f"ckpt-{epoch}[._]*"):
+    def _remove_but(self, kept: list[Position]) -> None:
+        """Removes others, and what was left where a process was killed."""
+        for path in self._folder.glob("ckpt-*"):
+            found = _PART.fullmatch(path.name)
+            if found is None or (_position(found) in kept and not path.is_dir()):
+                continue
             with contextlib.suppress(OSError):
-                part.unlink()
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def epochs_in(folder: pathlib.Path) -> list[int]:
-    """Returns the epochs that have checkpoints, the last one first.
+def positions_in(folder: pathlib.Path) -> list[Position]:
+    """Returns the positions that have checkpoints, the last one first.
 
     The file of a checkpoint that is looked for here is the one that is written last.
     """
-    found = (_INDEX.fullmatch(path.name) for path in folder.glob("ckpt-*.index"))
-    return sorted((int(name[1]) for name in found if name), reverse=True)
+    found = (_PART.fullmatch(path.name) for path in folder.glob("ckpt-*.index"))
+    whole = (part for part in found if part and part[3] == ".index")
+    return sorted(map(_position, whole), reverse=True)
 
 
-def _check_all_see(epoch: int, strategy: tf.distribute.Strategy) -> None:
+def _position(found: re.Match[str]) -> Position:
+    return Position(int(found[1]), int(found[2] or 0))
+
+
+def _check_all_see(position: Position, strategy: tf.distribute.Strategy) -> None:
     @tf.function
     def of_all() -> tf.Tensor:
-        return strategy.gather(strategy.run(lambda: tf.constant([epoch])), axis=0)
+        return strategy.gather(strategy.run(lambda: tf.constant([position])), axis=0)
 
-    found = of_all().numpy().tolist()
-    if len(set(found)) > 1:
+    found = {Position(*row) for row in of_all().numpy().tolist()}
+    if len(found) > 1:
         raise rtf.distribute.ClusterError(
-            f"The last checkpoints of the processes are of epochs {found}. Their "
-            "--checkpoint_dir has to be one folder that all of them see."
+            "The last checkpoints of the processes are of "
+            f"{' and of '.join(map(str, sorted(found)))}. Their --checkpoint_dir has "
+            "to be one folder that all of them see."
         )
 
 
 def _states(model: keras.Model) -> list[tf.Variable]:
     """Returns the states of random numbers, which Keras does not save."""
     saved = {id(variable) for variable in model.weights}
-    return _values(v for v in model.variables if id(v) not in saved)
-
-
-def _values(variables: Iterable[Any]) -> list[tf.Variable]:
-    return [variable.value for variable in variables]
+    return values(v for v in model.variables if id(v) not in saved)

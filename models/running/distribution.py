@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import errno
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
 
 import recursive_tf as rtf
 from models.running import local_cluster, slurm
-from models.running.files import RunError
+from models.running.files import RunError, note
 from models.running.settings import STRATEGIES, Settings
 
 NONE, MIRRORED, MULTI_WORKER, PARAMETER_SERVER = STRATEGIES
 OF_PROCESSES = (MULTI_WORKER, PARAMETER_SERVER)
+NO_SERVER = "Could not start gRPC server"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,20 +89,61 @@ def make_distribution(settings: Settings, timeout_s: float) -> Distribution:
     resolver = cluster_resolver()
     if settings.strategy == PARAMETER_SERVER:
         _check_jobs(resolver, jobs_of(settings))
-    rtf.distribute.wait_for_cluster(resolver, timeout_s)
-    if settings.strategy == MULTI_WORKER:
-        strategy = tf.distribute.MultiWorkerMirroredStrategy(resolver)
-        return Distribution(strategy, leads(resolver), True)
+    with _listening(resolver):
+        rtf.distribute.wait_for_cluster(resolver, timeout_s, _end_without)
+        if settings.strategy == MULTI_WORKER:
+            strategy = tf.distribute.MultiWorkerMirroredStrategy(resolver)
+            return Distribution(strategy, leads(resolver), True)
+        if resolver.task_type in ("worker", "ps"):
+            server = tf.distribute.Server(
+                resolver.cluster_spec(),
+                job_name=resolver.task_type,
+                task_index=resolver.task_id,
+                protocol=resolver.rpc_layer or "grpc",
+                start=True,
+            )
     if resolver.task_type in ("worker", "ps"):
-        tf.distribute.Server(
-            resolver.cluster_spec(),
-            job_name=resolver.task_type,
-            task_index=resolver.task_id,
-            protocol=resolver.rpc_layer or "grpc",
-            start=True,
-        ).join()
+        server.join()
     strategy = tf.distribute.ParameterServerStrategy(resolver)
     return Distribution(strategy, True, False)
+
+
+def _end_without(why: str) -> None:
+    """Ends this process, whose main thread may wait in TensorFlow for ever."""
+    note(f"{why} Then start all processes again, with --resume if there is a run.")
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def _listening(resolver: Any) -> Iterator[None]:
+    """Where this process takes its port, which another one may have taken before.
+
+    Raises:
+        rtf.distribute.ClusterError: If one has.
+        SystemExit: If this machine's ports were chosen by who started this process,
+            and who can choose others.
+    """
+    try:
+        yield
+    except rtf.distribute.ClusterError as error:
+        if getattr(error.__cause__, "errno", 0) != errno.EADDRINUSE:
+            raise
+        taken = error
+    except tf.errors.UnknownError as error:
+        if NO_SERVER not in error.message:
+            raise
+        job, number = resolver.task_type, resolver.task_id
+        address = resolver.cluster_spec().task_address(job, number)
+        taken = rtf.distribute.ClusterError(
+            f"{job}:{number} cannot listen at {address}: another process has taken the "
+            "port. Give the task another one, or start all processes again."
+        )
+    else:
+        return
+    if local_cluster.is_one_of_these():
+        note(str(taken))
+        sys.exit(local_cluster.PORT_TAKEN)
+    raise taken
 
 
 def _check_jobs(resolver: Any, needed: Iterable[str]) -> None:

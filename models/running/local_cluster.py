@@ -17,6 +17,8 @@ from typing import BinaryIO
 
 HOST = "127.0.0.1"
 IS_LOCAL = "RECURSIVE_TF_LOCAL_CLUSTER"
+# The exit code of a process whose port another one has taken since it was chosen.
+PORT_TAKEN = os.EX_TEMPFAIL
 PATIENCE_S = 10.0
 POLL_S = 0.1
 
@@ -121,9 +123,14 @@ def tf_config(
     return {"TF_CONFIG": json.dumps(config)}
 
 
+def is_one_of_these() -> bool:
+    """Whether `run` started this process."""
+    return bool(os.environ.get(IS_LOCAL))
+
+
 def end_with_the_starter() -> None:
     """Ends this process when the one that started it is gone, if `run` did."""
-    if os.environ.get(IS_LOCAL):
+    if is_one_of_these():
         threading.Thread(target=_end_at_eof, daemon=True).start()
 
 
@@ -183,6 +190,7 @@ def _show(output: BinaryIO, log: BinaryIO) -> None:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
+    process.send_signal(signal.SIGCONT)  # One that is stopped would not notice.
     try:
         process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:

@@ -34,15 +34,26 @@ class Order(keras.callbacks.Callback):
             change: What is done to each batch; its draws depend on what order does.
         """
         super().__init__()
+        self._trees = trees
+        self._batch_size = batch_size
         self._seed = seed
+        self._change = change
         self._pass = tf.Variable([seed, 0], trainable=False, dtype=tf.int64)
-        self.batches = rtf.data.batches(
-            trees, batch_size, shuffle=True, seed=self._pass
+
+    @property
+    def num_batches(self) -> int:
+        """How many an epoch has."""
+        return -(-len(self._trees) // self._batch_size)
+
+    def batches(self, skip: int = 0) -> tf.data.Dataset:
+        """Returns the batches of an epoch, without so many at its beginning."""
+        batches = rtf.data.batches(
+            self._trees, self._batch_size, shuffle=True, seed=self._pass, skip=skip
         )
-        if change is not None:
-            self.batches = self.batches.map(
-                lambda batch: change(batch, self._pass.read_value())
-            )
+        change = self._change
+        if change is None:
+            return batches
+        return batches.map(lambda batch: change(batch, self._pass.read_value()))
 
     def on_epoch_begin(self, epoch: int, logs: object = None) -> None:
         """Says which pass the next one over the batches is."""

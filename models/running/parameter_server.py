@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -22,7 +21,7 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     validation_data: tf.data.Dataset,
     initial_epoch: int,
     epochs: int,
-    callbacks: Sequence[keras.callbacks.Callback],
+    callbacks: keras.callbacks.CallbackList,
     **_: Any,
 ) -> None:
     """As `keras.Model.fit`, but workers take steps without waiting for each other.
@@ -38,11 +37,10 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
         validation_data: As of `fit`.
         initial_epoch: As of `fit`.
         epochs: As of `fit`.
-        callbacks: As of `fit`.
+        callbacks: As of `fit`, in a list that calls them.
     """
     add_at_once(model)
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
-    called = keras.callbacks.CallbackList([*callbacks], model=model)
     limit = model.steps_per_execution
 
     @tf.function(reduce_retracing=True)
@@ -53,24 +51,24 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     def evaluate(batch: Forest) -> None:
         model.test_step(batch)
 
-    called.on_train_begin()
+    callbacks.on_train_begin()
     for epoch in range(initial_epoch, epochs):
-        called.on_epoch_begin(epoch)
         model.reset_metrics()
+        callbacks.on_epoch_begin(epoch)
         for number, batch in enumerate(batches):
             coordinator.schedule(step, args=(batch,))
             if (number + 1) % limit == 0:
                 coordinator.join()
-                called.on_train_batch_end(number, _found(model))
+                callbacks.on_train_batch_end(number, _found(model))
         coordinator.join()
         logs = _found(model)
-        called.on_train_batch_end(number, logs)
+        callbacks.on_train_batch_end(number, logs)
         model.reset_metrics()
         for batch in validation_data:
             evaluate(batch)
         logs |= {f"val_{name}": value for name, value in _found(model).items()}
-        called.on_epoch_end(epoch, logs)
-    called.on_train_end()
+        callbacks.on_epoch_end(epoch, logs)
+    callbacks.on_train_end()
 
 
 def _found(model: keras.Model) -> Logs:

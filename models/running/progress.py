@@ -5,18 +5,22 @@ from typing import Any
 import keras
 from tqdm import tqdm
 
+from models.running.position import Position
+
 
 class Progress(keras.callbacks.Callback):
     """Shows how training goes, and a line an epoch."""
 
-    def __init__(self, trees: int, batch_size: int, epochs: int, first: int) -> None:
+    def __init__(
+        self, trees: int, batch_size: int, epochs: int, first: Position
+    ) -> None:
         """Makes the bar.
 
         Args:
             trees: How many an epoch has.
             batch_size: Trees a step.
             epochs: How many there are in all.
-            first: How many of these are done.
+            first: How far training is.
         """
         super().__init__()
         self._trees = trees
@@ -30,14 +34,14 @@ class Progress(keras.callbacks.Callback):
         """Opens the bar."""
         self._bar = tqdm(
             total=self._epochs * self._trees,
-            initial=self._first * self._trees,
+            initial=self._first.epochs * self._trees + self._trees_of_steps(),
             unit=" trees",
             unit_scale=True,
         )
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Begins to count this epoch's trees."""
-        self._done = 0
+        self._done = self._trees_of_steps() if epoch == self._first.epochs else 0
 
     def on_train_batch_end(self, batch: int, logs: dict[str, float]) -> None:
         """Moves on, by the trees of one step or of several."""
@@ -45,6 +49,9 @@ class Progress(keras.callbacks.Callback):
         self._bar.set_postfix_str(f"loss {logs['loss']:.3f}", refresh=False)
         self._bar.update(done - self._done)
         self._done = done
+
+    def _trees_of_steps(self) -> int:
+        return self._first.steps * self._batch_size
 
     def on_epoch_end(self, epoch: int, logs: dict[str, float]) -> None:
         """Prints what the epoch gave."""

@@ -24,7 +24,9 @@ class Record(keras.callbacks.Callback):
         epochs: What the lines say.
     """
 
-    def __init__(self, path: pathlib.Path, trees: int, first: int) -> None:
+    def __init__(
+        self, path: pathlib.Path, trees: int, first: int, seconds: float = 0.0
+    ) -> None:
         """Reads the lines of `first` epochs.
 
         Args:
@@ -33,8 +35,10 @@ class Record(keras.callbacks.Callback):
             first: How many epochs there were. Lines of others are dropped: they were
                 written after the last checkpoint. Those that are cut are, too, and
                 the user is told.
+            seconds: How long the steps took that are done of the next.
         """
         super().__init__()
+        self._first, self._seconds = first, seconds
         self._path = path
         self._trees = trees
         self._start = self._end = 0.0
@@ -47,8 +51,9 @@ class Record(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Starts the clock."""
-        self._start = time.perf_counter()
-        self._end = self._start
+        self._end = time.perf_counter()
+        before = self._seconds if epoch == self._first else 0.0
+        self._start = self._end - before
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Reads the clock: what comes after the last step is evaluation."""

@@ -64,6 +64,13 @@ class Settings:
         maximum=2**32 - 1,
         default=0,
     )
+    checkpoint_every: int = setting(
+        int,
+        "Steps from one checkpoint to the next within an epoch. There is one at the "
+        "end of each epoch, too.",
+        minimum=1,
+        default=200,
+    )
     executor: str = setting(
         str, "What runs the recursion.", choices=EXECUTORS, default="auto"
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from absl import flags
 
+import recursive_tf as rtf
 from models.running import local_cluster
 from models.running import settings as all_settings
 from models.running.distribution import (
@@ -21,12 +22,14 @@ from models.running.distribution import (
 )
 from models.running.files import LOST, writing
 from models.running.lock import locked
+from models.running.lost import end_without
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.task import Task
 from models.running.training import print_result, train
 
 MAY_CHANGE = (
+    "checkpoint_every",
     "epochs",
     "executor",
     "strategy",
@@ -49,7 +52,7 @@ _MAX_RESTARTS = flags.DEFINE_integer(
     "max_restarts",
     3,
     "How often all processes of this machine are started anew after one of them was "
-    "killed.",
+    "killed, or had lost its port before it could listen there.",
     lower_bound=0,
 )
 _CLUSTER_TIMEOUT_S = flags.DEFINE_float(
@@ -113,16 +116,16 @@ def _trained(
     task: Task, settings: Settings, run_folder: RunFolder
 ) -> dict[str, Any] | None:
     try:
-        return train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
+        result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
+        rtf.distribute.leave_cluster()
     except LOST as error:
-        if settings.strategy not in OF_PROCESSES:
+        resolver = cluster_resolver()
+        if settings.strategy not in OF_PROCESSES or resolver is None:
             raise
-        again = " with --resume" if run_folder.settings.exists() else ""
-        sys.exit(
-            "Another process of the cluster has ended, or cannot be reached. See in "
-            f"its log why, and start all of them again{again}. TensorFlow says: "
-            f"{error.message.splitlines()[0]}"
-        )
+        job = "chief" if "chief" in resolver.cluster_spec().jobs else "worker"
+        me = f"{resolver.task_type}:{resolver.task_id}"
+        end_without(error, me, f"{job}:0", run_folder)
+    return result
 
 
 def _train_here(settings: Settings, run_folder: RunFolder) -> None:
@@ -139,11 +142,10 @@ def _train_here(settings: Settings, run_folder: RunFolder) -> None:
             failed = local_cluster.run(command, jobs, run_folder.logs)
         if failed is None:
             return
-        if failed.code > 0 or restart == _MAX_RESTARTS.value:
+        is_taken = failed.code == local_cluster.PORT_TAKEN
+        if (failed.code > 0 and not is_taken) or restart == _MAX_RESTARTS.value:
             sys.exit(f"{failed}.{run_folder.to_go_on()}")
-        print(
-            f"{failed}. All start again, from the last epoch's checkpoint.", flush=True
-        )
+        print(f"{failed}. All start again, from the last checkpoint.", flush=True)
 
 
 def _chosen_folder(task: Task) -> RunFolder:

@@ -65,7 +65,7 @@ class Task(Protocol):
         """Returns the words of the training trees that the model is to know."""
 
     def build(self, settings: Any, known: Forest, words: Vocabulary) -> keras.Model:
-        """Returns a compiled model with its variables.
+        """Returns a compiled model with its variables, those of metrics too.
 
         It is trained on forests alone: labels are in them.
 

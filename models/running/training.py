@@ -7,16 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 import keras
+import tensorflow as tf
 
 import recursive_tf as rtf
 from models.running import settings as all_settings
 from models.running.best import BestEpoch
-from models.running.checkpoints import LastEpoch
+from models.running.checkpoints import Checkpoints
 from models.running.curve import draw_curve
 from models.running.distribution import PARAMETER_SERVER, make_distribution
 from models.running.files import RunError, replaced, writing
+from models.running.fit_from import fit_from
 from models.running.order import Order
 from models.running.parameter_server import fit_asynchronously
+from models.running.position import Position
 from models.running.progress import Progress
 from models.running.record import DEV, Line, Record, read
 from models.running.run_folder import RunFolder
@@ -56,17 +59,18 @@ def train(
     with strategy.scope():
         model = task.build(settings, known, words)
     task.check(model, dev_trees, "dev")
-    model.steps_per_execution = STEPS_PER_EXECUTION
+    model.steps_per_execution = min(STEPS_PER_EXECUTION, settings.checkpoint_every)
     change = task.change(settings, train_trees, words)
     order = Order(train_trees, settings.batch_size, settings.seed, change)
-    batches = [order.batches, rtf.data.batches(dev_trees, EVALUATION_BATCH)]
     fit: Callable[..., Any] = model.fit
+    share: Callable[..., Any] = _as_they_are
     if distribution.is_shared:
         rtf.distribute.enable_fit(model)
-        batches = [rtf.distribute.shards(part, strategy) for part in batches]
+        share = functools.partial(rtf.distribute.shards, strategy=strategy)
     elif settings.strategy == PARAMETER_SERVER:
         fit = functools.partial(fit_asynchronously, model, strategy)
-    last = LastEpoch(model, run.last, distribution)
+    every = settings.checkpoint_every
+    last = Checkpoints(model, run.last, distribution, every, order.num_batches)
     callbacks: list[keras.callbacks.Callback] = [order, last]
     chief = None
     if distribution.is_chief:
@@ -74,13 +78,13 @@ def train(
         chief.save(settings, words)
         callbacks = [order, *chief.callbacks]
     try:
-        fit(
-            batches[0],
-            validation_data=batches[1],
-            initial_epoch=last.epoch,
+        fit_from(
+            last.position or Position(),
+            fit,
+            lambda skip: share(order.batches(skip)),
+            model,
+            validation_data=share(rtf.data.batches(dev_trees, EVALUATION_BATCH)),
             epochs=settings.epochs,
-            shuffle=False,
-            verbose=0,
             callbacks=callbacks,
         )
     except BaseException:
@@ -94,6 +98,10 @@ def train(
     return chief.result()
 
 
+def _as_they_are(batches: tf.data.Dataset) -> tf.data.Dataset:
+    return batches
+
+
 class _Chief:
     """What the process does that writes the files of a run."""
 
@@ -104,20 +112,19 @@ class _Chief:
         run: RunFolder,
         model: keras.Model,
         trees: int,
-        last: LastEpoch,
+        last: Checkpoints,
     ) -> None:
-        if last.epoch == 0 and len(read(run.metrics)) > 1:
+        if last.position is None and len(read(run.metrics)) > 1:
             raise RunError(
                 f"{run.last} has no checkpoint any more, and {run.metrics} has epochs. "
                 "Put back a copy of it, or begin another run: choose another "
                 "--checkpoint_dir."
             )
+        first = last.position or Position()
         self._run = run
-        self._record = Record(run.metrics, trees, last.epoch)
+        self._record = Record(run.metrics, trees, first.epochs, last.seconds)
         self._best = BestEpoch(run.best, self._record, task.monitor(settings, model))
-        self._progress = Progress(
-            trees, settings.batch_size, settings.epochs, last.epoch
-        )
+        self._progress = Progress(trees, settings.batch_size, settings.epochs, first)
         self.callbacks = [
             self._progress,
             self._record,

@@ -53,6 +53,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/block_reader_shapes.cc",
     "recursive_tf/cc/tf/block_reader_sizes.cc",
     "recursive_tf/cc/tf/block_run.cc",
+    "recursive_tf/cc/tf/block_sharing.cc",
     "recursive_tf/cc/tf/call.cc",
     "recursive_tf/cc/tf/chosen_kernels.cc",
     "recursive_tf/cc/tf/compiled_block.cc",

@@ -42,6 +42,7 @@ def batches(  # noqa: PLR0913 (one for each choice)
     shuffle: bool = False,
     seed: int | tf.Variable | None = None,
     drop_remainder: bool = False,
+    skip: int = 0,
 ) -> tf.data.Dataset:
     """Returns a dataset of batches of the trees of a forest.
 
@@ -67,12 +68,16 @@ def batches(  # noqa: PLR0913 (one for each choice)
             begins, and passes with equal values have the same order. So training that
             was stopped can go on.
         drop_remainder: Whether to leave out a last batch that has fewer trees.
+        skip: How many batches to leave out at the beginning of each pass. They are not
+            read. So training that was stopped within a pass can go on there.
 
     Raises:
         ForestError: If neither or a wrong size is given, or a tree is larger than a
             batch may be.
     """
     cut = _Cut(forest, batch_size, max_nodes, drop_remainder)
+    if skip < 0:
+        raise ForestError(f"skip is a number of batches, at least 0. Got {skip}.")
     keys = _keys(forest, bucket_by)
 
     def plan(seed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -86,9 +91,10 @@ def batches(  # noqa: PLR0913 (one for each choice)
         dataset = tf.data.Dataset.from_tensor_slices(spans)
         return dataset.map(lambda span: order[span[0] : span[1]])
 
-    chosen = _seeds(seed).flat_map(planned)
+    chosen = _seeds(seed).flat_map(planned).skip(skip)
     if max_nodes is None:
-        chosen = chosen.apply(tf.data.experimental.assert_cardinality(cut.num_batches))
+        left = max(0, cut.num_batches - skip)
+        chosen = chosen.apply(tf.data.experimental.assert_cardinality(left))
     dataset = read_ahead(chosen, lambda trees: forest[trees])
     setattr(dataset, CHOICE, Choice(forest, chosen))
     return dataset

@@ -6,7 +6,11 @@ Keras's `fit`. See docs/distributed.md.
 """
 
 from recursive_tf.distribute.additions import add_at_once
-from recursive_tf.distribute.cluster import ClusterError, wait_for_cluster
+from recursive_tf.distribute.cluster import (
+    ClusterError,
+    leave_cluster,
+    wait_for_cluster,
+)
 from recursive_tf.distribute.fit import enable_fit
 from recursive_tf.distribute.losses import mean_over_trees
 from recursive_tf.distribute.shards import shards
@@ -16,6 +20,7 @@ __all__ = [
     "ClusterError",
     "add_at_once",
     "enable_fit",
+    "leave_cluster",
     "mean_over_trees",
     "shards",
     "sum_over_replicas",

@@ -38,7 +38,9 @@ def add_at_once(model: Model) -> Model:
 
 def _add_to_sums(metric: keras.Metric) -> None:
     if isinstance(metric, _SUMS):
-        metric.update_state = functools.partial(_update, metric, metric.update_state)
+        # Its class's, which stays as it is if this is done once more.
+        update = functools.partial(type(metric).update_state, metric)
+        metric.update_state = functools.partial(_update, metric, update)
     elif getattr(metric, "built", True):
         for part in getattr(metric, "metrics", ()):
             _add_to_sums(part)

@@ -113,6 +113,7 @@ def test_a_forest_without_trees_has_no_batches():
             {"batch_size": 5, "bucket_by": "size"},
             r"by 'size'. Expected one of \['nodes'",
         ),
+        ({"batch_size": 5, "skip": -1}, "skip is a number of batches"),
         ({"batch_size": 5, "bucket_by": [1, 2]}, r"for each of 50 trees.*shape \[2\]"),
     ],
 )
@@ -121,6 +122,21 @@ def test_what_makes_no_batches_is_refused(choices, complaint):
         batches(TREES, **choices)
     with pytest.raises(ForestError, match="Got one tree"):
         batches(TREES[0], 5)
+
+
+@pytest.mark.parametrize("choices", [{"batch_size": 20}, {"max_nodes": 100}])
+def test_batches_may_be_left_out_at_the_beginning_of_each_pass(choices):
+    choices |= {"shuffle": True, "seed": 4}
+    whole, rest = batches(TREES, **choices), batches(TREES, **choices, skip=2)
+    for _ in range(2):
+        expected = [numbers(batch) for batch in whole][2:]
+        assert [numbers(batch) for batch in rest] == expected
+    assert list(batches(TREES, **choices, skip=90)) == []
+
+
+def test_the_number_of_batches_that_are_left_is_known():
+    assert len(batches(TREES, 20, skip=2)) == 1
+    assert len(batches(TREES, 20, skip=4)) == 0
 
 
 def test_a_variable_says_which_pass_is_next():

@@ -124,22 +124,24 @@ def test_another_cluster_is_refused(addresses):
     assert found == [error]
 
 
-def connected(address):
-    ends = time.monotonic() + SOON_S
-    while time.monotonic() < ends:
+def connected(address, timeout_s=SOON_S):
+    ends = time.monotonic() + timeout_s
+    while True:
         try:
             return socket.create_connection(cluster.split(address), timeout=SOON_S)
         except OSError:
+            if time.monotonic() > ends:
+                raise
             time.sleep(0.05)
-    raise AssertionError(f"nobody listens at {address}")
 
 
-def test_what_is_not_one_of_ours_is_left_alone(addresses):
+@pytest.mark.parametrize("said", [b"GET / HTTP/1.1\r\n\r\n", b"{}\n", b"[7]\n"])
+def test_what_is_not_one_of_ours_is_left_alone(addresses, said):
     errors = []
     leader = threading.Thread(target=lambda: errors.extend(meet(addresses, [0])))
     leader.start()
     with connected(addresses[0]) as stranger:
-        stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        stranger.sendall(said)
         assert meet(addresses, [1, 2]) == [None] * 2
     leader.join(SOON_S)
     assert errors == [None]
@@ -159,6 +161,58 @@ def test_something_else_at_the_leaders_address_is_named(addresses):
         [error] = meet(addresses, [1])
         thread.join(SOON_S)
     assert f"The process that answers at {addresses[0]} is not worker:0" in error
+
+
+def test_one_that_is_stopped_when_it_has_come_is_named(addresses, monkeypatch):
+    monkeypatch.setattr(cluster, "READ_S", 0.5)
+    errors = []
+    others = threading.Thread(target=lambda: errors.extend(meet(addresses, [0, 1])))
+    others.start()
+    facts = cluster.facts_of({f"worker:{i}": a for i, a in enumerate(addresses)})
+    with connected(addresses[0]) as stopped:
+        cluster.tell([stopped], {"task": "worker:2", "facts": facts})
+        others.join(SOON_S)
+    for error in errors:
+        assert f"worker:2 ({addresses[2]}) came, and does not answer" in error
+    assert len(errors) == 2
+
+
+def test_a_leader_that_is_stopped_is_named(addresses, monkeypatch):
+    monkeypatch.setattr(cluster, "READ_S", 0.5)
+    with socket.create_server(cluster.split(addresses[0])):
+        [error] = meet(addresses, [1], timeout_s=0.5)
+    assert f"answers at {addresses[0]} is not worker:0" in error
+    assert "or was stopped" in error
+
+
+def test_a_late_one_is_told_that_nobody_waits(addresses):
+    assert meet(addresses[:2], [0], timeout_s=0.5) != [None]
+    [error] = meet(addresses[:2], [1], timeout_s=0.5)
+    assert f"worker:1 cannot reach worker:0 at {addresses[0]}" in error
+
+
+def test_processes_listen_at_their_own_addresses_alone(addresses):
+    own = [a.replace("127.0.0.1", f"127.0.0.{2 + i}") for i, a in enumerate(addresses)]
+    errors = []
+    leader = threading.Thread(target=lambda: errors.extend(meet(own, [0], 1.0)))
+    leader.start()
+    connected(own[0]).close()
+    with pytest.raises(ConnectionRefusedError):
+        connected(addresses[0], timeout_s=0.0)
+    leader.join(SOON_S)
+    assert "in vain for worker:1" in errors[0]
+
+
+def test_a_port_that_is_taken_at_another_address_is_named(addresses):
+    host, port = cluster.split(addresses[1])
+    with socket.create_server(("127.0.0.9", port)):
+        [error] = meet(addresses, [1])  # TensorFlow's server could not listen there.
+    assert f"worker:1 cannot listen on port {port} of {host}" in error
+
+
+def test_a_name_that_nobody_knows_is_an_error():
+    [error] = meet(["no-such-host.invalid:2222"], [0], timeout_s=0.0)
+    assert "worker:0 does not know which address no-such-host.invalid is" in error
 
 
 def test_a_task_that_is_not_in_the_cluster_is_named(addresses):

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from models import td_tree_lstm, tree_lstm
 from models.running import files, record
-from models.running.checkpoints import epochs_in
+from models.running.checkpoints import positions_in
 from models.running.run_folder import RunFolder
 from tests.models.scripts import (
     SMALL,
@@ -149,7 +149,7 @@ def test_checkpoints_that_are_lost_do_not_cost_the_record(run_folder):
 
 
 def test_two_checkpoints_are_kept(undisturbed):
-    assert epochs_in(undisturbed.last) == [3, 2]
+    assert positions_in(undisturbed.last) == [(3, 0), (2, 0)]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -1,11 +1,13 @@
 """Training that was stopped goes on as if it had not been."""
 
+import random
 import time
 
 import pytest
 
 from models import tree_lstm
 from models.running import record
+from models.running.checkpoints import positions_in
 from models.running.run_folder import RunFolder
 from tests.models.scripts import SMALL, figures, start, train
 
@@ -19,6 +21,10 @@ CHOSEN = SMALL | {
     "word_dropout": 0.2,
     "recurrent_dropout": 0.2,
 }
+
+
+# An epoch of 60 steps, and a checkpoint after each seven of them.
+LONG = CHOSEN | {"epochs": 3, "limit_trees": 60, "batch_size": 1, "checkpoint_every": 7}
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +59,77 @@ def test_being_killed_changes_nothing(undisturbed, tmp_path, moment):
     assert len(figures(tmp_path)) < EPOCHS
     train(tree_lstm.TASK, tmp_path, **CHOSEN, resume=True)
     assert figures(tmp_path) == undisturbed
+
+
+@pytest.fixture(scope="module")
+def long_undisturbed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "long"
+    train(tree_lstm.TASK, folder, **(LONG | {"checkpoint_every": 500}))
+    return figures(folder)
+
+
+def test_being_killed_within_epochs_changes_nothing(long_undisturbed, tmp_path):
+    folder = RunFolder(tmp_path)
+    moments = sorted((random.randrange(3), random.randrange(1, 50)) for _ in range(3))
+    for moment in moments:
+        program = start(tmp_path, LONG, "--restartable")
+        while positions_in(folder.last)[:1] < [moment]:
+            assert program.code is None, program.said()
+        program.kill()
+    assert positions_in(folder.last)[0] < (3, 0)
+    train(tree_lstm.TASK, tmp_path, **LONG, resume=True)
+    assert figures(tmp_path) == long_undisturbed, moments
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Returns what trains up to a step of an epoch, and no further."""
+
+    def train_until(epoch, step, folder, **chosen):
+        on_train_batch_end = record.Record.on_train_batch_end
+
+        def interrupt(self, batch, logs):
+            on_train_batch_end(self, batch, logs)
+            if (len(self.epochs), batch + 1) == (epoch, step):
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(record.Record, "on_train_batch_end", interrupt)
+            with pytest.raises(SystemExit, match="--resume"):
+                train(tree_lstm.TASK, folder, **chosen)
+
+    return train_until
+
+
+@pytest.mark.parametrize("epoch", [0, 2])
+def test_training_goes_on_from_a_step(long_undisturbed, tmp_path, interrupted, epoch):
+    interrupted(epoch, 49, tmp_path, **LONG)
+    folder = RunFolder(tmp_path)
+    assert positions_in(folder.last) == [(epoch, 42), (epoch, 35)]
+    interrupted(epoch, 49, tmp_path, **LONG, resume=True)
+    train(tree_lstm.TASK, tmp_path, **LONG, resume=True)
+    assert figures(tmp_path) == long_undisturbed
+
+
+def test_a_damaged_checkpoint_of_a_step_is_passed_over(
+    long_undisturbed, tmp_path, interrupted, capsys
+):
+    interrupted(1, 28, tmp_path, **LONG)
+    folder = RunFolder(tmp_path)
+    (folder.last / "ckpt-1-21.index").write_bytes(b"")
+    train(tree_lstm.TASK, tmp_path, **LONG, resume=True)
+    assert "goes on from step 14 of epoch 2." in capsys.readouterr().err
+    assert figures(tmp_path) == long_undisturbed
+
+
+def test_what_a_kill_left_in_the_folder_is_removed(tmp_path):
+    folder = RunFolder(tmp_path)
+    part = folder.last / "ckpt-0-7_temp" / "part-00000-of-00001.index"
+    part.parent.mkdir(parents=True)
+    part.touch()
+    train(tree_lstm.TASK, tmp_path)
+    kept = {path.name.partition(".")[0] for path in folder.last.iterdir()}
+    assert kept == {"ckpt-1", "ckpt-2"}
 
 
 def test_a_line_without_its_checkpoint_is_made_again(undisturbed, tmp_path):

@@ -1,10 +1,7 @@
 """Scripts train with each strategy as they do alone, also if a process is killed."""
 
-import json
-import os
-import pathlib
+import random
 import re
-import signal
 import time
 
 import pytest
@@ -15,12 +12,14 @@ from models.running import record
 from models.running.local_cluster import tf_config
 from models.running.run_folder import RunFolder
 from tests.helpers.programs import addresses
+from tests.models.processes import close, kill, wait_for, wait_for_step
 from tests.models.scripts import SMALL, figures, run, start, train
 
 pytestmark = pytest.mark.slow
 
 EPOCHS = 4
-CHOSEN = SMALL | {"epochs": EPOCHS, "limit_trees": 45}  # The last batch has five.
+# The last batch has five.
+CHOSEN = SMALL | {"epochs": EPOCHS, "limit_trees": 205, "checkpoint_every": 4}
 PATIENCE_S = 90.0
 SOON_S = 30.0
 
@@ -32,35 +31,8 @@ def alone(tmp_path_factory):
     return figures(folder)
 
 
-def close(found, expected):
-    assert len(found) == len(expected)
-    for one, other in zip(found, expected, strict=True):
-        assert one == pytest.approx(other, rel=1e-4, abs=1e-6)
-
-
 def wait_for_epoch(folder, number, program):
-    while len(record.read(RunFolder(folder).metrics)) < number:
-        assert program.code is None, program.said()
-        time.sleep(0.01)
-
-
-def task_of(pid):
-    """Returns the index of a process in its cluster, or None."""
-    try:
-        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return None
-    found = re.search(rb"TF_CONFIG=([^\0]*)", environment)
-    return json.loads(found[1])["task"]["index"] if found else None
-
-
-def children(pid):
-    return [
-        int(child)
-        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children")
-        .read_text()
-        .split()
-    ]
+    wait_for(lambda: len(record.read(RunFolder(folder).metrics)) >= number, program)
 
 
 def test_a_run_goes_on_with_several_devices(alone, tmp_path):
@@ -69,20 +41,43 @@ def test_a_run_goes_on_with_several_devices(alone, tmp_path):
     close(figures(tmp_path), alone)
 
 
-def test_workers_learn_as_one_does_also_if_the_chief_is_killed(alone, tmp_path):
+@pytest.fixture(scope="module")
+def together(tmp_path_factory):
+    """What two workers find that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("together")
+    start(folder, CHOSEN, "--strategy=multi_worker").finish(PATIENCE_S)
+    return figures(folder)
+
+
+def test_workers_learn_as_one_does(alone, together):
+    close(together, alone)
+
+
+def test_killing_a_worker_within_an_epoch_changes_nothing(together, tmp_path):
+    number = random.randrange(2)  # The chief is one of them.
     program = start(tmp_path, CHOSEN, "--strategy=multi_worker")
-    wait_for_epoch(tmp_path, 2, program)
-    [pid] = [child for child in children(program.pid) if task_of(child) == 0]
-    os.kill(pid, signal.SIGKILL)
+    wait_for_step(tmp_path, (1, 8), program)
+    kill(program, ("worker", number))
     said = program.finish(PATIENCE_S)
-    assert "worker:0 ended with SIGKILL" in said
-    close(figures(tmp_path), alone)
+    assert f"worker:{number} ended with SIGKILL" in said
+    assert figures(tmp_path) == together
     assert (RunFolder(tmp_path).logs / "worker-1.log").exists()
     assert '"checkpoint"' in said.splitlines()[-1]
 
 
+def test_a_run_goes_on_from_a_step_with_other_workers(alone, tmp_path):
+    program = start(tmp_path, CHOSEN, "--strategy=multi_worker", "--max_restarts=0")
+    wait_for_step(tmp_path, (1, 8), program)
+    program.kill()
+    train(tree_lstm.TASK, tmp_path, **CHOSEN, resume=True, strategy="none")
+    close(figures(tmp_path), alone)
+
+
 def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
-    program = start(tmp_path, CHOSEN, "--strategy=parameter_server", "--num_workers=1")
+    flags = ["--strategy=parameter_server", "--num_workers=1"]
+    program = start(tmp_path, CHOSEN, *flags)
+    wait_for_step(tmp_path, (1, 8), program)
+    kill(program, ("chief", 0))
     program.finish(PATIENCE_S)
     close(figures(tmp_path), alone)
 
@@ -123,7 +118,7 @@ def test_a_worker_that_loses_another_says_so(tmp_path):
     other.kill()
     lost = time.monotonic()
     said = chief.finish(PATIENCE_S, code=1)
-    assert "Another process of the cluster has ended" in said
+    assert "worker:0 has lost worker:1, which has ended" in said
     assert time.monotonic() - lost < SOON_S
 
 

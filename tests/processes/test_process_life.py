@@ -154,6 +154,8 @@ PROGRAMS = {
         + """
     import os, random, signal, threading, time
 
+    # What a shell starts in the background ignores it, and Python leaves that so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     rng = random.Random(0)
     step = tf.function(define("dataflow"))
     assert int(step(tf.constant(15))) == 610

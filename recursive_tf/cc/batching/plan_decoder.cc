@@ -94,6 +94,8 @@ void PlanDecoder::Check(const Plan& plan) {
   std::set<int32_t> blocks;
   for (const PlannedProcedure& procedure : plan.procedures) {
     Check(procedure, plan);
+    // Each of what follows might say to have as many slots.
+    if (!reader_.ok()) return;
     for (const Stage& stage : procedure.stages) {
       if (stage.block == kNoBlock) continue;
       if (!blocks.insert(stage.block).second)

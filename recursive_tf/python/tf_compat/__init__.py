@@ -115,6 +115,7 @@ from recursive_tf.python.tf_compat.replicas import (
     replica_id,
     send_in_pieces_of,
     spec_of_one_replica,
+    wait_for_tasks,
 )
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
@@ -228,6 +229,7 @@ __all__ = [
     "traced_functions",
     "unique_name",
     "variable_accessed",
+    "wait_for_tasks",
     "watched_variables",
     "without_autograph",
     "without_function",

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compiler.xla.tsl.protobuf import coordination_config_pb2
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.distribute.cross_device_ops import CollectiveAllReduce
 from tensorflow.python.distribute.distribute_utils import regroup
+from tensorflow.python.distribute.multi_worker_util import coordination_leader
 from tensorflow.python.distribute.values import PerReplicaSpec
 from tensorflow.python.eager import context
 from tensorflow.python.ops import variable_scope
@@ -97,6 +99,29 @@ def spec_of_one_replica(spec: Any) -> Any:
         lambda leaf: leaf._value_specs[0] if isinstance(leaf, PerReplicaSpec) else leaf,
         spec,
     )
+
+
+def wait_for_tasks(spec: tf.train.ClusterSpec, timeout_s: float) -> None:
+    """Sets how long a MultiWorkerMirroredStrategy waits for the other processes.
+
+    Args:
+        spec: The cluster.
+        timeout_s: In seconds. TensorFlow's default is an hour.
+    """
+    jobs = [
+        coordination_config_pb2.CoordinatedJob(name=job, num_tasks=spec.num_tasks(job))
+        for job in ("chief", "worker")
+        if job in spec.jobs
+    ]
+    eager = context.context()
+    eager.configure_coordination_service(
+        service_type="standalone",
+        service_leader=coordination_leader(spec),
+        cluster_register_timeout_in_ms=max(1, int(1000 * timeout_s)),
+        coordinated_jobs=jobs,
+    )
+    # Else each goes on by itself, and waits for the others' devices for an hour.
+    eager.coordination_service.cluster_register_with_barrier = True
 
 
 def send_in_pieces_of(size: int) -> None:

@@ -279,6 +279,18 @@ TEST(PlanDecoderTest, EverySlotIsFilled) {
             "The plan is damaged: it has a slot that nothing fills.");
 }
 
+TEST(PlanDecoderTest, TheFirstMistakeEndsIt) {
+  // Each of so many procedures says to have as many slots as there are numbers:
+  // to look at all of them takes minutes.
+  constexpr int64_t kProcedures = 100'000;
+  Code code = {3, 0, 0, kProcedures};
+  for (int64_t i = 0; i < kProcedures; ++i) {
+    code.insert(code.end(), {0, 0, 7 * kProcedures, 0, 0, 0, 0});
+  }
+  EXPECT_EQ(ErrorOf(code),
+            "The plan is damaged: it has a slot that nothing fills.");
+}
+
 TEST(PlanDecoderTest, APlanNeedsAProcedure) {
   EXPECT_EQ(ErrorOf({3, 0, 0, 0}),
             "The plan is damaged: it has no procedures.");

@@ -1,0 +1,84 @@
+"""Training that begins in the midst of an epoch, which Keras's `fit` cannot."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from models.running.position import Position
+
+Datasets = Callable[[int], Any]
+
+
+def fit_from(  # noqa: PLR0913 (what fit takes, and where it begins)
+    position: Position,
+    fit: Callable[..., Any],
+    batches: Datasets,
+    model: keras.Model,
+    *,
+    validation_data: tf.data.Dataset,
+    epochs: int,
+    callbacks: Sequence[keras.callbacks.Callback],
+) -> None:
+    """Trains from a position on, as one call of `fit` does from the beginning.
+
+    The rest of an epoch is a call of its own, of a dataset that has no more than that.
+
+    Args:
+        position: How far training is.
+        fit: As `keras.Model.fit`.
+        batches: Returns those of an epoch without so many at its beginning.
+        model: Which is trained.
+        validation_data: As of `fit`.
+        epochs: As of `fit`.
+        callbacks: As of `fit`. They see one training, and the numbers of its batches.
+    """
+    called = _OfParts(callbacks, model)
+    first = position.epochs
+    parts = [(0, first, epochs)]
+    if position.steps and first < epochs:
+        parts = [(position.steps, first, first + 1), (0, first + 1, epochs)]
+    for number, (skipped, begin, end) in enumerate(parts):
+        called.skipped = skipped
+        called.is_first, called.is_last = number == 0, number == len(parts) - 1
+        fit(
+            batches(skipped),
+            validation_data=validation_data,
+            initial_epoch=begin,
+            epochs=end,
+            shuffle=False,
+            verbose=0,
+            callbacks=called,
+        )
+
+
+class _OfParts(keras.callbacks.CallbackList):
+    """Callbacks to which several calls of `fit` are one.
+
+    Attributes:
+        skipped: How many batches of the epoch the present call leaves out.
+        is_first: Whether it is the first one.
+        is_last: Whether it is the last one.
+    """
+
+    def __init__(
+        self, callbacks: Sequence[keras.callbacks.Callback], model: keras.Model
+    ) -> None:
+        super().__init__([*callbacks], add_history=True, model=model)
+        self.skipped = 0
+        self.is_first = self.is_last = True
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        if self.is_first:
+            super().on_train_begin(logs)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self.is_last:
+            super().on_train_end(logs)
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        super().on_train_batch_begin(self.skipped + batch, logs)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        super().on_train_batch_end(self.skipped + batch, logs)
