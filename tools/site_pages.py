@@ -2,6 +2,7 @@
 
 - The home page and the changelog, which are README.md and CHANGELOG.md.
 - A page for each file or folder outside of docs/ that a page names: its text.
+- A page for each notebook, which is run: its texts, code and pictures.
 - The list of decisions.
 - The API: a page for each public module, with what its `__all__` has.
 
@@ -14,9 +15,12 @@ import ast
 import os
 import pathlib
 import re
+import subprocess
+import sys
 from collections.abc import Iterable
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -65,6 +69,11 @@ def on_files(files: Files, config: Any) -> Files:
         files.append(File.generated(config, place_of(target), content=text))
         if target.endswith(".md"):
             wanted |= _outside(text, target)
+    for notebook in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
+        text = notebook_page(notebook)
+        files.append(
+            File.generated(config, f"notebooks/{notebook.stem}.md", content=text)
+        )
     decisions = decisions_page(ROOT / "docs" / "decisions")
     files.append(File.generated(config, "decisions/index.md", content=decisions))
     for module in MODULES:
@@ -97,6 +106,8 @@ def place_of(target: str) -> str:
     """Returns where a file or a folder of the project is on the site."""
     if target in MOVED:
         return MOVED[target]
+    if target.startswith("docs/notebooks/"):
+        target = target.removesuffix(".ipynb").removesuffix(".md") + ".md"
     if target.startswith("docs/"):
         return target.removeprefix("docs/")
     return f"source/{target}" if target.endswith(".md") else f"source/{target}.md"
@@ -112,6 +123,20 @@ def page_of(target: str) -> str:
     if target.endswith(".md"):
         return text
     return f"# {target}\n\n````{LANGUAGES.get(path.suffix, 'text')}\n{text}\n````\n"
+
+
+def notebook_page(path: pathlib.Path) -> str:
+    """Returns the page of a notebook that has run, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.notebooks", str(path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise PluginError(f"{path.name} does not run:\n{done.stderr[-3000:]}")
+    return done.stdout
 
 
 def decisions_page(folder: pathlib.Path) -> str:

@@ -104,6 +104,19 @@ def test_every_page_of_the_docs_can_be_reached_from_home(site):
 
 
 @pytest.mark.parametrize(
+    "notebook", sorted((DOCS / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_a_notebook_has_a_page_with_what_it_printed_and_drew(site, notebook):
+    page = site / "notebooks" / f"{notebook.stem}.html"
+    text = page.read_text(encoding="utf-8")
+    assert "language-text" in text
+    assert "data:image/" in text
+    assert notebook.name in parsed(page).links
+    home = {link.partition("#")[0] for link in parsed(site / "index.html").links}
+    assert f"notebooks/{notebook.stem}.html" in home
+
+
+@pytest.mark.parametrize(
     "module", ["", ".data", ".layers", ".distribute", ".optimizers"]
 )
 def test_the_reference_has_every_public_name(site, module):

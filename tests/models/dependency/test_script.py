@@ -76,12 +76,23 @@ def test_what_is_drawn_is_up_to_the_seed(trained, capsys):
     assert shown(greedy=True, draw_seed=1) == shown(greedy=True, draw_seed=2)
 
 
-def test_words_that_occur_once_are_unknown(trained):
-    trees = generate_sentences(SMALL["limit_trees"], seed=0, split="train")
+def words_of(trees):
+    """Returns the words that occur more than once, and whether there are others."""
     words, counts = np.unique(trees.tokens.numpy(), return_counts=True)
-    known = set(trained.load_words().get_vocabulary(include_special_tokens=False))
-    assert known == {w.decode() for w in words[counts > 1]}
-    assert (counts == 1).any()
+    return {word.decode() for word in words[counts > 1]}, (counts == 1).any()
+
+
+def known_words(vocabulary):
+    return set(vocabulary.get_vocabulary(include_special_tokens=False))
+
+
+def test_words_that_occur_once_are_unknown(trained):
+    few = generate_sentences(SMALL["limit_trees"], seed=0, split="train")
+    of_few, some_once = words_of(few)
+    assert known_words(TASK.vocabulary(few)) == of_few
+    assert some_once
+    of_all, _ = words_of(TASK.read(TASK.generated, "train"))  # Whatever the limit is.
+    assert known_words(trained.load_words()) == of_all > of_few
 
 
 def test_what_is_exported_gives_the_models_logits(trained, tmp_path):
