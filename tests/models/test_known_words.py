@@ -52,7 +52,7 @@ def tokens_of_epoch(encoded, epoch, batch_size=8, share=SHARE):
     for one in (order, plain):
         one.on_epoch_begin(epoch)
     found, given = (
-        np.concatenate([batch.tokens for batch in one.batches])
+        np.concatenate([batch.tokens for batch in one.batches()])
         for one in (order, plain)
     )
     ranked = np.argsort(given, kind="stable")
