@@ -76,8 +76,10 @@ TEST(HelpedWorkTest, ThreadsHelp) {
 }
 
 TEST(HelpedWorkTest, WaitsForAHelperWhoAddsMore) {
+  std::mutex mu;
   std::vector<std::thread> threads;
-  const auto work = HelpedWork::With([&threads](HelpedWork::Work help) {
+  const auto work = HelpedWork::With([&](HelpedWork::Work help) {
+    const std::lock_guard<std::mutex> lock(mu);
     if (threads.empty()) threads.emplace_back(std::move(help));
   });
   std::atomic<bool> has_begun = false;
