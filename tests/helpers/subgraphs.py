@@ -52,11 +52,16 @@ def define_power(weight):
     return power
 
 
-def define_hand_down(spec, shape=()):
-    """Returns a SubGraph that hands a value down some levels, and back up."""
+def define_hand_down(spec, *shape):
+    """Returns a SubGraph that hands a value down some levels, and back up.
+
+    Args:
+        spec: A spec, or a dtype.
+        shape: Of a dtype, where it is no scalar: one shape.
+    """
     with rtf.SubGraph("hand_down") as hand_down:
         depth = hand_down.input(tf.int32)
-        value = hand_down.input(spec, shape)
+        value = hand_down.input(spec, *shape)
         hand_down.output(
             tf.cond(depth < 1, lambda: value, lambda: hand_down(depth - 1, value))
         )

@@ -11,10 +11,11 @@ import recursive_tf as rtf
 TOLERANCES = {tf.float16: 1e-2, tf.bfloat16: 5e-2, tf.float64: 1e-12}
 
 
-def define_repeat(step, spec=tf.float32, shape=(), **choices):
+def define_repeat(step, spec=tf.float32, shape=None, **choices):
     """Returns the SubGraph f(n, x): x where n is 0, and else step(f(n - 1, x), n)."""
+    shapes = () if shape is None else (shape,)
     with rtf.SubGraph("repeat", **choices) as repeat:
-        n, x = repeat.input(tf.int32), repeat.input(spec, shape)
+        n, x = repeat.input(tf.int32), repeat.input(spec, *shapes)
         repeat.output(tf.cond(n < 1, lambda: x, lambda: step(repeat(n - 1, x), n)))
     return repeat
 

@@ -41,11 +41,12 @@ def test_a_cell_shows_the_figures_that_it_opened(tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     mine = pyplot.figure()
+    before = pyplot.get_fignums()
     draws = "from matplotlib import pyplot\n_ = pyplot.figure()"
     outputs, _ = run(tmp_path, draws, "1")
     assert [len(output.figures) for output in outputs] == [1, 0]
     assert outputs[0].figures[0].startswith(b"\x89PNG")
-    assert pyplot.get_fignums() == [mine.number]
+    assert pyplot.get_fignums() == before
     pyplot.close(mine)
 
 

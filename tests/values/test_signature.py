@@ -105,7 +105,8 @@ def test_a_dtype_may_be_anything_that_tensorflow_takes(dtype):
 
 
 def test_a_spec_keeps_its_own_shape():
-    assert as_spec(VECTOR, shape=[7]) == VECTOR
+    assert as_spec(VECTOR) == VECTOR
+    assert as_spec(VECTOR, shape=[3]) == VECTOR
 
 
 # --- Arguments
