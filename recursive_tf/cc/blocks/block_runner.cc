@@ -28,6 +28,7 @@ constexpr int64_t kStripRows = 48;
 constexpr int64_t kTailBytes = 2048;
 // Rows of a part: more than these are several, so that threads which are late
 // leave some to others, up to as many for each thread.
+constexpr int64_t kLeastPartRows = 24;
 constexpr int64_t kMostPartRows = 192;
 constexpr int64_t kMostPartsOfThread = 4;
 // Rows for a thread from which on threads share the rows of a product, and not
@@ -117,7 +118,7 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
     return;
   }
   const int64_t least =
-      phase.products.empty() ? kLeastTailNumbers / phase.width : kStripRows;
+      phase.products.empty() ? kLeastTailNumbers / phase.width : kLeastPartRows;
   const int64_t part_rows =
       RoundUp(RowsOfPart(num_rows, std::max<int64_t>(least, 1), num_threads),
               kernels_.max_rows);

@@ -86,8 +86,6 @@ void Team::Finish() {
   Join();
 }
 
-void Team::Ask() { AskForMembers(num_threads_); }
-
 void Team::Post(int64_t num_parts, Call call, const void* work) {
   State& state = *state_;
   state.call = call;

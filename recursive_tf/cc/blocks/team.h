@@ -64,9 +64,6 @@ class Team {
   // what Run would.
   void Finish();
 
-  // Asks for members now, so that they are there when the first job comes.
-  void Ask();
-
   // Returns whether there was a job that members could share, of those that Run
   // or Finish waited for.
   bool has_shared() const { return has_shared_; }

@@ -42,7 +42,7 @@ void WorkAhead::Begin(Invariants* invariants) {
   }
   Team& team = step_.team();
   const int64_t num_parts = CountParts(packings);
-  if (num_parts == 0) return team.Ask();
+  if (num_parts == 0) return;
   team.Start(num_parts, [packings = std::move(packings)](int64_t part) {
     PackPart(packings, part);
   });

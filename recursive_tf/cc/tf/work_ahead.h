@@ -7,9 +7,11 @@
 
 namespace recursive_tf {
 
-// What launches will want, by what the last run of their program wanted: their
-// team, and matrices that are packed. Members of the team begin before the
-// first launch, while its leader follows calls.
+// Matrices that launches will want packed, by what the last run of their
+// program wanted. Members of the team begin before the first launch, while its
+// leader follows calls. What has nothing to pack asks for no member: one that
+// only spins until the first launch made inference of ten trees slower by a
+// fifth.
 class WorkAhead {
  public:
   // All of them must outlive this.

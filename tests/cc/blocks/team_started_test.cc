@@ -75,22 +75,9 @@ TEST(TeamStartedTest, WhatAStartedPartThrowsIsThrownByWhoWaits) {
   }
 }
 
-TEST(TeamStartedTest, MembersThatAreAskedForAreThereWhenTheFirstJobComes) {
-  Functions kept;
-  Team team(3, KeptIn(&kept));
-  team.Ask();
-  EXPECT_EQ(kept.size(), 2U);
-  EXPECT_EQ(CountParts(&team, 9), std::vector<int>(9, 1));
-  EXPECT_EQ(kept.size(), 2U);
-  Team alone(1, KeptIn(&kept));
-  alone.Ask();
-  EXPECT_EQ(kept.size(), 2U);
-}
-
 TEST(TeamStartedTest, ATeamSaysWhetherItSharedAnything) {
   Functions kept;
   Team team(2, KeptIn(&kept));
-  team.Ask();
   CountParts(&team, 1);
   team.Start(2, [](int64_t) {});
   EXPECT_FALSE(team.has_shared());

@@ -135,7 +135,6 @@ void RunJobs(uint64_t seed) {
         } else {
           run();
         }
-        if (simulation.DrawOneIn(4)) team.Ask();
         if (simulation.DrawOneIn(4)) team.Rest();
       }
     }
