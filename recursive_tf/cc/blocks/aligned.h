@@ -31,7 +31,6 @@ class AlignedBuffer {
   }
 
   const T* data() const { return memory_.get(); }
-  T* data() { return memory_.get(); }
 
  private:
   struct Free {

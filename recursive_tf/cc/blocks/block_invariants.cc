@@ -8,6 +8,7 @@
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
 
@@ -15,7 +16,7 @@ template <typename T>
 BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
                                     const Kernels<T>* kernels,
                                     const std::vector<Numbers>& invariants,
-                                    int num_threads)
+                                    Team* team)
     : shared_(program->shared.size()),
       constants_(program->constants.size()),
       matrices_(program->matrices.size()) {
@@ -35,27 +36,10 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
   }
   for (size_t i = 0; i < matrices_.size(); ++i) {
     const MatrixUse& use = program->matrices[i];
-    matrices_[i].Prepare(invariants[use.invariant].data, use,
-                         SplitColumns(use.segment_width, num_threads,
-                                      kernels->lanes, kernels->max_vectors),
-                         kernels);
-  }
-}
-
-template <typename T>
-int64_t BlockInvariants<T>::num_parts() const {
-  int64_t num_parts = 0;
-  for (const PackedMatrix<T>& matrix : matrices_) {
-    num_parts += matrix.num_parts();
-  }
-  return num_parts;
-}
-
-template <typename T>
-void BlockInvariants<T>::PackPart(int64_t part) {
-  for (PackedMatrix<T>& matrix : matrices_) {
-    if (part < matrix.num_parts()) return matrix.PackPart(part);
-    part -= matrix.num_parts();
+    matrices_[i].Pack(invariants[use.invariant].data, use,
+                      SplitColumns(use.segment_width, team->num_threads(),
+                                   kernels->lanes, kernels->max_vectors),
+                      *kernels, team);
   }
 }
 

@@ -8,14 +8,14 @@
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/packed_matrix.h"
-#include "recursive_tf/cc/blocks/packing.h"
+#include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
 
 // What a block program takes beside rows, for one step: packed for a number of
 // threads and an instruction set.
 template <typename T>
-class BlockInvariants final : public Packing {
+class BlockInvariants {
  public:
   // An invariant: its numbers, and how many there are.
   struct Numbers {
@@ -25,12 +25,8 @@ class BlockInvariants final : public Packing {
 
   // `invariants` are by number; each must be there if the program uses it. Each
   // is as large as its use says, but for vectors, which may be one number.
-  // Matrices must stand there until all parts are packed.
   BlockInvariants(const BlockProgram* program, const Kernels<T>* kernels,
-                  const std::vector<Numbers>& invariants, int num_threads);
-
-  int64_t num_parts() const override;
-  void PackPart(int64_t part) override;
+                  const std::vector<Numbers>& invariants, Team* team);
 
   const T* shared(int32_t index) const { return shared_[index].data(); }
   const T* constant(int32_t index) const { return constants_[index].data(); }

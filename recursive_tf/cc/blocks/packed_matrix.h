@@ -7,6 +7,7 @@
 #include "recursive_tf/cc/blocks/aligned.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
 
@@ -25,17 +26,10 @@ struct MatrixLayout {
 template <typename T>
 class PackedMatrix {
  public:
-  // Takes memory for a matrix, which stands at `matrix` until it is packed.
-  // `parts` are those of a segment.
-  void Prepare(const T* matrix, const MatrixLayout& layout,
-               std::vector<ColumnPart> parts, const Kernels<T>* kernels);
-
-  // Of the matrix: those of all segments, one segment behind the other.
-  int64_t num_parts() const {
-    return layout_.num_segments * static_cast<int64_t>(parts_.size());
-  }
-  // Packs one of them. Thread safety: parts may be packed at the same time.
-  void PackPart(int64_t index);
+  // Packs a matrix. `parts` are those of a segment.
+  void Pack(const T* matrix, const MatrixLayout& layout,
+            const std::vector<ColumnPart>& parts, const Kernels<T>& kernels,
+            Team* team);
 
   // Returns a panel of one of the parts.
   const T* panel(int64_t segment, int64_t part, int64_t panel) const {
@@ -43,10 +37,6 @@ class PackedMatrix {
   }
 
  private:
-  const T* matrix_ = nullptr;
-  MatrixLayout layout_;
-  std::vector<ColumnPart> parts_;
-  const Kernels<T>* kernels_ = nullptr;
   AlignedBuffer<T> memory_;
   int64_t segment_size_ = 0;
   // By part and panel, within a segment.

@@ -59,34 +59,6 @@ void Team::Rest() {
 }
 
 void Team::RunShared(int64_t num_parts, Call call, const void* work) {
-  Finish();
-  Post(num_parts, call, work);
-  DoMeanwhile();
-  Join();
-}
-
-void Team::Start(int64_t num_parts, std::function<void(int64_t)> work) {
-  Finish();
-  started_ = std::move(work);
-  Post(
-      num_parts,
-      [](const void* what, int64_t part) {
-        (*static_cast<const std::function<void(int64_t)>*>(what))(part);
-      },
-      &started_);
-}
-
-void Team::Finish() {
-  if (!started_) return;
-  // Not before all parts have ended, whatever they throw.
-  struct Forget {
-    std::function<void(int64_t)>& work;
-    ~Forget() { work = nullptr; }
-  } const forget{started_};
-  Join();
-}
-
-void Team::Post(int64_t num_parts, Call call, const void* work) {
   State& state = *state_;
   state.call = call;
   state.work = work;
@@ -100,11 +72,7 @@ void Team::Post(int64_t num_parts, Call call, const void* work) {
                                      std::memory_order_release);
   }
   AskForMembers(num_parts);
-}
-
-void Team::Join() {
-  has_shared_ = true;
-  State& state = *state_;
+  DoMeanwhile();
   while (state.RunPart(0)) {
   }
   Patience patience;

@@ -21,7 +21,7 @@ namespace recursive_tf {
 // thread, makes a job slower and nothing wait. A member that finds nothing to
 // do for a while gives its thread back; the next job asks for it again.
 //
-// Thread safety: all is for one thread, the leader.
+// Thread safety: Run and Rest are for one thread, the leader.
 class Team {
  public:
   // Runs a function on another thread, some time or other.
@@ -54,19 +54,6 @@ class Team {
         },
         &work);
   }
-
-  // Has members begin the parts of a job, while the leader goes on with
-  // something else. It must end before what `work` reads does: by Finish, or by
-  // a job that is shared after it.
-  void Start(int64_t num_parts, std::function<void(int64_t)> work);
-
-  // Returns when the job that was started has ended, if there is one. Throws
-  // what Run would.
-  void Finish();
-
-  // Returns whether there was a job that members could share, of those that Run
-  // or Finish waited for.
-  bool has_shared() const { return has_shared_; }
 
   // While it lives, the leader does something else in the first job that
   // members share, once, before its own parts. What that throws is thrown as
@@ -131,10 +118,6 @@ class Team {
   };
 
   void RunShared(int64_t num_parts, Call call, const void* work);
-  // Lets members begin a job.
-  void Post(int64_t num_parts, Call call, const void* work);
-  // Runs what is left of the job, and waits for what others run of it.
-  void Join();
   void AskForMembers(int64_t num_parts);
   void DoMeanwhile();
 
@@ -142,10 +125,7 @@ class Team {
   const Schedule schedule_;
   const std::shared_ptr<State> state_;
   std::function<void()> meanwhile_;
-  // Of the job that was started and is not finished, if there is one.
-  std::function<void(int64_t)> started_;
   uint64_t job_ = 0;
-  bool has_shared_ = false;
 };
 
 }  // namespace recursive_tf

@@ -59,14 +59,12 @@ BatchedBackward::BatchedBackward(const BatchedBackwardSpec* spec,
       step_(*step),
       record_(*record),
       invariants_(&record->prologue),
-      ahead_(blocks, step),
       deferred_(spec->deferred_has_rows.size()),
       report_(spec->program.plan.num_blocks),
       moves_(&step->team()) {
   if (record->runs->is_watched()) {
     report_.products.resize(spec->program.plan.num_blocks);
   }
-  ahead_.Begin(&invariants_);
 }
 
 tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {

@@ -18,7 +18,6 @@
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_moves.h"
 #include "recursive_tf/cc/tf/row_ops.h"
-#include "recursive_tf/cc/tf/work_ahead.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 
@@ -110,7 +109,6 @@ class BatchedBackward {
   const BatchedStep& step_;
   const BatchedRecord& record_;
   Invariants invariants_;
-  WorkAhead ahead_;
   // By what deferred parts give: a sum, or rows.
   std::vector<std::vector<tensorflow::Tensor>> deferred_;
   // In `deferred_`; by whoever replays, and as copies of rows for a block.

@@ -51,7 +51,6 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
              spec->limits),
       errors_(&spec->program, &steps_, spec->mapped),
       invariants_(&record_->prologue, /*for_once=*/spec->keep),
-      ahead_(blocks, step),
       has_run_(spec->late.outputs.size(), false),
       bytes_per_row_(spec->program.plan.num_blocks),
       report_(spec->program.plan.num_blocks) {
@@ -81,7 +80,6 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
   if (reads_.has_value()) reads_->AddValues(values_.size());
-  ahead_.Begin(&invariants_);
   steps_.Start(num_rows);
   TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());

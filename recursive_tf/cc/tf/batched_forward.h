@@ -33,7 +33,6 @@
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_values.h"
-#include "recursive_tf/cc/tf/work_ahead.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace recursive_tf {
@@ -130,7 +129,6 @@ class BatchedForward {
   LockStep steps_;
   const BatchedErrors errors_;
   Invariants invariants_;
-  WorkAhead ahead_;
   // By late part: whether it ran.
   std::vector<bool> has_run_;
   // Whether the calls of the launch that runs were followed meanwhile, and how

@@ -1,7 +1,6 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_PROGRAM_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_PROGRAM_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,7 +12,6 @@
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/gradient_plan.h"
 #include "recursive_tf/cc/batching/plan.h"
-#include "recursive_tf/cc/blocks/packing.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/compiled_block.h"
 #include "recursive_tf/cc/tf/function_on_demand.h"
@@ -108,13 +106,6 @@ class Block {
     return compiled_->FindEqualRows(step, rows, kept, invariants);
   }
 
-  // Adds what should be packed before a run, as CompiledBlock does.
-  void AddWanted(const BatchedStep& step, Invariants* invariants,
-                 std::vector<std::shared_ptr<Packing>>* packings) const {
-    if (compiled_ == nullptr) return;
-    compiled_->AddWanted(step, invariants, packings);
-  }
-
   // Returns whether rows may stand where they are: if a block program takes
   // them, as far as is known.
   bool TakesAddresses() const {
@@ -152,14 +143,6 @@ class Blocks {
   const Block& operator[](size_t index) const { return *blocks_[index]; }
   size_t size() const { return blocks_.size(); }
 
-  // Whether the last run of them had work for a team, and so the next one may.
-  bool expects_team() const {
-    return expects_team_.load(std::memory_order_relaxed);
-  }
-  void set_expects_team(bool expects) const {
-    expects_team_.store(expects, std::memory_order_relaxed);
-  }
-
  private:
   explicit Blocks(const tensorflow::FunctionLibraryDefinition& library)
       : library_(library) {}
@@ -167,7 +150,6 @@ class Blocks {
   // What the kernels know of their ops is in it.
   tensorflow::FunctionLibraryDefinition library_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  mutable std::atomic<bool> expects_team_{false};
 };
 
 }  // namespace recursive_tf

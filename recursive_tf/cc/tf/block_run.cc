@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -142,6 +143,19 @@ bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
     found->push_back(first + row * lookup.width);
   }
   return true;
+}
+
+template <typename T>
+std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
+  std::vector<typename BlockInvariants<T>::Numbers> numbers;
+  for (const tf::Tensor* tensor : invariants_) {
+    const bool has_numbers = tensor->dtype() == block_.dtype;
+    numbers.push_back(
+        {has_numbers ? static_cast<const T*>(tensor->data()) : nullptr,
+         tensor->NumElements()});
+  }
+  return std::make_shared<const BlockInvariants<T>>(&program_, &kernels_,
+                                                    numbers, &step_.team());
 }
 
 template <typename T>

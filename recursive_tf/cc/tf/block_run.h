@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,6 +38,9 @@ class BlockRun {
 
   // By axis. REQUIRES: the inputs are found.
   const std::vector<int64_t>& num_rows() const { return given_.num_rows; }
+
+  // Returns what is packed for all runs.
+  std::shared_ptr<const BlockInvariants<T>> Pack() const;
 
   // Sets `*outputs`. The leading thread does something else meanwhile, if work
   // is shared and `meanwhile` is anything. REQUIRES: the inputs are found.

@@ -13,19 +13,17 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/base/equal_rows.h"
+#include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/fused.h"
-#include "recursive_tf/cc/blocks/packing.h"
 #include "recursive_tf/cc/blocks/product_peak.h"
 #include "recursive_tf/cc/tf/batched_step.h"
-#include "recursive_tf/cc/tf/block_packing.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/block_run.h"
-#include "recursive_tf/cc/tf/block_sharing.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
@@ -194,6 +192,44 @@ void CompiledBlock::Keep(const Compilation* compilation,
   kept_ = std::move(kept);
 }
 
+namespace {
+
+// Returns the numbers that all that a block gives follows from.
+std::vector<int32_t> NumbersThatCount(const ReadBlock& block) {
+  std::vector<int32_t> numbers;
+  for (const RowLookup& lookup : block.lookups) {
+    numbers.push_back(lookup.number);
+  }
+  for (const BlockOutput& output : block.outputs) {
+    if (output.kind == BlockOutput::Kind::kNumber) {
+      numbers.push_back(output.index);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+EqualRows GroupRows(const std::vector<std::vector<int64_t>>& numbers,
+                    const std::vector<int32_t>& columns, int32_t num_rows) {
+  return {
+      num_rows,
+      [&](int32_t row) {
+        uint64_t hash = 0;
+        for (const int32_t column : columns) {
+          hash = HashCombine(hash, static_cast<uint64_t>(numbers[column][row]));
+        }
+        return hash;
+      },
+      [&](int32_t a, int32_t b) {
+        return std::all_of(columns.begin(), columns.end(), [&](int32_t column) {
+          return numbers[column][a] == numbers[column][b];
+        });
+      }};
+}
+
+}  // namespace
+
 template <typename T>
 absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
                                   const std::vector<RowBatch>& rows,
@@ -214,14 +250,9 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
   if (!block_run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
-    const std::shared_ptr<BlockInvariants<T>> made = InvariantsOf<T>(
-        found.block, found.program, tensors, step.team().num_threads());
-    made->Pack(&step.team());
-    pack.numbers = made;
+    pack.numbers = block_run.Pack();
     if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
   }
-  if (invariants->for_once()) wanted_.store(&found, std::memory_order_release);
-  if (std::exchange(pack.is_started, false)) step.team().Finish();
   run->has_run = true;
   const std::vector<int64_t>& num_rows = block_run.num_rows();
   run->num_flops = std::inner_product(num_rows.begin(), num_rows.end(),
@@ -230,55 +261,6 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
   return block_run.Compute(
       *static_cast<const BlockInvariants<T>*>(pack.numbers.get()),
       run->meanwhile, outputs);
-}
-
-BlockArgument CompiledBlock::InvariantArgument(const BatchedStep& step,
-                                               const tf::Tensor& tensor) {
-  BlockArgument argument;
-  argument.dtype = tensor.dtype();
-  argument.shape = ShapeOf(tensor.shape(), 0);
-  if (tensor.dtype() == tf::DT_RESOURCE) {
-    argument.shape = ShapeOfVariable(step, tensor);
-  }
-  // How much can be looked up is nothing to a program.
-  if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
-      !argument.shape.empty()) {
-    argument.shape.front() = -1;
-  }
-  return argument;
-}
-
-void CompiledBlock::AddWanted(
-    const BatchedStep& step, Invariants* invariants,
-    std::vector<std::shared_ptr<Packing>>* packings) const {
-  if (!invariants->for_once()) return;
-  const Compilation* const found =
-      wanted_.exchange(nullptr, std::memory_order_acq_rel);
-  if (found == nullptr) return;
-  std::vector<const tf::Tensor*> tensors;
-  auto argument =
-      found->arguments.end() - static_cast<std::ptrdiff_t>(invariants_.size());
-  for (const int32_t index : invariants_) {
-    // Of another shape than before, or not computed yet.
-    if (static_cast<size_t>(index) >= invariants->size()) return;
-    const tf::Tensor& tensor = invariants->Get(index);
-    if (!(InvariantArgument(step, tensor) == *argument++)) return;
-    tensors.push_back(&tensor);
-  }
-  const auto add = [&](auto made) {
-    Invariants::Pack& pack = invariants->PackOf(found);
-    pack.numbers = made;
-    pack.is_started = made->num_parts() > 0;
-    packings->push_back(std::move(made));
-  };
-  const int num_threads = step.team().num_threads();
-  if (found->block.dtype == tf::DT_FLOAT) {
-    add(InvariantsOf<float>(found->block, found->program, tensors,
-                            num_threads));
-  } else {
-    add(InvariantsOf<double>(found->block, found->program, tensors,
-                             num_threads));
-  }
 }
 
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
@@ -296,7 +278,17 @@ std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
   for (const int32_t index : invariants_) {
     const tf::Tensor& tensor = invariants->Get(index);
     call.invariants.push_back(&tensor);
-    arguments.push_back(InvariantArgument(step, tensor));
+    BlockArgument& argument = arguments.emplace_back();
+    argument.dtype = tensor.dtype();
+    argument.shape = ShapeOf(tensor.shape(), 0);
+    if (tensor.dtype() == tf::DT_RESOURCE) {
+      argument.shape = ShapeOfVariable(step, tensor);
+    }
+    // How much can be looked up is nothing to a program.
+    if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
+        !argument.shape.empty()) {
+      argument.shape.front() = -1;
+    }
   }
   call.compilation = Find(arguments);
   if (call.compilation == nullptr || !call.compilation->status.ok()) {
@@ -337,8 +329,31 @@ std::optional<EqualRows> CompiledBlock::FindEqualRows(
   if (!are_numbers) return std::nullopt;
   std::optional<Call> call = Prepare(step, rows, invariants);
   if (!call.has_value()) return std::nullopt;
-  return EqualRowsOf(call->compilation->block, rows, kept,
-                     std::move(call->invariants));
+  const ReadBlock& block = call->compilation->block;
+  // Items of lists are not rows that are shared.
+  if (!block.owners.empty()) return std::nullopt;
+  for (const tf::Tensor& literal : block.literals) {
+    call->invariants.push_back(&literal);
+  }
+  const int64_t num_rows = rows.front().shape().dim_size(0);
+  std::vector<int64_t> num_rows_by_axis(block.graph.num_axes(), num_rows);
+  std::vector<std::vector<int64_t>> numbers;
+  if (!FindNumbers(block.numbers, rows, call->invariants, &num_rows_by_axis,
+                   &numbers)) {
+    return std::nullopt;
+  }
+  // What is computed follows from these; what is kept or given as it is may be
+  // read for something else.
+  std::vector<int32_t> columns = NumbersThatCount(block);
+  const auto add_column = [&](int32_t argument) {
+    columns.push_back(static_cast<int32_t>(numbers.size()));
+    numbers.push_back(ReadNumbers(rows[argument].AsTensor(), num_rows));
+  };
+  for (const int32_t argument : kept) add_column(argument);
+  for (const BlockOutput& output : block.outputs) {
+    if (output.kind == BlockOutput::Kind::kArgument) add_column(output.index);
+  }
+  return GroupRows(numbers, columns, static_cast<int32_t>(num_rows));
 }
 
 }  // namespace recursive_tf

@@ -15,7 +15,6 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/blocks/block_program.h"
-#include "recursive_tf/cc/blocks/packing.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/invariants.h"
@@ -68,13 +67,6 @@ class CompiledBlock {
                                          const std::vector<int32_t>& kept,
                                          Invariants* invariants) const;
 
-  // If the last run packed matrices for its step alone, takes memory for the
-  // same of this step, as part of `*invariants`, and adds to `*packings` what
-  // is to be packed before Run. Nothing is, if other rows come: then it was
-  // idle.
-  void AddWanted(const BatchedStep& step, Invariants* invariants,
-                 std::vector<std::shared_ptr<Packing>>* packings) const;
-
   // Returns whether the last compilation was possible, or there was none.
   bool IsPossible() const;
 
@@ -99,9 +91,6 @@ class CompiledBlock {
     std::vector<const tensorflow::Tensor*> invariants;
   };
 
-  // Returns what a compilation knows of an invariant.
-  static BlockArgument InvariantArgument(const BatchedStep& step,
-                                         const tensorflow::Tensor& tensor);
   // Returns none if the function has to run.
   std::optional<Call> Prepare(const BatchedStep& step,
                               const std::vector<RowBatch>& rows,
@@ -125,9 +114,6 @@ class CompiledBlock {
   const std::string label_;
   // The one that ran last.
   mutable std::atomic<const Compilation*> last_{nullptr};
-  // The one for which a step packed matrices, if no step after it had them
-  // packed ahead without a run.
-  mutable std::atomic<const Compilation*> wanted_{nullptr};
   mutable Mutex mu_;
   mutable std::vector<std::unique_ptr<const Compilation>> compilations_
       ABSL_GUARDED_BY(mu_);

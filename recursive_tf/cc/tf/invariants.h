@@ -28,8 +28,6 @@ class Invariants {
   // What a block program takes of these, packed.
   struct Pack {
     std::shared_ptr<const void> numbers;
-    // Whether that may go on yet, as a job that the step's team was given.
-    bool is_started = false;
     // How many rows ran without, because there were few.
     int64_t num_rows = 0;
   };

@@ -102,8 +102,7 @@ void Check(const Case& given, int64_t num_rows, InstructionSet set,
   for (const std::vector<T>& each : numbers) {
     spans.push_back({each.data(), static_cast<int64_t>(each.size())});
   }
-  BlockInvariants<T> packed(&program, &kernels, spans, team.num_threads());
-  packed.Pack(&team);
+  const BlockInvariants<T> packed(&program, &kernels, spans, &team);
   std::vector<std::vector<T>> memory;
   for (const BufferUse& use : program.buffers) {
     memory.emplace_back(counts.num_rows[use.axis] * use.width, T(NAN));

@@ -46,11 +46,10 @@ void Check(const Size& size, bool is_transposed, InstructionSet set,
   Threads threads;
   Team team(num_threads, threads.schedule());
   PackedMatrix<T> packed;
-  packed.Prepare(
+  packed.Pack(
       matrix.data(),
       {size.depth, size.num_segments, size.segment_width, is_transposed}, parts,
-      &kernels);
-  team.Run(packed.num_parts(), [&](int64_t part) { packed.PackPart(part); });
+      kernels, &team);
   int64_t num_wrong = 0;
   for (int64_t segment = 0; segment < size.num_segments; ++segment) {
     for (size_t part = 0; part < parts.size(); ++part) {

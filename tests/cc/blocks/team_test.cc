@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -18,6 +19,23 @@
 
 namespace recursive_tf {
 namespace {
+
+using Functions = std::vector<std::function<void()>>;
+
+// A schedule that keeps what it is to run.
+Team::Schedule KeptIn(Functions* functions) {
+  return [functions](std::function<void()> run) {
+    functions->push_back(std::move(run));
+  };
+}
+
+// Runs a job, and returns how often each part ran.
+std::vector<int> CountParts(Team* team, int64_t num_parts) {
+  // Each part has a number of its own, that no lock guards.
+  std::vector<int> counts(num_parts, 0);
+  team->Run(num_parts, [&](int64_t part) { ++counts[part]; });
+  return counts;
+}
 
 TEST(TeamTest, EveryPartRunsOnce) {
   for (int num_threads = 1; num_threads <= 4; ++num_threads) {

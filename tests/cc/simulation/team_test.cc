@@ -50,31 +50,6 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A job that is started while the leader does something else: perhaps some
-// jobs, the first of which it ends with.
-void RunStarted(Simulation* simulation, Team* team,
-                const std::function<void()>& something_else) {
-  const auto num_parts = static_cast<int64_t>(simulation->Draw(7));
-  const bool fails = simulation->DrawOneIn(4);
-  auto runs = std::make_unique<std::vector<int>>(num_parts, 0);
-  team->Start(num_parts, [&](int64_t i) {
-    ++(*runs)[i];
-    simulation->Meet();
-    if (fails) throw Failure("a part that was started");
-  });
-  simulation->Meet();
-  bool has_thrown = false;
-  try {
-    if (!fails) something_else();
-    team->Finish();
-  } catch (const Failure&) {
-    has_thrown = true;
-  }
-  EXPECT_EQ(has_thrown, fails && num_parts > 0);
-  EXPECT_EQ(*runs, std::vector<int>(num_parts, 1));
-  team->Finish();
-}
-
 // One job. What it is made of dies with it: nobody may touch it afterwards.
 void RunJob(Simulation* simulation, Team* team) {
   const auto num_parts = static_cast<int64_t>(simulation->Draw(7));
@@ -129,12 +104,7 @@ void RunJobs(uint64_t seed) {
       Team team(1 + static_cast<int>(simulation.Draw(4)), pool.schedule());
       const uint64_t num_jobs = 1 + simulation.Draw(5);
       for (uint64_t i = 0; i < num_jobs; ++i) {
-        const auto run = [&] { RunJob(&simulation, &team); };
-        if (simulation.DrawOneIn(3)) {
-          RunStarted(&simulation, &team, run);
-        } else {
-          run();
-        }
+        RunJob(&simulation, &team);
         if (simulation.DrawOneIn(4)) team.Rest();
       }
     }
