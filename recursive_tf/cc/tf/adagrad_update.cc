@@ -108,7 +108,7 @@ template <typename T>
 class AdagradUpdate {
  public:
   AdagradUpdate(const AdagradSpec* spec, tf::OpKernelContext* ctx)
-      : spec_(*spec), ctx_(*ctx), team_(TeamOf(ctx)) {}
+      : spec_(*spec), ctx_(*ctx), team_(TeamOfOneJob(ctx)) {}
 
   absl::Status Run() {
     TF_RETURN_IF_ERROR(AddVariables(0, 2 * spec_.num_variables));
