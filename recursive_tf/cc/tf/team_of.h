@@ -22,10 +22,10 @@ inline Team TeamOf(tensorflow::OpKernelContext* ctx,
       std::move(guests));
 }
 
-// Returns the same for an op of one job. A thread that ran the op before it is
+// Returns the same for an op of few jobs. A thread that ran the op before it is
 // often still awake and looks for work, on the core that a sleeping one would
 // need: it is asked, too.
-inline Team TeamOfOneJob(tensorflow::OpKernelContext* ctx) {
+inline Team TeamOfShortOp(tensorflow::OpKernelContext* ctx) {
   return TeamOf(ctx, *ctx->runner());
 }
 
