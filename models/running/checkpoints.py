@@ -11,9 +11,10 @@ import keras
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.running.distribution import Distribution
-from models.running.files import ANOTHER_RUN, LOST, RunError, damaged, note, writing
+from models.running.files import ANOTHER_RUN, RunError, damaged, note, writing
 from models.running.position import Position, SoFar, values
+from recursive_tf.distribute import Distribution
+from recursive_tf.distribute.lost import LOST
 
 # The last one, and one to fall back to.
 KEPT = 2

@@ -9,14 +9,7 @@ from collections.abc import Iterator
 
 import tensorflow as tf
 
-# What TensorFlow raises in a process when another one is gone.
-LOST = (
-    tf.errors.AbortedError,
-    tf.errors.CancelledError,
-    tf.errors.DeadlineExceededError,
-    tf.errors.UnavailableError,
-)
-
+from recursive_tf.distribute.lost import LOST
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 ANOTHER_RUN = "begin another run: choose another --checkpoint_dir"

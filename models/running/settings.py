@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from absl import flags
 
+import recursive_tf as rtf
 from models.running.files import RunError, damaged, replaced
 
 EXECUTORS = ("auto", "batched", "dataflow")
-STRATEGIES = ("none", "mirrored", "multi_worker", "parameter_server")
 
 
 def setting(
@@ -80,7 +80,7 @@ class Settings:
         "multi_worker: processes. parameter_server: processes, each of which takes "
         "steps of its own. Processes are those of TF_CONFIG or of Slurm, or are "
         "started here.",
-        choices=STRATEGIES,
+        choices=rtf.distribute.STRATEGIES,
         default="none",
     )
     num_workers: int = setting(

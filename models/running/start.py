@@ -6,23 +6,15 @@ import itertools
 import pathlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from absl import flags
 
 import recursive_tf as rtf
-from models.running import local_cluster
 from models.running import settings as all_settings
-from models.running.distribution import (
-    OF_PROCESSES,
-    cluster_resolver,
-    jobs_of,
-    leads,
-)
-from models.running.files import LOST, writing
+from models.running.files import writing
 from models.running.lock import locked
-from models.running.lost import end_without
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.task import Task
@@ -65,19 +57,20 @@ _CLUSTER_TIMEOUT_S = flags.DEFINE_float(
 
 def start(task: Task) -> None:
     """Trains a model, in a new run or in one that goes on."""
-    resolver = cluster_resolver()
+    resolver = rtf.distribute.cluster_resolver()
     run_folder = _chosen_folder(task)
     with contextlib.ExitStack() as held, _told_how_to_go_on(run_folder):
-        if leads(resolver):
+        if rtf.distribute.leads(resolver):
             if _CHECKPOINT_DIR.value is None or not run_folder.path.exists():
                 held.callback(_remove_if_empty, run_folder.path)
             # In a cluster the last chief's lock may take the file system a while.
             patience_s = 1.0 if resolver is None else _CLUSTER_TIMEOUT_S.value
             held.enter_context(locked(run_folder.lock, patience_s))
         settings = _settings(task, run_folder)
-        if settings.strategy in OF_PROCESSES and resolver is None:
+        jobs = rtf.distribute.jobs_of(settings.strategy, settings.num_workers)
+        if jobs and resolver is None:
             held.close()  # The lock is for the chief, which is started here.
-            _train_here(settings, run_folder)
+            _train_here(jobs, run_folder)
             return
         result = _trained(task, settings, run_folder)
     if result is not None:
@@ -116,34 +109,28 @@ def _trained(
     task: Task, settings: Settings, run_folder: RunFolder
 ) -> dict[str, Any] | None:
     try:
-        result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
-        rtf.distribute.leave_cluster()
-    except LOST as error:
-        resolver = cluster_resolver()
-        if settings.strategy not in OF_PROCESSES or resolver is None:
-            raise
-        job = "chief" if "chief" in resolver.cluster_spec().jobs else "worker"
-        me = f"{resolver.task_type}:{resolver.task_id}"
-        end_without(error, me, f"{job}:0", run_folder)
+        with rtf.distribute.naming_lost():
+            result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
+            rtf.distribute.leave_cluster()
+    except rtf.distribute.ClusterError as error:
+        sys.exit(f"{error}{run_folder.to_go_on()}")
     return result
 
 
-def _train_here(settings: Settings, run_folder: RunFolder) -> None:
+def _train_here(jobs: Mapping[str, int], run_folder: RunFolder) -> None:
     """Trains with processes of this machine, started anew after one was killed."""
     command = [sys.executable, *sys.orig_argv[1:], "--restartable"]
     command.append(f"--checkpoint_dir={run_folder.path}")
-    jobs = jobs_of(settings)
     print(
         f"{sum(jobs.values())} processes; their logs are in {run_folder.logs}.",
         flush=True,
     )
     for restart in range(_MAX_RESTARTS.value + 1):
         with writing(run_folder.logs):
-            failed = local_cluster.run(command, jobs, run_folder.logs)
+            failed = rtf.distribute.run_cluster(command, jobs, run_folder.logs)
         if failed is None:
             return
-        is_taken = failed.code == local_cluster.PORT_TAKEN
-        if (failed.code > 0 and not is_taken) or restart == _MAX_RESTARTS.value:
+        if not failed.may_start_again or restart == _MAX_RESTARTS.value:
             sys.exit(f"{failed}.{run_folder.to_go_on()}")
         print(f"{failed}. All start again, from the last checkpoint.", flush=True)
 
@@ -154,7 +141,7 @@ def _chosen_folder(task: Task) -> RunFolder:
         return existing_run()
     if _CHECKPOINT_DIR.value is not None:
         return RunFolder(pathlib.Path(_CHECKPOINT_DIR.value))
-    if cluster_resolver() is not None:
+    if rtf.distribute.cluster_resolver() is not None:
         sys.exit(
             "In a cluster, say where all processes find the run: --checkpoint_dir."
         )

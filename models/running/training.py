@@ -14,17 +14,16 @@ from models.running import settings as all_settings
 from models.running.best import BestEpoch
 from models.running.checkpoints import Checkpoints
 from models.running.curve import draw_curve
-from models.running.distribution import PARAMETER_SERVER, make_distribution
 from models.running.files import RunError, replaced, writing
 from models.running.fit_from import fit_from
 from models.running.order import Order
-from models.running.parameter_server import fit_asynchronously
 from models.running.position import Position
 from models.running.progress import Progress
 from models.running.record import DEV, Line, Record, read
 from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.task import Task
+from recursive_tf.distribute.parameter_server import fit_asynchronously
 
 # Several steps a call of Python, which would else take longer than small trees do.
 STEPS_PER_EXECUTION = 20
@@ -46,7 +45,9 @@ def train(
         The best epoch's line of the record, and where the files are; in the processes
         of a cluster that write nothing, None.
     """
-    distribution = make_distribution(settings, timeout_s)
+    distribution = rtf.distribute.make_distribution(
+        settings.strategy, settings.num_workers, timeout_s
+    )
     strategy = distribution.strategy
     keras.utils.set_random_seed(settings.seed)
     train_trees, dev_trees = (task.read(settings, split) for split in ("train", "dev"))
@@ -67,7 +68,7 @@ def train(
     if distribution.is_shared:
         rtf.distribute.enable_fit(model)
         share = functools.partial(rtf.distribute.shards, strategy=strategy)
-    elif settings.strategy == PARAMETER_SERVER:
+    elif settings.strategy == "parameter_server":
         fit = functools.partial(fit_asynchronously, model, strategy)
     every = settings.checkpoint_every
     last = Checkpoints(model, run.last, distribution, every, order.num_batches)

@@ -7,8 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.data import Forest
-from recursive_tf.distribute import add_at_once
+from recursive_tf.data.forest import Forest
+from recursive_tf.distribute.additions import add_at_once
 
 Logs = dict[str, float]
 
