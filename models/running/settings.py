@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from absl import flags
 
 import recursive_tf as rtf
-from models.running.files import RunError, damaged, replaced
+from recursive_tf.training import RunError, replaced
 
 EXECUTORS = ("auto", "batched", "dataflow")
 
@@ -149,9 +149,9 @@ def load(kind: type[Chosen], path: pathlib.Path) -> Chosen:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise damaged(path, error) from None
+        raise RunError.damaged(path, error) from None
     if not isinstance(found, dict):
-        raise damaged(path, "it has no settings")
+        raise RunError.damaged(path, "it has no settings")
     fields = {field.name: field for field in dataclasses.fields(kind)}
     others = found.keys() - fields.keys()
     needed = {n for n, f in fields.items() if f.default is dataclasses.MISSING}
@@ -162,7 +162,7 @@ def load(kind: type[Chosen], path: pathlib.Path) -> Chosen:
         )
     for name, value in found.items():
         if not _fits(value, fields[name]):
-            raise damaged(path, f"{name} is {value!r:.40}")
+            raise RunError.damaged(path, f"{name} is {value!r:.40}")
     return kind(**found)
 
 

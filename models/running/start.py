@@ -13,12 +13,10 @@ from absl import flags
 
 import recursive_tf as rtf
 from models.running import settings as all_settings
-from models.running.files import writing
-from models.running.lock import locked
-from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.task import Task
 from models.running.training import print_result, train
+from recursive_tf.training import Run, RunFolder, writing
 
 MAY_CHANGE = (
     "checkpoint_every",
@@ -60,19 +58,17 @@ def start(task: Task) -> None:
     resolver = rtf.distribute.cluster_resolver()
     run_folder = _chosen_folder(task)
     with contextlib.ExitStack() as held, _told_how_to_go_on(run_folder):
-        if rtf.distribute.leads(resolver):
-            if _CHECKPOINT_DIR.value is None or not run_folder.path.exists():
-                held.callback(_remove_if_empty, run_folder.path)
-            # In a cluster the last chief's lock may take the file system a while.
-            patience_s = 1.0 if resolver is None else _CLUSTER_TIMEOUT_S.value
-            held.enter_context(locked(run_folder.lock, patience_s))
+        if _CHECKPOINT_DIR.value is None:
+            held.callback(_remove_if_empty, run_folder.path)
+        patience_s = None if resolver is None else _CLUSTER_TIMEOUT_S.value
+        run = held.enter_context(Run(run_folder, patience_s))
         settings = _settings(task, run_folder)
         jobs = rtf.distribute.jobs_of(settings.strategy, settings.num_workers)
         if jobs and resolver is None:
             held.close()  # The lock is for the chief, which is started here.
             _train_here(jobs, run_folder)
             return
-        result = _trained(task, settings, run_folder)
+        result = _trained(task, settings, run)
     if result is not None:
         print_result(result)
 
@@ -87,7 +83,14 @@ def _told_how_to_go_on(run_folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        sys.exit(f"Stopped.{run_folder.to_go_on()}")
+        sys.exit(f"Stopped.{_to_go_on(run_folder)}")
+
+
+def _to_go_on(run_folder: RunFolder) -> str:
+    """Says how to go on with the run, if there is one."""
+    if not run_folder.settings.exists():
+        return ""
+    return f" To go on: --resume --checkpoint_dir={run_folder.path}"
 
 
 def _settings(task: Task, run_folder: RunFolder) -> Settings:
@@ -105,15 +108,13 @@ def _settings(task: Task, run_folder: RunFolder) -> Settings:
     return dataclasses.replace(defaults, **given)
 
 
-def _trained(
-    task: Task, settings: Settings, run_folder: RunFolder
-) -> dict[str, Any] | None:
+def _trained(task: Task, settings: Settings, run: Run) -> dict[str, Any] | None:
     try:
         with rtf.distribute.naming_lost():
-            result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
+            result = train(task, settings, run, _CLUSTER_TIMEOUT_S.value)
             rtf.distribute.leave_cluster()
     except rtf.distribute.ClusterError as error:
-        sys.exit(f"{error}{run_folder.to_go_on()}")
+        sys.exit(f"{error}{_to_go_on(run.folder)}")
     return result
 
 
@@ -131,7 +132,7 @@ def _train_here(jobs: Mapping[str, int], run_folder: RunFolder) -> None:
         if failed is None:
             return
         if not failed.may_start_again or restart == _MAX_RESTARTS.value:
-            sys.exit(f"{failed}.{run_folder.to_go_on()}")
+            sys.exit(f"{failed}.{_to_go_on(run_folder)}")
         print(f"{failed}. All start again, from the last checkpoint.", flush=True)
 
 

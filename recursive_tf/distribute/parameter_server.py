@@ -51,6 +51,7 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     def evaluate(batch: Forest) -> None:
         model.test_step(batch)
 
+    model.stop_training = False
     callbacks.on_train_begin()
     for epoch in range(initial_epoch, epochs):
         model.reset_metrics()
@@ -68,6 +69,8 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
             evaluate(batch)
         logs |= {f"val_{name}": value for name, value in _found(model).items()}
         callbacks.on_epoch_end(epoch, logs)
+        if model.stop_training:
+            break
     callbacks.on_train_end()
 
 

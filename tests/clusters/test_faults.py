@@ -16,11 +16,11 @@ import pytest
 from absl import flags
 
 from models.running import start as begin
-from models.running.checkpoints import positions_in
-from models.running.run_folder import RunFolder
 from recursive_tf.distribute import local_cluster
 from recursive_tf.distribute.local_cluster import free_ports, tf_config
 from recursive_tf.distribute.lost import tasks_in
+from recursive_tf.training import RunFolder
+from recursive_tf.training.checkpoints import positions_in
 from tests.helpers.programs import Program, addresses
 from tests.models.processes import processes_of, wait_for_step
 from tests.models.scripts import SMALL, start
@@ -54,7 +54,7 @@ def test_a_full_disk_at_the_chief_ends_all_and_keeps_the_checkpoints(tmp_path):
     resource.prlimit(chief, resource.RLIMIT_FSIZE, (3000, 3000))
     said = program.finish(SOON_S, code=1)
     assert "cannot be written: " in said
-    assert "Nothing that was there is lost. Make room, then go on by --resume." in said
+    assert "Nothing that was there is lost. Make room, then go on." in said
     assert "worker:0 ended with exit code 1; its log is" in said
     assert positions_in(RunFolder(tmp_path).last)
 
