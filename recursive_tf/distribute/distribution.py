@@ -63,6 +63,9 @@ def make_distribution(
 ) -> Distribution:
     """Returns a strategy by its name, and what this process does in it.
 
+    Call it before TensorFlow runs anything, e.g. before trees are read: devices and
+    servers cannot be made later.
+
     With `"multi_worker"` and `"parameter_server"`, this process is one of the cluster
     of `TF_CONFIG` or of Slurm (see `cluster_resolver`), and it waits for the others. If
     it loses another one of them later, it logs which one, and ends.
@@ -83,6 +86,7 @@ def make_distribution(
             one that holds variables.
         SystemExit: In a process that only serves others, when these have ended; and in
             one that `run_cluster` started, if its port was taken.
+        RuntimeError: If TensorFlow has used the devices already.
         ValueError: If there is no such strategy.
     """
     _check_name(strategy)
@@ -175,5 +179,11 @@ def _mirrored(replicas: int) -> tf.distribute.Strategy:
         return tf.distribute.MirroredStrategy([f"GPU:{i}" for i in range(replicas)])
     [cpu, *_] = tf.config.list_physical_devices("CPU")
     parts = [tf.config.LogicalDeviceConfiguration() for _ in range(replicas)]
-    tf.config.set_logical_device_configuration(cpu, parts)
+    try:
+        tf.config.set_logical_device_configuration(cpu, parts)
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"The strategy {MIRRORED} has to divide the CPU, and TensorFlow has used "
+            "it already. Call make_distribution before anything else."
+        ) from error
     return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(replicas)])
