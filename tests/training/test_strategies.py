@@ -41,6 +41,13 @@ def test_workers_that_were_killed_go_on_and_learn_as_one_does(alone, tmp_path):
     close(figures(folder), alone)
 
 
+def test_a_worker_of_a_parameter_server_learns_as_one_process_does(alone, tmp_path):
+    jobs = {"chief": 1, "worker": 1, "ps": 1}
+    arguments = [tmp_path / "run", "parameter_server"]
+    run_cluster(MODULE, jobs, arguments, tmp_path / "logs")
+    close(figures(tmp_path / "run"), alone)
+
+
 def test_a_killed_process_goes_on_to_the_same_bits(alone, tmp_path):
     folder = tmp_path / "run"
     arguments = [folder, "none"]
