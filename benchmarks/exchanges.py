@@ -26,8 +26,7 @@ from benchmarks.scaling.processes import run_workers, use_one_thread
 from benchmarks.scaling.worker import make_model
 from benchmarks.timing import seconds_of
 from benchmarks.treelstm_model import TREEBANK
-from models.running.distribution import cluster_resolver
-from models.running.local_cluster import Host
+from recursive_tf.distribute import Host
 
 WORKERS = 2
 ROWS = (200, 600, 1900)  # Of steps of about 10, 50 and 250 trees.
@@ -68,7 +67,7 @@ def gradients(dense: Sequence[tuple[int, ...]], rows: int) -> list[Any]:
 
 def measure(ways: Sequence[str], rows: Sequence[int], repeats: int) -> Seconds:
     """Returns the seconds of some ways in a process of a cluster, by number of rows."""
-    resolver = cluster_resolver()
+    resolver = rtf.distribute.cluster_resolver()
     rtf.distribute.wait_for_cluster(resolver)
     strategy = tf.distribute.MultiWorkerMirroredStrategy(resolver)
     dense = dense_shapes()
@@ -127,7 +126,7 @@ def main(arguments: Sequence[str]) -> None:
     chosen = parser.parse_args(arguments)
     if chosen.worker:
         found = measure(chosen.ways, chosen.rows, chosen.repeats)
-        if cluster_resolver().task_id == 0:
+        if rtf.distribute.cluster_resolver().task_id == 0:
             text = json.dumps(found)
             pathlib.Path(chosen.worker).write_text(text, encoding="utf-8")
         return

@@ -31,9 +31,9 @@ from models.dependency.generator import Generator
 from models.dependency.model import DependencyModel
 from models.dependency.settings import DependencySettings
 from models.running import settings as all_settings
-from models.running.run_folder import RunFolder
 from models.td_tree_lstm import GENERATED, TASK
 from recursive_tf.data import Forest
+from recursive_tf.training import RunFolder
 
 # Takes a batch of trees, or of their roots; returns how many words there were.
 Step = Callable[[Forest], int]
@@ -52,7 +52,7 @@ def load(folder: pathlib.Path, num_trees: int) -> Trained:
     settings = all_settings.load(DependencySettings, run.settings)
     settings = dataclasses.replace(settings, limit_trees=num_trees)
     trees = rtf.data.encode(TASK.read(settings, "train"), tokens=run.load_words())
-    return Trained(keras.models.load_model(run.best), trees)
+    return Trained(run.load_best(), trees)
 
 
 def train(epochs: int, num_trees: int) -> Trained:

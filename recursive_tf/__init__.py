@@ -13,7 +13,7 @@ import tensorflow as tf  # noqa: F401  (for the doctest)
 from recursive_tf import keras_gate  # noqa: F401  (before anything uses Keras)
 
 # isort: split
-from recursive_tf import data, distribute, layers, optimizers
+from recursive_tf import data, distribute, layers, optimizers, training
 from recursive_tf.python.batching.refusal import CannotBatchError, RuleError
 from recursive_tf.python.batching.vectorize.operand import Operand
 from recursive_tf.python.batching.vectorize.rules import register_vectorization
@@ -66,5 +66,6 @@ __all__ = [
     "simulate",
     "subgraph",
     "trace",
+    "training",
     "vertex",
 ]

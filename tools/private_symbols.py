@@ -22,7 +22,7 @@ LIST = ROOT / "tools/private_symbols.txt"
 # The one package that may use what is private in TensorFlow.
 TF_COMPAT = ROOT / "recursive_tf/python/tf_compat"
 # Those that know Keras.
-KERAS_FOLDERS = ("layers", "optimizers", "distribute")
+KERAS_FOLDERS = ("layers", "optimizers", "distribute", "training")
 
 # What is used of objects, by the module whose source has it: no import names it.
 OF_OBJECTS = {
@@ -74,7 +74,7 @@ KERAS_CODE = (
     "keras.src.layers.normalization.batch_normalization.BatchNormalization",
 )
 # Python's own, and what tf_compat hangs onto TensorFlow's graphs and ops.
-NOT_OF_THEM = {"_getframe", "_recursive_kept", "_recursive_origin"}
+NOT_OF_THEM = {"_exit", "_getframe", "_recursive_kept", "_recursive_origin"}
 
 
 def imported() -> set[str]:

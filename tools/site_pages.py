@@ -30,7 +30,7 @@ MOVED = {
     "CHANGELOG.md": "changelog.md",
     "docs/decisions": "decisions/index.md",
 }
-MODULES = ("", ".data", ".layers", ".distribute", ".optimizers")
+MODULES = ("", ".data", ".layers", ".distribute", ".optimizers", ".training")
 # What most readers look for comes first; the rest follows by name.
 FIRST = (
     "subgraph",

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
-from models.running.local_cluster import Host
+from recursive_tf.distribute import Host
 
 NETWORK = "10.213.77"
 # netem and htb would shape better, but are not in every kernel.

@@ -9,8 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 
 from benchmarks.scaling.jobs import Jobs, Steps, read_steps, write_jobs
-from models.running import local_cluster
-from models.running.local_cluster import Host
+from recursive_tf.distribute import Host, run_cluster
 
 ONE_THREAD = {"TF_NUM_INTEROP_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1"}
 
@@ -48,9 +47,7 @@ def run_workers(
     command: Sequence[str], workers: int, logs: pathlib.Path, hosts: Sequence[Host]
 ) -> None:
     """Runs a command as each of the workers of a cluster."""
-    failed = local_cluster.run(
-        command, {"worker": workers}, logs, hosts, is_shown=False
-    )
+    failed = run_cluster(command, {"worker": workers}, logs, hosts, is_shown=False)
     if failed is not None:
         log = failed.log.read_text(errors="replace")
         raise RuntimeError(f"{failed.task} failed. It said:\n{log}")

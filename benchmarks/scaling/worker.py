@@ -17,8 +17,6 @@ from benchmarks.scaling import trees as all_trees
 from benchmarks.scaling.jobs import Jobs, Steps, Training, read_jobs, write_steps
 from benchmarks.scaling.network import bytes_sent
 from benchmarks.treelstm_model import CLASSES, Size
-from models.running import distribution
-from models.running.distribution import Distribution
 from models.tree_lstm import TASK
 
 TIMEOUT_S = 60.0
@@ -50,10 +48,9 @@ class Worker:
     """A process that does jobs, alone or as TF_CONFIG says."""
 
     def __init__(self, jobs: Jobs) -> None:
-        is_alone = distribution.cluster_resolver() is None
-        kind = distribution.NONE if is_alone else distribution.MULTI_WORKER
-        settings = dataclasses.replace(TASK.given, strategy=kind)
-        self._here: Distribution = distribution.make_distribution(settings, TIMEOUT_S)
+        is_alone = rtf.distribute.cluster_resolver() is None
+        strategy = "none" if is_alone else "multi_worker"
+        self._here = rtf.distribute.make_distribution(strategy, timeout_s=TIMEOUT_S)
         self._size = Size(*jobs.size)
         self._forest = all_trees.load(jobs.data, jobs.limit, self._size)
         self._words = all_trees.num_words(self._forest)

@@ -18,11 +18,9 @@ from models.dependency.model import DependencyModel
 from models.dependency.settings import DependencySettings
 from models.dependency.trees import read_conllu, read_trees
 from models.running import settings as all_settings
-from models.running.files import RunError
-from models.running.order import Change
-from models.running.run_folder import RunFolder
-from models.running.task import Monitor, Vocabulary
+from models.running.task import Vocabulary
 from recursive_tf.data import Forest, ReadError
+from recursive_tf.training import Change, Monitor, RunError, RunFolder
 
 _GREEDY = flags.DEFINE_boolean(
     "greedy", False, "predict: choose what is likeliest, and do not draw."

@@ -5,35 +5,31 @@ from typing import Any
 import keras
 from tqdm import tqdm
 
-from models.running.position import Position
+from recursive_tf.training import Position
 
 
 class Progress(keras.callbacks.Callback):
     """Shows how training goes, and a line an epoch."""
 
-    def __init__(
-        self, trees: int, batch_size: int, epochs: int, first: Position
-    ) -> None:
+    def __init__(self, trees: int, batch_size: int) -> None:
         """Makes the bar.
 
         Args:
             trees: How many an epoch has.
             batch_size: Trees a step.
-            epochs: How many there are in all.
-            first: How far training is.
         """
         super().__init__()
         self._trees = trees
         self._batch_size = batch_size
-        self._first = first
-        self._epochs = epochs
+        self._first = Position()
         self._done = 0
         self._bar: Any = None
 
     def on_train_begin(self, logs: Any = None) -> None:
-        """Opens the bar."""
+        """Opens the bar, where training is."""
+        self._first = self.params["position"]
         self._bar = tqdm(
-            total=self._epochs * self._trees,
+            total=self.params["epochs"] * self._trees,
             initial=self._first.epochs * self._trees + self._trees_of_steps(),
             unit=" trees",
             unit_scale=True,

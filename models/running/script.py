@@ -6,21 +6,21 @@ import json
 import pathlib
 import sys
 from collections.abc import Sequence
+from logging import Formatter
 from typing import Any
 
 import keras
 from absl import app, flags, logging
 
 import recursive_tf as rtf
-from models.running import best
 from models.running import settings as all_settings
-from models.running.files import RunError, replaced, writing
-from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.splits import SPLITS
 from models.running.start import existing_run, settings_of, start
 from models.running.task import Task
-from models.running.training import EVALUATION_BATCH
+from recursive_tf.training import RunError, RunFolder, replaced, writing
+
+EVALUATION_BATCH = 256
 
 _MODE = flags.DEFINE_enum(
     "mode",
@@ -60,6 +60,7 @@ def main(task: Task, arguments: Sequence[str]) -> None:
         arguments: The command line without flags.
     """
     logging.set_verbosity(logging.WARNING)  # The screen is the progress bar's.
+    logging.get_absl_handler().setFormatter(Formatter())  # Without times and files.
     inputs = arguments[1:]
     if inputs and _MODE.value != "predict":
         raise app.UsageError(f"Unexpected arguments: {inputs}")
@@ -106,7 +107,7 @@ def _load(task: Task) -> tuple[Settings, keras.Model, Any, RunFolder]:
     given = all_settings.given_flags(type(task.given))
     settings = dataclasses.replace(settings_of(task, run_folder), **given)
     keras.utils.set_random_seed(settings.seed)
-    model = best.load(run_folder.best)
+    model = run_folder.load_best()
     return settings, model, run_folder.load_words(), run_folder
 
 

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from absl import flags
 
-from models.running.files import RunError, damaged, replaced
+import recursive_tf as rtf
+from recursive_tf.training import RunError, replaced
 
 EXECUTORS = ("auto", "batched", "dataflow")
-STRATEGIES = ("none", "mirrored", "multi_worker", "parameter_server")
 
 
 def setting(
@@ -80,7 +80,7 @@ class Settings:
         "multi_worker: processes. parameter_server: processes, each of which takes "
         "steps of its own. Processes are those of TF_CONFIG or of Slurm, or are "
         "started here.",
-        choices=STRATEGIES,
+        choices=rtf.distribute.STRATEGIES,
         default="none",
     )
     num_workers: int = setting(
@@ -149,9 +149,9 @@ def load(kind: type[Chosen], path: pathlib.Path) -> Chosen:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise damaged(path, error) from None
+        raise RunError.damaged(path, error) from None
     if not isinstance(found, dict):
-        raise damaged(path, "it has no settings")
+        raise RunError.damaged(path, "it has no settings")
     fields = {field.name: field for field in dataclasses.fields(kind)}
     others = found.keys() - fields.keys()
     needed = {n for n, f in fields.items() if f.default is dataclasses.MISSING}
@@ -162,7 +162,7 @@ def load(kind: type[Chosen], path: pathlib.Path) -> Chosen:
         )
     for name, value in found.items():
         if not _fits(value, fields[name]):
-            raise damaged(path, f"{name} is {value!r:.40}")
+            raise RunError.damaged(path, f"{name} is {value!r:.40}")
     return kind(**found)
 
 

@@ -6,27 +6,17 @@ import itertools
 import pathlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from absl import flags
 
 import recursive_tf as rtf
-from models.running import local_cluster
 from models.running import settings as all_settings
-from models.running.distribution import (
-    OF_PROCESSES,
-    cluster_resolver,
-    jobs_of,
-    leads,
-)
-from models.running.files import LOST, writing
-from models.running.lock import locked
-from models.running.lost import end_without
-from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from models.running.task import Task
 from models.running.training import print_result, train
+from recursive_tf.training import Run, RunFolder, writing
 
 MAY_CHANGE = (
     "checkpoint_every",
@@ -65,21 +55,20 @@ _CLUSTER_TIMEOUT_S = flags.DEFINE_float(
 
 def start(task: Task) -> None:
     """Trains a model, in a new run or in one that goes on."""
-    resolver = cluster_resolver()
+    resolver = rtf.distribute.cluster_resolver()
     run_folder = _chosen_folder(task)
     with contextlib.ExitStack() as held, _told_how_to_go_on(run_folder):
-        if leads(resolver):
-            if _CHECKPOINT_DIR.value is None or not run_folder.path.exists():
-                held.callback(_remove_if_empty, run_folder.path)
-            # In a cluster the last chief's lock may take the file system a while.
-            patience_s = 1.0 if resolver is None else _CLUSTER_TIMEOUT_S.value
-            held.enter_context(locked(run_folder.lock, patience_s))
+        if _CHECKPOINT_DIR.value is None:
+            held.callback(_remove_if_empty, run_folder.path)
+        patience_s = None if resolver is None else _CLUSTER_TIMEOUT_S.value
+        run = held.enter_context(Run(run_folder, patience_s))
         settings = _settings(task, run_folder)
-        if settings.strategy in OF_PROCESSES and resolver is None:
+        jobs = rtf.distribute.jobs_of(settings.strategy, settings.num_workers)
+        if jobs and resolver is None:
             held.close()  # The lock is for the chief, which is started here.
-            _train_here(settings, run_folder)
+            _train_here(jobs, run_folder)
             return
-        result = _trained(task, settings, run_folder)
+        result = _trained(task, settings, run)
     if result is not None:
         print_result(result)
 
@@ -94,7 +83,14 @@ def _told_how_to_go_on(run_folder: RunFolder) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        sys.exit(f"Stopped.{run_folder.to_go_on()}")
+        sys.exit(f"Stopped.{_to_go_on(run_folder)}")
+
+
+def _to_go_on(run_folder: RunFolder) -> str:
+    """Says how to go on with the run, if there is one."""
+    if not run_folder.settings.exists():
+        return ""
+    return f" To go on: --resume --checkpoint_dir={run_folder.path}"
 
 
 def _settings(task: Task, run_folder: RunFolder) -> Settings:
@@ -112,39 +108,31 @@ def _settings(task: Task, run_folder: RunFolder) -> Settings:
     return dataclasses.replace(defaults, **given)
 
 
-def _trained(
-    task: Task, settings: Settings, run_folder: RunFolder
-) -> dict[str, Any] | None:
+def _trained(task: Task, settings: Settings, run: Run) -> dict[str, Any] | None:
     try:
-        result = train(task, settings, run_folder, _CLUSTER_TIMEOUT_S.value)
-        rtf.distribute.leave_cluster()
-    except LOST as error:
-        resolver = cluster_resolver()
-        if settings.strategy not in OF_PROCESSES or resolver is None:
-            raise
-        job = "chief" if "chief" in resolver.cluster_spec().jobs else "worker"
-        me = f"{resolver.task_type}:{resolver.task_id}"
-        end_without(error, me, f"{job}:0", run_folder)
+        with rtf.distribute.naming_lost():
+            result = train(task, settings, run, _CLUSTER_TIMEOUT_S.value)
+            rtf.distribute.leave_cluster()
+    except rtf.distribute.ClusterError as error:
+        sys.exit(f"{error}{_to_go_on(run.folder)}")
     return result
 
 
-def _train_here(settings: Settings, run_folder: RunFolder) -> None:
+def _train_here(jobs: Mapping[str, int], run_folder: RunFolder) -> None:
     """Trains with processes of this machine, started anew after one was killed."""
     command = [sys.executable, *sys.orig_argv[1:], "--restartable"]
     command.append(f"--checkpoint_dir={run_folder.path}")
-    jobs = jobs_of(settings)
     print(
         f"{sum(jobs.values())} processes; their logs are in {run_folder.logs}.",
         flush=True,
     )
     for restart in range(_MAX_RESTARTS.value + 1):
         with writing(run_folder.logs):
-            failed = local_cluster.run(command, jobs, run_folder.logs)
+            failed = rtf.distribute.run_cluster(command, jobs, run_folder.logs)
         if failed is None:
             return
-        is_taken = failed.code == local_cluster.PORT_TAKEN
-        if (failed.code > 0 and not is_taken) or restart == _MAX_RESTARTS.value:
-            sys.exit(f"{failed}.{run_folder.to_go_on()}")
+        if not failed.may_start_again or restart == _MAX_RESTARTS.value:
+            sys.exit(f"{failed}.{_to_go_on(run_folder)}")
         print(f"{failed}. All start again, from the last checkpoint.", flush=True)
 
 
@@ -154,7 +142,7 @@ def _chosen_folder(task: Task) -> RunFolder:
         return existing_run()
     if _CHECKPOINT_DIR.value is not None:
         return RunFolder(pathlib.Path(_CHECKPOINT_DIR.value))
-    if cluster_resolver() is not None:
+    if rtf.distribute.cluster_resolver() is not None:
         sys.exit(
             "In a cluster, say where all processes find the run: --checkpoint_dir."
         )

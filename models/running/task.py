@@ -1,30 +1,15 @@
 """What a script says of its model; the rest is the same for all."""
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import keras
 
-from models.running.order import Change
-from models.running.run_folder import RunFolder
 from models.running.settings import Settings
 from recursive_tf.data import Forest
+from recursive_tf.training import Change, Monitor, RunFolder
 
 Vocabulary = keras.layers.StringLookup
-
-
-@dataclasses.dataclass(frozen=True)
-class Monitor:
-    """What decides which epoch is the best.
-
-    Attributes:
-        name: A metric of the model, on the development split.
-        mode: "max" or "min".
-    """
-
-    name: str
-    mode: str
 
 
 class Task(Protocol):

@@ -1,38 +1,25 @@
 """Trains a task's model, from the start or from where it was stopped."""
 
 import contextlib
-import functools
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 import recursive_tf as rtf
 from models.running import settings as all_settings
-from models.running.best import BestEpoch
-from models.running.checkpoints import Checkpoints
-from models.running.curve import draw_curve
-from models.running.distribution import PARAMETER_SERVER, make_distribution
-from models.running.files import RunError, replaced, writing
-from models.running.fit_from import fit_from
-from models.running.order import Order
-from models.running.parameter_server import fit_asynchronously
-from models.running.position import Position
 from models.running.progress import Progress
-from models.running.record import DEV, Line, Record, read
-from models.running.run_folder import RunFolder
 from models.running.settings import Settings
-from models.running.task import Task
+from models.running.task import Task, Vocabulary
+from recursive_tf.training import Run, RunFolder
 
 # Several steps a call of Python, which would else take longer than small trees do.
 STEPS_PER_EXECUTION = 20
-EVALUATION_BATCH = 256
 
 
 def train(
-    task: Task, settings: Settings, run: RunFolder, timeout_s: float = 60.0
+    task: Task, settings: Settings, run: Run, timeout_s: float = 60.0
 ) -> dict[str, Any] | None:
     """Trains for all epochs that are not done yet.
 
@@ -46,8 +33,9 @@ def train(
         The best epoch's line of the record, and where the files are; in the processes
         of a cluster that write nothing, None.
     """
-    distribution = make_distribution(settings, timeout_s)
-    strategy = distribution.strategy
+    distribution = rtf.distribute.make_distribution(
+        settings.strategy, settings.num_workers, timeout_s
+    )
     keras.utils.set_random_seed(settings.seed)
     train_trees, dev_trees = (task.read(settings, split) for split in ("train", "dev"))
     known = task.known(settings, train_trees)
@@ -56,121 +44,71 @@ def train(
         rtf.data.encode(trees, tokens=words)
         for trees in (train_trees, dev_trees, known)
     )
-    with strategy.scope():
+    with distribution.strategy.scope():
         model = task.build(settings, known, words)
     task.check(model, dev_trees, "dev")
     model.steps_per_execution = min(STEPS_PER_EXECUTION, settings.checkpoint_every)
-    change = task.change(settings, train_trees, words)
-    order = Order(train_trees, settings.batch_size, settings.seed, change)
-    fit: Callable[..., Any] = model.fit
-    share: Callable[..., Any] = _as_they_are
-    if distribution.is_shared:
-        rtf.distribute.enable_fit(model)
-        share = functools.partial(rtf.distribute.shards, strategy=strategy)
-    elif settings.strategy == PARAMETER_SERVER:
-        fit = functools.partial(fit_asynchronously, model, strategy)
-    every = settings.checkpoint_every
-    last = Checkpoints(model, run.last, distribution, every, order.num_batches)
-    callbacks: list[keras.callbacks.Callback] = [order, last]
-    chief = None
-    if distribution.is_chief:
-        chief = _Chief(task, settings, run, model, len(train_trees), last)
-        chief.save(settings, words)
-        callbacks = [order, *chief.callbacks]
-    try:
-        fit_from(
-            last.position or Position(),
-            fit,
-            lambda skip: share(order.batches(skip)),
+    with contextlib.ExitStack() as shown:
+        callbacks: list[keras.callbacks.Callback] = []
+        if distribution.is_chief:
+            _save(settings, words, run.folder)
+            progress = shown.enter_context(
+                _shown(Progress(len(train_trees), settings.batch_size))
+            )
+            callbacks = [
+                progress,
+                keras.callbacks.TensorBoard(run.folder.tensorboard, write_graph=False),
+            ]
+        best = run.fit(
             model,
-            validation_data=share(rtf.data.batches(dev_trees, EVALUATION_BATCH)),
+            train_trees,
+            dev_trees,
             epochs=settings.epochs,
+            batch_size=settings.batch_size,
+            seed=settings.seed,
+            change=task.change(settings, train_trees, words),
+            best_by=task.monitor(settings, model),
+            checkpoint_every=settings.checkpoint_every,
+            distribution=distribution,
             callbacks=callbacks,
+            verbose=0,
         )
-    except BaseException:
-        if chief is not None:
-            with contextlib.suppress(RunError):  # The one before is what matters.
-                chief.end()
-        raise
-    if chief is None:
-        return None
-    chief.end()
-    return chief.result()
+    return None if best is None else _result(best, run.folder)
 
 
-def _as_they_are(batches: tf.data.Dataset) -> tf.data.Dataset:
-    return batches
+@contextlib.contextmanager
+def _shown(progress: Progress) -> Iterator[Progress]:
+    """A progress bar, whose line ends also where training does not."""
+    try:
+        yield progress
+    finally:
+        progress.close()
 
 
-class _Chief:
-    """What the process does that writes the files of a run."""
-
-    def __init__(
-        self,
-        task: Task,
-        settings: Settings,
-        run: RunFolder,
-        model: keras.Model,
-        trees: int,
-        last: Checkpoints,
-    ) -> None:
-        if last.position is None and len(read(run.metrics)) > 1:
-            raise RunError(
-                f"{run.last} has no checkpoint any more, and {run.metrics} has epochs. "
-                "Put back a copy of it, or begin another run: choose another "
-                "--checkpoint_dir."
-            )
-        first = last.position or Position()
-        self._run = run
-        self._record = Record(run.metrics, trees, first.epochs, last.seconds)
-        self._best = BestEpoch(run.best, self._record, task.monitor(settings, model))
-        self._progress = Progress(trees, settings.batch_size, settings.epochs, first)
-        self.callbacks = [
-            self._progress,
-            self._record,
-            keras.callbacks.TensorBoard(run.tensorboard, write_graph=False),
-            self._best,
-            last,  # The last of all: it says that all else is there.
-        ]
-
-    def save(self, settings: Settings, words: Any) -> None:
-        """Writes what there is before the first epoch."""
-        with writing(self._run.path):
-            self._run.path.mkdir(parents=True, exist_ok=True)
-        all_settings.save(settings, self._run.settings)
-        self._run.save_words(words)
-
-    def end(self) -> None:
-        """Draws the picture, also of training that ends early."""
-        self._progress.close()
-        if self._record.epochs:
-            with replaced(self._run.curve) as new:
-                draw_curve(self._record.epochs, new)
-
-    def result(self) -> dict[str, Any]:
-        """Returns what is printed in the end."""
-        if self._best.line is None:
-            raise RunError(
-                f"All epochs are done, but {self._run.metrics} or {self._run.best} "
-                "was lost: let one more follow by --epochs."
-            )
-        return _result(self._record.epochs, self._best.line, self._run)
+def _save(settings: Settings, words: Vocabulary, folder: RunFolder) -> None:
+    """Writes what there is before the first epoch."""
+    with rtf.training.writing(folder.path):
+        folder.path.mkdir(parents=True, exist_ok=True)
+    all_settings.save(settings, folder.settings)
+    folder.save_words(words)
 
 
-def _result(epochs: list[Line], best: Line, run: RunFolder) -> dict[str, Any]:
+def _result(best: dict[str, float], folder: RunFolder) -> dict[str, Any]:
+    """Returns what is printed in the end."""
+    epochs = folder.epochs()
     # The first epoch's time is also that of tracing.
     timed = epochs[1:] or epochs
     trees = sum(epoch["trees_per_s"] * epoch["seconds"] for epoch in timed)
     seconds = sum(epoch["seconds"] for epoch in timed)
-    dev = {name: round(v, 4) for name, v in best.items() if name.startswith(DEV)}
+    dev = {name: round(v, 4) for name, v in best.items() if name.startswith("dev_")}
     return (
         {"epoch": best["epoch"]}
         | dev
         | {
             "trees_per_s": round(trees / seconds, 1),
             "seconds": round(sum(epoch["seconds"] for epoch in epochs), 1),
-            "picture": str(run.curve),
-            "checkpoint": str(run.best),
+            "picture": str(folder.curve),
+            "checkpoint": str(folder.best),
         }
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from models.running.order import Change
 from recursive_tf.data import Forest
+from recursive_tf.training import Change
 
 UNKNOWN = 1  # As `rtf.data.vocabulary` numbers words.
 

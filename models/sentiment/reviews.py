@@ -11,10 +11,9 @@ import re
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.running import best
-from models.running.run_folder import RunFolder
 from models.sentiment.labels import NO_LABEL, without_neutral
 from recursive_tf.data import Forest, ReadError, split_words
+from recursive_tf.training import RunFolder
 
 BATCH = 64
 _TAG = re.compile(r"<[^>]*>")
@@ -98,7 +97,7 @@ def label_nodes(forest: Forest, labeler: pathlib.Path) -> Forest:
     run = RunFolder(labeler)
     if not run.best.exists():
         raise ReadError(run.best, 0, 0, "there is no model to label nodes with.")
-    model = best.load(run.best)
+    model = run.load_best()
     encoded = rtf.data.encode(forest, tokens=run.load_words())
     logits = model.predict(rtf.data.batches(encoded, BATCH), verbose=0)
     labels = tf.argmax(logits, -1, tf.int32)

@@ -9,10 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.running.files import RunError
-from models.running.order import Change
-from models.running.run_folder import RunFolder
-from models.running.task import Monitor, Vocabulary
+from models.running.task import Vocabulary
 from models.sentiment import inputs as typed
 from models.sentiment.classifier import BINARY, NodeClassifier
 from models.sentiment.iterative import IterativeEncoder
@@ -20,6 +17,7 @@ from models.sentiment.rare_words import hide_rare_words
 from models.sentiment.settings import SentimentSettings
 from models.sentiment.trees import read_trees
 from recursive_tf.data import Forest
+from recursive_tf.training import Change, Monitor, RunError, RunFolder
 
 
 @dataclasses.dataclass(frozen=True)

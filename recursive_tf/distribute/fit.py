@@ -81,23 +81,36 @@ def _add_up_slices(optimizer: keras.Optimizer) -> None:
 def _build(model: keras.Model, iterator: Any = None, data_batch: Any = None) -> None:
     """Makes what `compile` left for the first batch, by a replica's part of it."""
     del data_batch
-    strategy = model.distribute_strategy
-    if not model.optimizer.built:
-        with strategy.scope():
-            model.optimizer.build(model.trainable_variables)
-    waiting = [model._compile_metrics, model._compile_loss]
-    waiting = [part for part in waiting if part is not None and not part.built]
-    if waiting and iterator is not None:
+    spec = None
+    if iterator is not None:
         # Of what it is, and not of a batch: that would begin a pass, and a dataset that
         # is shuffled has another order in the next.
         dataset = iterator.data_adapter.get_tf_dataset()
         spec = tf_compat.spec_of_one_replica(dataset.element_spec)
-        x, y, _ = keras.utils.unpack_x_y_sample_weight(spec)
-        with strategy.scope():
-            y, y_pred = tf.nest.map_structure(_symbolic, (y, _outputs(model, x)))
+    make_variables(model, spec)
+    model._post_build()
+
+
+def make_variables(model: keras.Model, spec: Any) -> None:
+    """Makes all variables that Keras's `fit` makes of its first batch.
+
+    Args:
+        model: Compiled.
+        spec: Of what a replica gets in a step; None if that is not known, which makes
+            no variables of metrics and losses.
+    """
+    waiting = [model._compile_metrics, model._compile_loss]
+    waiting = [part for part in waiting if part is not None and not part.built]
+    is_built = all(layer.built for layer in model._flatten_layers())
+    with model.distribute_strategy.scope():
+        if spec is not None and (waiting or not is_built):
+            x, y, _ = keras.utils.unpack_x_y_sample_weight(spec)
+            outputs = _outputs(model, x)
+            y, y_pred = tf.nest.map_structure(_symbolic, (y, outputs))
             for part in waiting:
                 part.build(y, y_pred)
-    model._post_build()
+        if not model.optimizer.built:
+            model.optimizer.build(model.trainable_variables)
 
 
 def _outputs(model: keras.Model, spec: Any) -> Any:

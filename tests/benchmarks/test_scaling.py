@@ -19,8 +19,7 @@ from benchmarks.scaling.jobs import (
     write_steps,
 )
 from benchmarks.scaling.measuring import Measured, as_json, from_json
-from models.running import local_cluster
-from models.running.local_cluster import Host
+from recursive_tf.distribute import Host, run_cluster
 from tests.helpers.programs import Program
 
 
@@ -55,7 +54,7 @@ def test_tasks_run_where_their_hosts_are(tmp_path):
     say = "import os; print(os.environ['PLACE'], os.environ['TF_CONFIG'])"
     hosts = [Host(f"10.0.0.{i}", ("env", f"PLACE=host{i}")) for i in (1, 2)]
     command = [sys.executable, "-c", say]
-    assert local_cluster.run(command, {"worker": 2}, tmp_path, hosts) is None
+    assert run_cluster(command, {"worker": 2}, tmp_path, hosts) is None
     first, second = ((tmp_path / f"worker-{i}.log").read_text() for i in (0, 1))
     assert first.startswith("host1 ")
     assert second.startswith("host2 ")
@@ -66,9 +65,7 @@ def test_tasks_run_where_their_hosts_are(tmp_path):
 
 def test_what_the_first_task_says_need_not_be_shown(tmp_path, capfdbinary):
     command = [sys.executable, "-c", "print('hello')"]
-    assert (
-        local_cluster.run(command, {"a": 1}, tmp_path / "logs", is_shown=False) is None
-    )
+    assert run_cluster(command, {"a": 1}, tmp_path / "logs", is_shown=False) is None
     assert capfdbinary.readouterr().out == b""
     assert (tmp_path / "logs" / "a-0.log").read_text() == "hello\n"
 

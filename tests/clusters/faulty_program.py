@@ -8,18 +8,12 @@ import signal
 import socket
 import sys
 
-import recursive_tf as rtf
-from models.running import distribution
-from models.running.settings import Settings
-
-SETTINGS = Settings(
-    epochs=1, batch_size=1, learning_rate=1.0, hidden=1, strategy="multi_worker"
-)
+from recursive_tf.distribute import distribution
 
 
 def main(fault, timeout_s):
     resolver = distribution.cluster_resolver()
-    wait = rtf.distribute.wait_for_cluster
+    wait = distribution.wait_for_cluster
 
     def wait_and_fail(*arguments):
         wait(*arguments)
@@ -30,9 +24,9 @@ def main(fault, timeout_s):
             kept.append(socket.create_server(("", int(address.rpartition(":")[2]))))
 
     kept = []
-    rtf.distribute.wait_for_cluster = wait_and_fail
+    distribution.wait_for_cluster = wait_and_fail
     try:
-        distribution.make_distribution(SETTINGS, timeout_s)
+        distribution.make_distribution("multi_worker", timeout_s=timeout_s)
     except Exception as error:
         sys.exit(f"{type(error).__name__}: {error}")
 

@@ -15,13 +15,12 @@ import time
 import pytest
 from absl import flags
 
-from models.running import local_cluster
 from models.running import start as begin
-from models.running.checkpoints import positions_in
-from models.running.local_cluster import free_ports, tf_config
-from models.running.lost import tasks_in
-from models.running.run_folder import RunFolder
-from tests.clusters.faulty_program import SETTINGS
+from recursive_tf.distribute import local_cluster
+from recursive_tf.distribute.local_cluster import free_ports, tf_config
+from recursive_tf.distribute.lost import tasks_in
+from recursive_tf.training import RunFolder
+from recursive_tf.training.checkpoints import positions_in
 from tests.helpers.programs import Program, addresses
 from tests.models.processes import processes_of, wait_for_step
 from tests.models.scripts import SMALL, start
@@ -55,7 +54,7 @@ def test_a_full_disk_at_the_chief_ends_all_and_keeps_the_checkpoints(tmp_path):
     resource.prlimit(chief, resource.RLIMIT_FSIZE, (3000, 3000))
     said = program.finish(SOON_S, code=1)
     assert "cannot be written: " in said
-    assert "Nothing that was there is lost. Make room, then go on by --resume." in said
+    assert "Nothing that was there is lost. Make room, then go on." in said
     assert "worker:0 ended with exit code 1; its log is" in said
     assert positions_in(RunFolder(tmp_path).last)
 
@@ -104,7 +103,7 @@ def test_a_port_that_is_taken_before_it_is_bound_is_chosen_anew(
     monkeypatch.setattr(sys, "orig_argv", command)
     flags.FLAGS(["script"])
     with socket.create_server(("", first[1])):
-        begin._train_here(SETTINGS, RunFolder(tmp_path))
+        begin._train_here({"worker": 2}, RunFolder(tmp_path))
     assert "worker:1 ended with exit code 75" in capsys.readouterr().out
     assert f"worker:1 cannot listen on port {first[1]}" in logs_of(tmp_path)
 

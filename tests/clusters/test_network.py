@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from models.running.checkpoints import positions_in
-from models.running.local_cluster import tf_config
+from recursive_tf.distribute.local_cluster import tf_config
+from recursive_tf.training.checkpoints import positions_in
 from tests.clusters import machines
 from tests.clusters.machines import Machines, wait_for
 from tests.models.scripts import SMALL

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from models import tree_lstm
-from models.running.checkpoints import positions_in
+from recursive_tf.training.checkpoints import positions_in
 from tests.clusters import slurm as slurm_module
 from tests.clusters.machines import wait_for
 from tests.clusters.slurm import Slurm

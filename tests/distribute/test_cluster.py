@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.running.local_cluster import free_ports
 from recursive_tf.distribute import cluster
+from recursive_tf.distribute.local_cluster import free_ports
 
 SOON_S = 10.0
 

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from models.running.local_cluster import tf_config
+from recursive_tf.distribute.local_cluster import tf_config
 from tests.distribute import preempted_program
 from tests.distribute.trainings import BATCH, batches_of, classifier, few_words
 from tests.helpers.programs import Program, addresses

@@ -16,6 +16,7 @@ PYTHON = {
     "MalformedError",
     "NotImplementedError",
     "ReadError",
+    "RunError",
     "RuntimeError",
     "SubGraphError",
     "TypeError",

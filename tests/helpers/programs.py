@@ -11,7 +11,7 @@ import sys
 import textwrap
 from multiprocessing import connection
 
-from models.running.local_cluster import HOST, free_ports, tf_config
+from recursive_tf.distribute.local_cluster import HOST, free_ports, tf_config
 
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["recursive_tf", "models.tree_lstm"])

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from models.running.checkpoints import positions_in
-from models.running.run_folder import RunFolder
+from recursive_tf.training import RunFolder
+from recursive_tf.training.checkpoints import positions_in
 
 
 def task_of(pid):

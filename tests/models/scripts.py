@@ -5,8 +5,8 @@ import json
 from absl import flags
 from absl.testing import flagsaver
 
-from models.running import record, script, settings
-from models.running.run_folder import RunFolder
+from models.running import script, settings
+from recursive_tf.training import RunFolder, record
 from tests.helpers.programs import Program
 
 # The smallest run there is.

@@ -8,7 +8,7 @@ from absl import flags
 
 from models import td_tree_lstm, tree_lstm
 from models.running import settings
-from models.running.run_folder import RunFolder
+from recursive_tf.training import RunFolder
 from tests.models.scripts import SMALL, figures, one_line, result_of, run, train
 
 pytestmark = pytest.mark.slow

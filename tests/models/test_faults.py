@@ -10,9 +10,8 @@ import pytest
 import tensorflow as tf
 
 from models import td_tree_lstm, tree_lstm
-from models.running import files, record
-from models.running.checkpoints import positions_in
-from models.running.run_folder import RunFolder
+from recursive_tf.training import RunFolder, files, record
+from recursive_tf.training.checkpoints import positions_in
 from tests.models.scripts import (
     SMALL,
     figures,
@@ -105,13 +104,13 @@ def test_the_run_of_another_model_is_named(run_folder):
         run(td_tree_lstm.TASK, mode="evaluate", checkpoint_dir=str(run_folder.path))
 
 
-def test_a_record_whose_last_line_is_cut_goes_on(run_folder, undisturbed, capsys):
+def test_a_record_whose_last_line_is_cut_goes_on(run_folder, undisturbed, caplog):
     text = run_folder.metrics.read_text()
     run_folder.metrics.write_text(text[:-30])
     resume(run_folder)
     expected = figures(undisturbed.path)
     assert figures(run_folder.path) == [expected[0], expected[2]]
-    assert "metrics.jsonl has whole lines of 1 of 2 epochs" in capsys.readouterr().err
+    assert "metrics.jsonl has whole lines of 1 of 2 epochs" in caplog.text
 
 
 def test_a_damaged_record_goes_on(run_folder, undisturbed):
@@ -123,13 +122,12 @@ def test_a_damaged_record_goes_on(run_folder, undisturbed):
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("part", ["index", "data-00000-of-00001"])
 def test_a_damaged_checkpoint_is_passed_over(
-    run_folder, undisturbed, capsys, damage, part
+    run_folder, undisturbed, caplog, damage, part
 ):
     damage(run_folder.last / f"ckpt-2.{part}")
     resume(run_folder)
     assert figures(run_folder.path) == figures(undisturbed.path)
-    said = capsys.readouterr().err
-    assert re.search(r"ckpt-2 is damaged: .* goes on from epoch 1\.", said)
+    assert re.search(r"ckpt-2 is damaged: .* goes on from epoch 1\.", caplog.text)
 
 
 def test_checkpoints_that_are_all_damaged_are_named(run_folder):
@@ -160,12 +158,11 @@ def test_a_damaged_model_is_named(run_folder, damage):
     assert "best.keras is damaged: it is cut" in one_line(error)
 
 
-def test_a_damaged_model_is_written_again(run_folder, capsys):
+def test_a_damaged_model_is_written_again(run_folder, capsys, caplog):
     cut(run_folder.best)
     resume(run_folder)
-    captured = capsys.readouterr()
-    assert "best.keras is not there or damaged: the best one of the" in captured.err
-    assert '"epoch": 3' in captured.out
+    assert "best.keras is not there or damaged: the best one of the" in caplog.text
+    assert '"epoch": 3' in capsys.readouterr().out
     run(tree_lstm.TASK, mode="evaluate", checkpoint_dir=str(run_folder.path))
     assert result_of(capsys)["trees"] == SMALL["limit_trees"]
 

@@ -8,10 +8,9 @@ import pytest
 
 import recursive_tf as rtf
 from models import td_tree_lstm, tree_lstm
-from models.running import record
-from models.running.order import Order
-from models.running.run_folder import RunFolder
 from models.sentiment.rare_words import UNKNOWN, hide_rare_words
+from recursive_tf.training import RunFolder, record
+from recursive_tf.training.order import Order
 from tests.models.scripts import SMALL, figures, train
 
 SHARE = 0.25

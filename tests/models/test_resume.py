@@ -6,9 +6,8 @@ import time
 import pytest
 
 from models import tree_lstm
-from models.running import record
-from models.running.checkpoints import positions_in
-from models.running.run_folder import RunFolder
+from recursive_tf.training import RunFolder, record
+from recursive_tf.training.checkpoints import positions_in
 from tests.models.scripts import SMALL, figures, start, train
 
 pytestmark = pytest.mark.slow
@@ -112,13 +111,13 @@ def test_training_goes_on_from_a_step(long_undisturbed, tmp_path, interrupted, e
 
 
 def test_a_damaged_checkpoint_of_a_step_is_passed_over(
-    long_undisturbed, tmp_path, interrupted, capsys
+    long_undisturbed, tmp_path, interrupted, caplog
 ):
     interrupted(1, 28, tmp_path, **LONG)
     folder = RunFolder(tmp_path)
     (folder.last / "ckpt-1-21.index").write_bytes(b"")
     train(tree_lstm.TASK, tmp_path, **LONG, resume=True)
-    assert "goes on from step 14 of epoch 2." in capsys.readouterr().err
+    assert "goes on from step 14 of epoch 2." in caplog.text
     assert figures(tmp_path) == long_undisturbed
 
 

@@ -10,8 +10,8 @@ from absl import flags
 
 import recursive_tf as rtf
 from models import rntn, tree_lstm, tree_rnn
-from models.running import record, script, settings
-from models.running.run_folder import RunFolder
+from models.running import script, settings
+from recursive_tf.training import RunFolder, record
 from tests.models.scripts import SMALL, result_of, run, train
 
 pytestmark = pytest.mark.slow

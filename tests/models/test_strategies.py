@@ -8,9 +8,8 @@ import pytest
 import tensorflow as tf
 
 from models import tree_lstm
-from models.running import record
-from models.running.local_cluster import tf_config
-from models.running.run_folder import RunFolder
+from recursive_tf.distribute.local_cluster import tf_config
+from recursive_tf.training import RunFolder, record
 from tests.helpers.programs import addresses
 from tests.models.processes import close, kill, wait_for, wait_for_step
 from tests.models.scripts import SMALL, figures, run, start, train

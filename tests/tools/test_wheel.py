@@ -1,22 +1,18 @@
 """A wheel runs where there is no compiler; a source archive has all to build from."""
 
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tarfile
 import textwrap
 import zipfile
 
 import pytest
-import tensorflow as tf
 
 import repair_wheel
 from recursive_tf.ops.gate import LIBRARY_NAME
 from repair_wheel import EXCLUDED, RepairError
-
-ROOT = pathlib.Path(__file__).parents[2]
+from tests.helpers.wheels import ROOT, Installed, built_wheel, run
 
 # A Fibonacci number by recursion, with its derivative, in both executors.
 PROGRAM = """
@@ -45,31 +41,13 @@ PROGRAM = """
 """
 
 
-def run(*command: object, **options) -> str:
-    """Returns what a command prints; fails with what it says if it fails."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-        **options,
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> pathlib.Path:
     """A manylinux wheel, as `make wheel` makes it."""
     if repair_wheel.missing():
         pytest.skip(f"needs {' and '.join(repair_wheel.missing())}")
     folder = tmp_path_factory.mktemp("wheel")
-    command = "setup.py -q build --build-base {0}/build bdist_wheel --dist-dir {0}"
-    command += " --bdist-dir {0}/wheel egg_info --egg-base {0}"
-    run(sys.executable, *command.format(folder).split(), cwd=ROOT)
-    (built,) = folder.glob("*.whl")
-    return repair_wheel.repair(built, folder / "repaired")
+    return repair_wheel.repair(built_wheel(folder), folder / "repaired")
 
 
 @pytest.mark.slow
@@ -94,20 +72,19 @@ def test_a_wheel_holds_no_library_of_another_project(wheel, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_wheel_holds_the_library_and_no_scripts(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    modules = run("git", "ls-files", "recursive_tf/*.py", cwd=ROOT).split()
+    assert "recursive_tf/training/run.py" in modules
+    assert [path for path in modules if path not in names] == []
+    assert {name.partition("/")[0] for name in names} == {"recursive_tf"}
+
+
+@pytest.mark.slow
 def test_a_wheel_runs_in_an_environment_without_a_compiler(wheel, tmp_path):
-    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
-    python = tmp_path / "venv/bin/python"
-    # TensorFlow and what it needs, without what is installed editable beside them.
-    (packages,) = (tmp_path / "venv/lib").glob("python*/site-packages")
-    installed = pathlib.Path(tf.__file__).parents[1]
-    (packages / "tensorflow.pth").write_text(f"{installed}\n")
-    options = ("--no-deps", "--no-index", "--ignore-installed", "--quiet")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", *options)
-    run(*pip, wheel)
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-    clean["PATH"] = str(python.parent)
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM))
-    printed = run(python, "program.py", cwd=tmp_path, env=clean)
+    printed = Installed(wheel, tmp_path).run("program.py", tmp_path)
     assert printed.splitlines() == ["dataflow 32.0 80.0", "batched 32.0 80.0"]
 
 

@@ -7,8 +7,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from models import td_tree_lstm
 from models.dependency.grammar import generate_sentences
-from models.running import record
-from models.running.run_folder import RunFolder
+from recursive_tf.training import RunFolder, record
 from tests.models.dependency.conllu import to_conllu
 from tests.models.scripts import figures, result_of, run
 

@@ -1,19 +1,42 @@
 """The model of the best epoch: `best.keras`."""
 
+import dataclasses
 import math
 import pathlib
 import zipfile
-from typing import Any
+from typing import Any, Literal
 
 import keras
 
-from models.running.files import damaged, note, replaced
-from models.running.record import DEV, Line, Record
-from models.running.task import Monitor
+from recursive_tf.training.files import LOG, RunError, replaced
+from recursive_tf.training.record import DEV, Line, Record
+
+MODES = ("max", "min")
+
+
+@dataclasses.dataclass(frozen=True)
+class Monitor:
+    """What decides which epoch is the best.
+
+    Attributes:
+        name: A metric of the model, on the development split, e.g. "accuracy".
+        mode: "max" or "min".
+    """
+
+    name: str
+    mode: Literal["max", "min"]
+
+    def __post_init__(self) -> None:
+        """Checks the mode."""
+        if self.mode not in MODES:
+            raise ValueError(f"mode={self.mode!r}: choose one of {MODES}.")
 
 
 class BestEpoch(keras.callbacks.Callback):
     """Saves the model after each epoch that is better than all before.
+
+    Keras's `ModelCheckpoint` does not know which model is there when training goes on,
+    and a kill while it writes leaves half a file.
 
     An epoch whose figure is no number is worse than all others; the first one is saved
     whatever it is.
@@ -42,14 +65,26 @@ class BestEpoch(keras.callbacks.Callback):
             for line in record.epochs:
                 self._take(line)
         else:
-            note(
-                f"{path} is not there or damaged: the best one of the epochs to come "
-                "is kept there."
+            LOG.warning(
+                "%s is not there or damaged: the best one of the epochs to come is "
+                "kept there.",
+                path,
             )
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Saves the model if it is better."""
-        if self._take(self._record.epochs[-1]):
+        """Saves the model if it is better.
+
+        Raises:
+            ValueError: If the model has no such metric.
+        """
+        line = self._record.epochs[-1]
+        if self._name not in line:
+            there = [n.removeprefix(DEV) for n in line if n.startswith(DEV)]
+            raise ValueError(
+                f"The model has no metric {self._name.removeprefix(DEV)}, which is to "
+                f"decide which epoch is the best. It has {', '.join(there)}."
+            )
+        if self._take(line):
             with replaced(self._path) as new:
                 self.model.save(new)
 
@@ -80,6 +115,6 @@ def load(path: pathlib.Path) -> keras.Model:
         RunError: If the file is damaged.
     """
     if not is_whole(path):
-        cure = "let --resume with more --epochs write another"
-        raise damaged(path, "it is cut, or not what was written", cure)
+        cure = "let the run go on for more epochs, which writes another"
+        raise RunError.damaged(path, "it is cut, or not what was written", cure)
     return keras.models.load_model(path)

@@ -1,7 +1,6 @@
 """Processes that are started together end together, and say what they did."""
 
 import json
-import os
 import pathlib
 import signal
 import subprocess
@@ -10,9 +9,8 @@ import time
 
 import pytest
 
-from models.running import local_cluster
+from recursive_tf.distribute import local_cluster
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRELUDE = """
 import json, os, signal, sys, time
 task = json.loads(os.environ["TF_CONFIG"])["task"]
@@ -24,7 +22,7 @@ SOON_S = 20.0
 
 def run(program, folder, number=3):
     command = [sys.executable, "-c", PRELUDE + program]
-    return local_cluster.run(command, {"worker": number}, folder)
+    return local_cluster.run_cluster(command, {"worker": number}, folder)
 
 
 def test_all_have_a_log_and_the_first_is_shown(tmp_path, capfdbinary):
@@ -89,21 +87,19 @@ time.sleep(1000)
 
 
 STARTER = """
-import pathlib, signal, sys
-from models.running import local_cluster
+import pathlib, runpy, signal, sys
+local_cluster = runpy.run_path(sys.argv[2])  # Without TensorFlow: at once.
 # A shell that starts the tests in the background has it ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 program = '''
-import os, time, pathlib, sys
-from models.running import local_cluster
-local_cluster.end_with_the_starter()
+import os, time, pathlib, runpy, sys
+runpy.run_path(sys.argv[2])["end_with_the_starter"]()
 pathlib.Path(sys.argv[1], str(os.getpid())).touch()
 time.sleep(1000)
 '''
 folder = pathlib.Path(sys.argv[1])
-local_cluster.run(
-    [sys.executable, "-c", program, sys.argv[1]], {"worker": 2}, folder / "logs"
-)
+command = [sys.executable, "-c", program, *sys.argv[1:]]
+local_cluster["run_cluster"](command, {"worker": 2}, folder / "logs")
 """
 
 
@@ -127,11 +123,8 @@ def test_nothing_stays_when_the_starter_goes(tmp_path, how):
     def pids():
         return [int(path.name) for path in tmp_path.iterdir() if path.name.isdigit()]
 
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", STARTER, str(tmp_path)]
-    with subprocess.Popen(
-        command, env=environment, stderr=subprocess.DEVNULL
-    ) as starter:
+    command = [sys.executable, "-c", STARTER, str(tmp_path), local_cluster.__file__]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as starter:
         try:
             wait_for(lambda: len(pids()) == 2)
             assert all(map(is_there, pids()))

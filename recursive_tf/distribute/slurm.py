@@ -7,9 +7,10 @@ it, and takes hosts in the order of their names: node10 before node2.
 import os
 import re
 import subprocess
-import sys
 
 import tensorflow as tf
+
+from recursive_tf.distribute.cluster import ClusterError
 
 JOB = "worker"
 # Of jobs that share a node, each has ports of its own: 100 tasks of 100 jobs.
@@ -22,7 +23,11 @@ def is_one_of_several() -> bool:
 
 
 def resolver() -> tf.distribute.cluster_resolver.ClusterResolver:
-    """Returns what knows of the tasks of this step: all are workers, by their rank."""
+    """Returns what knows of the tasks of this step: all are workers, by their rank.
+
+    Raises:
+        ClusterError: If ranks are in another order, or hosts are not known.
+    """
     tasks = _tasks_of_nodes(os.environ["SLURM_STEP_TASKS_PER_NODE"])
     hosts = _hosts(os.environ["SLURM_STEP_NODELIST"])
     places = [
@@ -31,7 +36,7 @@ def resolver() -> tf.distribute.cluster_resolver.ClusterResolver:
     rank = int(os.environ["SLURM_PROCID"])
     here = (int(os.environ["SLURM_NODEID"]), int(os.environ["SLURM_LOCALID"]))
     if places[rank] != here:
-        sys.exit(
+        raise ClusterError(
             f"Task {rank} is task {here[1]} of node {here[0]}. Let Slurm fill one node "
             "after the other: srun --distribution=block."
         )
@@ -48,7 +53,10 @@ def _hosts(nodes: str) -> list[str]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        sys.exit(f"{' '.join(command)} does not say which hosts these are: {error}")
+        raise ClusterError(
+            f"{' '.join(command)} does not say which hosts these are: {error}. Run "
+            "that command on this node to see why, or set TF_CONFIG instead."
+        ) from None
     return done.stdout.split()
 
 

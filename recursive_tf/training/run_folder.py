@@ -5,19 +5,37 @@ import pathlib
 
 import keras
 
-from models.running.files import damaged, replaced
+from recursive_tf.training import best, record
+from recursive_tf.training.files import RunError, replaced
+from recursive_tf.training.record import Line
 
 
 @dataclasses.dataclass(frozen=True)
 class RunFolder:
-    """Where a run keeps its files."""
+    """Where a run keeps its files.
+
+    >>> RunFolder("runs/a").metrics
+    PosixPath('runs/a/metrics.jsonl')
+
+    Attributes:
+        path: Of the folder; a str is made a path.
+    """
 
     path: pathlib.Path
+
+    def __post_init__(self) -> None:
+        """Makes a path of a str."""
+        object.__setattr__(self, "path", pathlib.Path(self.path))
 
     @property
     def settings(self) -> pathlib.Path:
         """All settings of the run."""
         return self.path / "settings.json"
+
+    @property
+    def order(self) -> pathlib.Path:
+        """Of how many trees in which order the run is."""
+        return self.path / "order.json"
 
     @property
     def metrics(self) -> pathlib.Path:
@@ -59,11 +77,17 @@ class RunFolder:
         """The vocabulary, a word a line."""
         return self.path / "words.txt"
 
-    def to_go_on(self) -> str:
-        """Says how to go on with the run, if there is one."""
-        if not self.settings.exists():
-            return ""
-        return f" To go on: --resume --checkpoint_dir={self.path}"
+    def epochs(self) -> list[Line]:
+        """Returns what the record says of each epoch that is done."""
+        return record.read(self.metrics)
+
+    def load_best(self) -> keras.Model:
+        """Returns the model of the best epoch.
+
+        Raises:
+            RunError: If the file is damaged or not there.
+        """
+        return best.load(self.best)
 
     def save_words(self, words: keras.layers.StringLookup) -> None:
         """Writes a vocabulary."""
@@ -77,13 +101,15 @@ class RunFolder:
         Raises:
             RunError: If the file is damaged or not there.
         """
-        cure = "let --resume write it again"
+        cure = "let the run go on, which writes it again"
         try:
             text = self.words.read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
-            raise damaged(self.words, error, cure) from None
+            raise RunError.damaged(self.words, error, cure) from None
         # Words may hold any space but this one.
         *words, rest = text.split("\n")
         if rest or not words or len(set(words)) < len(words):
-            raise damaged(self.words, "it is cut, or not what was written", cure)
+            raise RunError.damaged(
+                self.words, "it is cut, or not what was written", cure
+            )
         return keras.layers.StringLookup(vocabulary=words, mask_token="")

@@ -37,7 +37,7 @@ class Host:
 
 
 @dataclasses.dataclass(frozen=True)
-class Failed:
+class FailedTask:
     """A process that ended as it should not.
 
     Attributes:
@@ -50,6 +50,11 @@ class Failed:
     code: int
     log: pathlib.Path
 
+    @property
+    def may_start_again(self) -> bool:
+        """Whether all may do better: it was killed, or had lost its port."""
+        return self.code < 0 or self.code == PORT_TAKEN
+
     def __str__(self) -> str:
         how = f"exit code {self.code}"
         if self.code < 0:
@@ -57,18 +62,18 @@ class Failed:
         return f"{self.task} ended with {how}; its log is {self.log}"
 
 
-def run(
+def run_cluster(
     command: Sequence[str],
     jobs: Mapping[str, int],
     logs: pathlib.Path,
     hosts: Sequence[Host] = (Host(),),
     *,
     is_shown: bool = True,
-) -> Failed | None:
+) -> FailedTask | None:
     """Runs a command once for each task, until the first task has ended or one fails.
 
     All processes have ended when this returns, also if it is interrupted; and they end
-    if this process does.
+    if this process does, once they have called `make_distribution`.
 
     Args:
         command: It finds what its task is in TF_CONFIG.
@@ -124,12 +129,12 @@ def tf_config(
 
 
 def is_one_of_these() -> bool:
-    """Whether `run` started this process."""
+    """Whether `run_cluster` started this process."""
     return bool(os.environ.get(IS_LOCAL))
 
 
 def end_with_the_starter() -> None:
-    """Ends this process when the one that started it is gone, if `run` did."""
+    """Ends this process when the one that started it is gone, if `run_cluster` did."""
     if is_one_of_these():
         threading.Thread(target=_end_at_eof, daemon=True).start()
 
@@ -199,7 +204,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _first_failure(
     running: Mapping[str, subprocess.Popen[bytes]], logs: pathlib.Path
-) -> Failed | None:
+) -> FailedTask | None:
     leader = next(iter(running))
     while not _failures(running) and running[leader].poll() is None:
         time.sleep(POLL_S)
@@ -211,7 +216,7 @@ def _first_failure(
         return None
     time.sleep(POLL_S)  # When one is killed, others fail for that at once.
     code, task = min(_failures(running))  # A signal is a negative code.
-    return Failed(task, code, logs / f"{task.replace(':', '-')}.log")
+    return FailedTask(task, code, logs / f"{task.replace(':', '-')}.log")
 
 
 def _failures(running: Mapping[str, subprocess.Popen[bytes]]) -> list[tuple[int, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import keras
 
-from models.running.files import note, replaced
+from recursive_tf.training.files import LOG, replaced
 
 Line = dict[str, float]
 VALIDATION, DEV = "val_", "dev_"
@@ -15,7 +15,11 @@ NEEDED = {"epoch", "loss", "trees_per_s", "seconds"}
 
 
 class Record(keras.callbacks.Callback):
-    """Writes a line an epoch; begins with the lines of the epochs before.
+    """Writes a line of JSON an epoch; begins with the lines of the epochs before.
+
+    A line has the number of the epoch, the `loss`, what Keras calls `val_...` as
+    `dev_...`, `trees_per_s` and `seconds`. Keras's `CSVLogger` adds to a file: after a
+    kill between a line and its checkpoint, it would have the line twice.
 
     `seconds` are of the training steps, without the evaluation; in the first epoch of a
     process they are also TensorFlow's, which traces the step.
@@ -44,9 +48,12 @@ class Record(keras.callbacks.Callback):
         self._start = self._end = 0.0
         self.epochs = [line for line in read(path) if line["epoch"] <= first]
         if len(self.epochs) < first:
-            note(
-                f"{path} has whole lines of {len(self.epochs)} of {first} epochs: it "
-                "was cut, and goes on without the others."
+            LOG.warning(
+                "%s has whole lines of %d of %d epochs: it was cut, and goes on "
+                "without the others.",
+                path,
+                len(self.epochs),
+                first,
             )
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:

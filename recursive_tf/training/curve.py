@@ -5,20 +5,26 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
-
-from models.running.record import DEV
+from recursive_tf.optional import optional_module
+from recursive_tf.training.record import DEV
 
 MARKERS = "osD^v<>"
 LOSSES = {"loss": "training", DEV + "loss": "development"}
 
 
 def draw_curve(epochs: Sequence[dict[str, Any]], path: pathlib.Path) -> None:
-    """Writes the losses, and the other metrics of the development split, as a PNG."""
+    """Writes the losses, and the other metrics of the development split, as a PNG.
+
+    Args:
+        epochs: The lines of a record; at least one.
+        path: Of the picture.
+
+    Raises:
+        ImportError: If matplotlib is not installed.
+    """
+    library = optional_module("matplotlib.figure", "A picture of a run")
     metrics = [n for n in epochs[0] if n.startswith(DEV) and n not in LOSSES]
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = library.Figure(figsize=(9, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw(left, epochs, LOSSES, "Loss")
     names = {name: name.removeprefix(DEV).replace("_", " ") for name in metrics}
@@ -27,13 +33,13 @@ def draw_curve(epochs: Sequence[dict[str, Any]], path: pathlib.Path) -> None:
 
 
 def _draw(
-    axes: Axes, epochs: Sequence[dict[str, Any]], names: dict[str, str], title: str
+    axes: Any, epochs: Sequence[dict[str, Any]], names: dict[str, str], title: str
 ) -> None:
     numbers = [epoch["epoch"] for epoch in epochs]
     for marker, (name, label) in zip(MARKERS, names.items(), strict=False):
         values = [epoch.get(name, math.nan) for epoch in epochs]
         axes.plot(numbers, values, marker + "-", label=label)
     axes.set(title=title, xlabel="epoch")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.locator_params(axis="x", integer=True)
     axes.grid(alpha=0.3)
     axes.legend()

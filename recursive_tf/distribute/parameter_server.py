@@ -7,8 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.data import Forest
-from recursive_tf.distribute import add_at_once
+from recursive_tf.distribute.additions import add_at_once
 
 Logs = dict[str, float]
 
@@ -33,7 +32,7 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     Args:
         model: Made in the scope of the strategy, compiled.
         strategy: A `tf.distribute.ParameterServerStrategy`.
-        batches: As of `fit`, a dataset of forests.
+        batches: As of `fit`, a dataset of forests, or of tuples that begin with one.
         validation_data: As of `fit`.
         initial_epoch: As of `fit`.
         epochs: As of `fit`.
@@ -44,13 +43,14 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     limit = model.steps_per_execution
 
     @tf.function(reduce_retracing=True)
-    def step(batch: Forest) -> None:
+    def step(batch: Any) -> None:
         strategy.run(model.train_step, args=(batch,))
 
     @tf.function(reduce_retracing=True)
-    def evaluate(batch: Forest) -> None:
+    def evaluate(batch: Any) -> None:
         model.test_step(batch)
 
+    model.stop_training = False
     callbacks.on_train_begin()
     for epoch in range(initial_epoch, epochs):
         model.reset_metrics()
@@ -68,6 +68,8 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
             evaluate(batch)
         logs |= {f"val_{name}": value for name, value in _found(model).items()}
         callbacks.on_epoch_end(epoch, logs)
+        if model.stop_training:
+            break
     callbacks.on_train_end()
 
 

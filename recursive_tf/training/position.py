@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from models.running.distribution import Distribution
+from recursive_tf.distribute import Distribution
 
 
 class Position(NamedTuple):

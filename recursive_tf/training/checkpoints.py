@@ -10,10 +10,10 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-import recursive_tf as rtf
-from models.running.distribution import Distribution
-from models.running.files import ANOTHER_RUN, LOST, RunError, damaged, note, writing
-from models.running.position import Position, SoFar, values
+from recursive_tf.distribute import ClusterError, Distribution, make_distribution
+from recursive_tf.distribute.lost import LOST
+from recursive_tf.training.files import ANOTHER_RUN, LOG, RunError, writing
+from recursive_tf.training.position import Position, SoFar, values
 
 # The last one, and one to fall back to.
 KEPT = 2
@@ -28,6 +28,9 @@ class Checkpoints(keras.callbacks.Callback):
     what it gave so far. A checkpoint counts once it is whole, so a process may end at
     any moment. Where there are several, each restores what the chief saved.
 
+    Keras's `BackupAndRestore` goes on to other figures: it does not keep the states of
+    random numbers nor what metrics have counted, and a kill may fall between its files.
+
     Attributes:
         position: How far training was in the last one; None if there is none.
         seconds: How long the steps of the epoch took that is not done.
@@ -37,9 +40,10 @@ class Checkpoints(keras.callbacks.Callback):
         self,
         model: keras.Model,
         folder: pathlib.Path,
-        distribution: Distribution,
-        every: int,
+        *,
         steps: int,
+        every: int = 200,
+        distribution: Distribution | None = None,
     ) -> None:
         """Restores the last checkpoint, if there is one, into a model.
 
@@ -48,15 +52,17 @@ class Checkpoints(keras.callbacks.Callback):
         Args:
             model: It has all its variables, those of metrics too.
             folder: The chief's, which all processes see.
-            distribution: Whether this is the chief.
-            every: At least so many steps are from one to the next.
             steps: That an epoch has.
+            every: At least so many steps are from one to the next.
+            distribution: Whether this is the chief, and who takes steps; None if this
+                process alone does.
 
         Raises:
             RunError: If there are checkpoints, and none can be restored.
-            rtf.distribute.ClusterError: If a process does not see what others do.
+            ClusterError: If a process does not see what others do.
         """
         super().__init__()
+        distribution = distribution or make_distribution()
         self._so_far = SoFar(model, distribution)
         # Metrics are not in that of an epoch: to read them is a step of all processes.
         parts = {
@@ -132,10 +138,10 @@ class Checkpoints(keras.callbacks.Callback):
                         "those that the run began with. Put these back, or "
                         f"{ANOTHER_RUN}."
                     ) from None
-                failed.append(damaged(path, why))
+                failed.append(RunError.damaged(path, why))
                 continue
             if failed:
-                note(f"{failed[0]} Training goes on from {position}.")
+                LOG.warning("%s Training goes on from %s.", failed[0], position)
             return position
         if failed:
             raise failed[0]
@@ -178,10 +184,10 @@ def _check_all_see(position: Position, strategy: tf.distribute.Strategy) -> None
 
     found = {Position(*row) for row in of_all().numpy().tolist()}
     if len(found) > 1:
-        raise rtf.distribute.ClusterError(
+        raise ClusterError(
             "The last checkpoints of the processes are of "
-            f"{' and of '.join(map(str, sorted(found)))}. Their --checkpoint_dir has "
-            "to be one folder that all of them see."
+            f"{' and of '.join(map(str, sorted(found)))}. The folder of the "
+            "run has to be one that all of them see."
         )
 
 

@@ -1,39 +1,41 @@
 """Files of a run, which are written whole or not at all, and what is wrong with one."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
+import logging
 import os
 import pathlib
-import sys
 from collections.abc import Iterator
 
 import tensorflow as tf
 
-# What TensorFlow raises in a process when another one is gone.
-LOST = (
-    tf.errors.AbortedError,
-    tf.errors.CancelledError,
-    tf.errors.DeadlineExceededError,
-    tf.errors.UnavailableError,
-)
+from recursive_tf.distribute.lost import LOST
 
-
+LOG = logging.getLogger("recursive_tf.training")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-ANOTHER_RUN = "begin another run: choose another --checkpoint_dir"
+ANOTHER_RUN = "begin another run in another folder"
 
 
 class RunError(Exception):
     """What a user can mend: one line with the file, what is wrong, and the cure."""
 
+    @classmethod
+    def damaged(
+        cls, path: pathlib.Path, why: object, cure: str = ANOTHER_RUN
+    ) -> RunError:
+        """Returns an error of a file that is not as it was written.
 
-def damaged(path: pathlib.Path, why: object, cure: str = ANOTHER_RUN) -> RunError:
-    """Returns what says that a file is not as it was written, and what to do."""
-    return RunError(f"{path} is damaged: {why}. Put back a copy of it, or {cure}.")
+        >>> print(RunError.damaged(pathlib.Path("a"), "it is cut", "write it again"))
+        a is damaged: it is cut. Put back a copy of it, or write it again.
 
-
-def note(text: str) -> None:
-    """Tells the user what is done about something that is wrong."""
-    print(text, file=sys.stderr, flush=True)
+        Args:
+            path: Of the file.
+            why: What is wrong with it.
+            cure: What to do where there is no copy.
+        """
+        return cls(f"{path} is damaged: {why}. Put back a copy of it, or {cure}.")
 
 
 def reason(error: OSError | tf.errors.OpError) -> str:
@@ -59,7 +61,7 @@ def writing(path: pathlib.Path) -> Iterator[None]:
         why = reason(error)
         cure = "Choose another place."
         if any(os.strerror(number) in why for number in FULL):
-            cure = "Nothing that was there is lost. Make room, then go on by --resume."
+            cure = "Nothing that was there is lost. Make room, then go on."
         raise RunError(f"{path} cannot be written: {why}. {cure}") from None
 
 

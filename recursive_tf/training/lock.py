@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from io import RawIOBase
 
-from models.running.files import RunError, note, writing
+from recursive_tf.training.files import LOG, RunError, writing
 
 POLL_S = 0.05
 
@@ -57,7 +57,7 @@ def _acquired(path: pathlib.Path, patience_s: float) -> RawIOBase:
             file.close()
             raise RunError(
                 f"A run in {path.parent} is still going on, by {holder}. Wait for its "
-                "end or stop it, or choose another --checkpoint_dir."
+                "end or stop it, or choose another folder."
             )
         else:
             time.sleep(POLL_S)
@@ -70,7 +70,9 @@ def _takes(file: RawIOBase, path: pathlib.Path) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:  # Some network file systems have no locks.
-        note(f"{path} is no lock: {error.strerror}. Start no other run there.")
+        LOG.warning(
+            "%s is no lock: %s. Start no other run there.", path, error.strerror
+        )
     return True
 
 

@@ -1,12 +1,14 @@
 """Training that begins in the midst of an epoch, which Keras's `fit` cannot."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-from models.running.position import Position
+from recursive_tf.training.position import Position
 
 Datasets = Callable[[int], Any]
 
@@ -17,9 +19,11 @@ def fit_from(  # noqa: PLR0913 (what fit takes, and where it begins)
     batches: Datasets,
     model: keras.Model,
     *,
+    steps: int,
     validation_data: tf.data.Dataset,
     epochs: int,
     callbacks: Sequence[keras.callbacks.Callback],
+    verbose: int = 0,
 ) -> None:
     """Trains from a position on, as one call of `fit` does from the beginning.
 
@@ -30,11 +34,15 @@ def fit_from(  # noqa: PLR0913 (what fit takes, and where it begins)
         fit: As `keras.Model.fit`.
         batches: Returns those of an epoch without so many at its beginning.
         model: Which is trained.
+        steps: How many an epoch has.
         validation_data: As of `fit`.
         epochs: As of `fit`.
         callbacks: As of `fit`. They see one training, and the numbers of its batches.
+            Their `params` have what Keras gives them, and the `position`.
+        verbose: 1 shows Keras's progress bar, 2 a line an epoch, and 0 nothing.
     """
-    called = _OfParts(callbacks, model)
+    about = {"epochs": epochs, "steps": steps, "verbose": verbose, "position": position}
+    called = _OfParts(callbacks, model, about)
     first = position.epochs
     parts = [(0, first, epochs)]
     if position.steps and first < epochs:
@@ -51,6 +59,10 @@ def fit_from(  # noqa: PLR0913 (what fit takes, and where it begins)
             verbose=0,
             callbacks=called,
         )
+        if model.stop_training and not called.is_last:
+            called.is_last = True
+            called.on_train_end()
+            return
 
 
 class _OfParts(keras.callbacks.CallbackList):
@@ -63,9 +75,18 @@ class _OfParts(keras.callbacks.CallbackList):
     """
 
     def __init__(
-        self, callbacks: Sequence[keras.callbacks.Callback], model: keras.Model
+        self,
+        callbacks: Sequence[keras.callbacks.Callback],
+        model: keras.Model,
+        about: dict[str, Any],
     ) -> None:
-        super().__init__([*callbacks], add_history=True, model=model)
+        super().__init__(
+            [*callbacks],
+            add_history=True,
+            add_progbar=about["verbose"] != 0,
+            model=model,
+            **about,
+        )
         self.skipped = 0
         self.is_first = self.is_last = True
 

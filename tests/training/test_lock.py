@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from models.running.files import RunError
-from models.running.lock import locked
+from recursive_tf.training.files import RunError
+from recursive_tf.training.lock import locked
 from tests.helpers.programs import SERVER
 
 
@@ -41,7 +41,7 @@ def test_who_holds_it_is_named_in_one_line(path, holder):
         pass
     text = str(error.value)
     assert f"{path.parent} is still going on, by process {holder.pid} on " in text
-    assert "Wait for its end or stop it, or choose another --checkpoint_dir." in text
+    assert "Wait for its end or stop it, or choose another folder." in text
     assert "\n" not in text
 
 
@@ -96,14 +96,14 @@ def test_of_many_at_once_one_has_it(path):
     assert (max(most), len(most), refused) == (1, 400, [])
 
 
-def test_a_file_system_without_locks_is_said(path, monkeypatch, capsys):
+def test_a_file_system_without_locks_is_said(path, monkeypatch, caplog):
     def no_locks(*_):
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(fcntl, "flock", no_locks)
     with locked(path, 0.0):
         pass
-    assert "lock is no lock: Function not implemented" in capsys.readouterr().err
+    assert "lock is no lock: Function not implemented" in caplog.text
 
 
 def test_on_a_full_disk_it_holds_but_does_not_say_by_whom(path):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from models.running.distribution import cluster_resolver
+from recursive_tf.distribute import ClusterError, cluster_resolver
 
 # What the real one prints for the nodes below.
 SCONTROL = """#!/bin/sh
@@ -54,13 +54,13 @@ def test_nodes_with_equally_many_tasks(step):
 
 def test_tasks_in_another_order_are_refused(step):
     step(1, 1, 0)
-    with pytest.raises(SystemExit, match="--distribution=block"):
+    with pytest.raises(ClusterError, match="--distribution=block"):
         cluster_resolver()
 
 
 def test_nodes_that_scontrol_does_not_know_are_named(step):
     step(0, 0, 0, nodes="rocks[1-2]")
-    with pytest.raises(SystemExit, match=r"scontrol show hostnames rocks\[1-2\]"):
+    with pytest.raises(ClusterError, match=r"scontrol show hostnames rocks\[1-2\]"):
         cluster_resolver()
 
 

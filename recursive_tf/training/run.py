@@ -1,0 +1,255 @@
+"""Training that may be stopped at any moment, and goes on to the same figures."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import os
+import pathlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from recursive_tf import data, distribute
+from recursive_tf.data import Forest
+from recursive_tf.distribute import Distribution
+from recursive_tf.distribute.fit import make_variables
+from recursive_tf.distribute.parameter_server import fit_asynchronously
+from recursive_tf.training.best import BestEpoch, Monitor
+from recursive_tf.training.checkpoints import Checkpoints
+from recursive_tf.training.curve import draw_curve
+from recursive_tf.training.files import LOG, RunError, replaced, writing
+from recursive_tf.training.fit_from import fit_from
+from recursive_tf.training.lock import locked
+from recursive_tf.training.order import Change, Order
+from recursive_tf.training.position import Position
+from recursive_tf.training.record import Line, Record
+from recursive_tf.training.run_folder import RunFolder
+
+EVALUATION_BATCH = 256
+LOWEST_LOSS = Monitor("loss", "min")
+
+Prepare = Callable[[Forest], Any]
+
+
+class Run:
+    """A run that this process has: no other one writes to its folder meanwhile.
+
+    It is a context. If training is stopped, even by SIGKILL, the same program goes on
+    from the last checkpoint when it is started again, and comes to the same figures, to
+    the last bit. `fit` writes all that is in a `RunFolder` but `settings.json`,
+    `words.txt`, `logs` and `tensorboard`, which are for the caller.
+
+        with rtf.training.Run("runs/a") as run:
+            best = run.fit(model, trees, held_out, epochs=10, batch_size=25)
+        model = run.folder.load_best()
+
+    In a cluster, all processes have the run, and its chief writes.
+
+    Attributes:
+        folder: Where its files are.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str] | RunFolder,
+        patience_s: float | None = None,
+    ) -> None:
+        """Names the folder, which is made when the run begins.
+
+        Args:
+            folder: In a cluster, one that all processes see.
+            patience_s: How long to wait for another process that has the run, in
+                seconds. None: a second, or a minute in a cluster, where a file server
+                may hold the lock of a lost machine for a while.
+        """
+        path = folder.path if isinstance(folder, RunFolder) else folder
+        self.folder = RunFolder(pathlib.Path(path))
+        self._patience_s = patience_s
+        self._held = contextlib.ExitStack()
+
+    def __enter__(self) -> Run:
+        """Takes the lock of the folder, if this process is to write there.
+
+        Raises:
+            RunError: If another process has the run, or the folder cannot be made.
+        """
+        resolver = distribute.cluster_resolver()
+        patience_s = self._patience_s
+        if patience_s is None:
+            patience_s = 1.0 if resolver is None else 60.0
+        with contextlib.ExitStack() as held:
+            if distribute.leads(resolver):
+                if not self.folder.path.exists():
+                    held.callback(_remove_if_empty, self.folder.path)
+                held.enter_context(locked(self.folder.lock, patience_s))
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Lets the lock go."""
+        self._held.close()
+
+    def fit(  # noqa: PLR0913 (as Keras's fit)
+        self,
+        model: keras.Model,
+        train: Forest,
+        dev: Forest,
+        *,
+        epochs: int,
+        batch_size: int,
+        seed: int = 0,
+        prepare: Prepare | None = None,
+        change: Change | None = None,
+        best_by: Monitor = LOWEST_LOSS,
+        checkpoint_every: int = 200,
+        distribution: Distribution | None = None,
+        callbacks: Sequence[keras.callbacks.Callback] = (),
+        verbose: int = 1,
+    ) -> Line | None:
+        """Trains for all epochs that are not done yet.
+
+        Each epoch has another order of the trees, which follows from the seed and the
+        number of the epoch. Call `keras.utils.set_random_seed(seed)` before you make
+        the model: weights and dropout are to be the same in all processes.
+
+        Args:
+            model: Compiled; made in the scope of the distribution's strategy.
+            train: The trees to learn from.
+            dev: The trees to measure on after each epoch: the development split.
+            epochs: How many passes over the training trees there are in all.
+            batch_size: How many trees a step takes, of all replicas together.
+            seed: Of the order.
+            prepare: Makes what the model takes of a batch, e.g.
+                `lambda forest: (forest, forest.labels)`; None if it takes forests.
+            change: What is done to a batch before that, in training alone.
+            best_by: What decides which epoch's model is kept.
+            checkpoint_every: At least so many steps are from a checkpoint to the next.
+                There is one at the end of each epoch, too.
+            distribution: From `rtf.distribute.make_distribution`; None if this process
+                alone takes steps.
+            callbacks: Are called before what writes the files. They begin anew when
+                training goes on. In a cluster, each process has its own.
+            verbose: 1 shows Keras's progress bar, 2 a line an epoch, and 0 nothing.
+
+        Returns:
+            The record's line of the best epoch; in processes that write nothing, None.
+
+        Raises:
+            RunError: If a file is damaged or cannot be written, or the run began with
+                other trees, another batch size or another seed.
+            ClusterError: If another process of the cluster is lost.
+        """
+        here = distribution or distribute.make_distribution()
+        order = Order(train, batch_size, seed, change)
+        validation = _prepared(data.batches(dev, EVALUATION_BATCH), prepare)
+        make_variables(model, validation.element_spec)
+        fit, share = _of(model, here)
+        last = Checkpoints(
+            model,
+            self.folder.last,
+            steps=order.num_batches,
+            every=checkpoint_every,
+            distribution=here,
+        )
+        if last.position is not None:
+            order.check(self.folder.order)
+        all_callbacks = [order, *callbacks]
+        chief = _Chief(self.folder, order, last, best_by) if here.is_chief else None
+        all_callbacks += [last] if chief is None else chief.callbacks
+        with distribute.naming_lost(), _drawn(chief):
+            fit_from(
+                last.position or Position(),
+                fit,
+                lambda skip: share(_prepared(order.batches(skip), prepare)),
+                model,
+                steps=order.num_batches,
+                validation_data=share(validation),
+                epochs=epochs,
+                callbacks=all_callbacks,
+                verbose=verbose if here.is_chief else 0,
+            )
+        return None if chief is None else chief.best()
+
+
+def _remove_if_empty(path: pathlib.Path) -> None:
+    with contextlib.suppress(OSError):
+        path.rmdir()
+
+
+def _prepared(batches: tf.data.Dataset, prepare: Prepare | None) -> tf.data.Dataset:
+    return batches if prepare is None else batches.map(prepare)
+
+
+def _of(
+    model: keras.Model, here: Distribution
+) -> tuple[Callable[..., Any], Callable[[tf.data.Dataset], Any]]:
+    """Returns what fits a model under a strategy, and what shares its batches."""
+    if here.is_shared:
+        distribute.enable_fit(model)
+        return model.fit, functools.partial(distribute.shards, strategy=here.strategy)
+    fit = model.fit
+    if isinstance(here.strategy, tf.distribute.ParameterServerStrategy):
+        fit = functools.partial(fit_asynchronously, model, here.strategy)
+    return fit, lambda batches: batches
+
+
+class _Chief:
+    """What the process does that writes the files of a run."""
+
+    def __init__(
+        self, folder: RunFolder, order: Order, last: Checkpoints, best_by: Monitor
+    ) -> None:
+        if last.position is None and len(folder.epochs()) > 1:
+            raise RunError(
+                f"{folder.last} has no checkpoint any more, and {folder.metrics} has "
+                "epochs. Put back a copy of it, or begin another run in another folder."
+            )
+        with writing(folder.path):
+            folder.path.mkdir(parents=True, exist_ok=True)
+        order.save(folder.order)
+        self._folder = folder
+        epochs = last.position.epochs if last.position else 0
+        self._record = Record(folder.metrics, order.num_trees, epochs, last.seconds)
+        self._best = BestEpoch(folder.best, self._record, best_by)
+        # The last of all says that all else is there.
+        self.callbacks = [self._record, self._best, last]
+        self._draws = importlib.util.find_spec("matplotlib") is not None
+        if not self._draws:
+            LOG.warning(
+                "No picture of the run will be drawn, since matplotlib is not "
+                "installed. Run: pip install 'recursive_tf[data]'"
+            )
+
+    def draw(self) -> None:
+        """Draws the picture of the epochs that are done."""
+        if self._draws and self._record.epochs:
+            with replaced(self._folder.curve) as new:
+                draw_curve(self._record.epochs, new)
+
+    def best(self) -> Line:
+        """Returns the line of the epoch whose model is kept."""
+        if self._best.line is None:
+            raise RunError(
+                f"All epochs are done, but {self._folder.metrics} or "
+                f"{self._folder.best} was lost: let one more epoch follow."
+            )
+        return self._best.line
+
+
+@contextlib.contextmanager
+def _drawn(chief: _Chief | None) -> Iterator[None]:
+    """Where a run trains; its picture is drawn also of training that ends early."""
+    if chief is None:
+        yield
+        return
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(RunError):  # The one before is what matters.
+            chief.draw()
+        raise
+    chief.draw()
