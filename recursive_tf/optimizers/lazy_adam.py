@@ -6,8 +6,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.ops import library
 from recursive_tf.optimizers.rows import read, write
-from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target
+from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target, Updates
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -54,6 +55,27 @@ class LazyAdam(SparseOptimizer):
         super().build(variables)
         self._means, self._squares = self.add_optimizer_variables(
             variables, ["momentum", "velocity"]
+        )
+
+    def update_together(self, dense: Updates, sparse: Updates) -> None:
+        """Updates variables in one op, which adds up several slices of one row."""
+        dtype = (dense.targets + sparse.targets)[0].variable.dtype
+        library.recursive_apply_adam(
+            variables=dense.handles(),
+            means=dense.handles_of(self._means),
+            squares=dense.handles_of(self._squares),
+            gradients=dense.gradients,
+            rates=dense.rates(),
+            tables=sparse.handles(),
+            table_means=sparse.handles_of(self._means),
+            table_squares=sparse.handles_of(self._squares),
+            rows=sparse.rows(),
+            indices=sparse.indices(),
+            table_rates=sparse.rates(),
+            beta_1=tf.constant(self.beta_1, dtype),
+            beta_2=tf.constant(self.beta_2, dtype),
+            epsilon=tf.constant(self.epsilon, dtype),
+            step=tf.cast(self.iterations + 1, tf.int64),
         )
 
     def update_all(self, gradient: tf.Tensor, target: Target) -> None:

@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.ops import library
-from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target
+from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target, Updates
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -64,32 +64,19 @@ class SparseAdagrad(SparseOptimizer):
             variables, "accumulator", initializer=keras.initializers.Constant(start)
         )
 
-    can_update_together = True
-
-    def update_together(
-        self, gradients: Sequence[Any], targets: Sequence[Target]
-    ) -> None:
+    def update_together(self, dense: Updates, sparse: Updates) -> None:
         """Updates variables in one op, which adds up several slices of one row."""
-        dtype = targets[0].variable.dtype
-        dense: list[tuple[Any, Target]] = []
-        sparse: list[tuple[Any, Target]] = []
-        for gradient, target in zip(gradients, targets, strict=True):
-            is_sparse = isinstance(gradient, tf.IndexedSlices)
-            (sparse if is_sparse else dense).append((tf.cast(gradient, dtype), target))
         library.recursive_apply_adagrad(
-            variables=_handles(dense),
-            sums=self._handles_of_sums(dense),
-            gradients=[gradient for gradient, _ in dense],
-            rates=[target.rate for _, target in dense],
-            tables=_handles(sparse),
-            table_sums=self._handles_of_sums(sparse),
-            rows=[slices.values for slices, _ in sparse],
-            indices=[tf.cast(slices.indices, tf.int64) for slices, _ in sparse],
-            table_rates=[target.rate for _, target in sparse],
+            variables=dense.handles(),
+            sums=dense.handles_of(self._sums),
+            gradients=dense.gradients,
+            rates=dense.rates(),
+            tables=sparse.handles(),
+            table_sums=sparse.handles_of(self._sums),
+            rows=sparse.rows(),
+            indices=sparse.indices(),
+            table_rates=sparse.rates(),
         )
-
-    def _handles_of_sums(self, updates: Sequence[tuple[Any, Target]]) -> list[Any]:
-        return [self._sums[target.number].value.handle for _, target in updates]
 
     def update_all(self, gradient: tf.Tensor, target: Target) -> None:
         """Updates all elements of a variable."""
@@ -116,7 +103,3 @@ class SparseAdagrad(SparseOptimizer):
             "initial_accumulator_value": self.initial_accumulator_value,
             "epsilon": self.epsilon,
         }
-
-
-def _handles(updates: Sequence[tuple[Any, Target]]) -> list[Any]:
-    return [target.variable.handle for _, target in updates]

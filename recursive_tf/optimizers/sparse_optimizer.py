@@ -30,8 +30,43 @@ class Target(NamedTuple):
         return tf.constant(value, self.variable.dtype)
 
 
+class Updates(NamedTuple):
+    """What one op updates.
+
+    Attributes:
+        gradients: Tensors, or `tf.IndexedSlices` of which some may be of one row.
+        targets: As many.
+    """
+
+    gradients: list[Any]
+    targets: list[Target]
+
+    def handles(self) -> list[tf.Tensor]:
+        """Returns the handles of the variables."""
+        return [target.variable.handle for target in self.targets]
+
+    def handles_of(self, slots: Sequence[Any]) -> list[tf.Tensor]:
+        """Returns the handles of what an optimizer keeps of the variables."""
+        return [slots[target.number].value.handle for target in self.targets]
+
+    def rates(self) -> list[tf.Tensor]:
+        """Returns the learning rates."""
+        return [target.rate for target in self.targets]
+
+    def rows(self) -> list[tf.Tensor]:
+        """Returns the rows of the gradients."""
+        return [slices.values for slices in self.gradients]
+
+    def indices(self) -> list[tf.Tensor]:
+        """Returns the numbers of the gradients' rows."""
+        return [tf.cast(slices.indices, tf.int64) for slices in self.gradients]
+
+
 class SparseOptimizer(ReplicatedOptimizer):
-    """Gives `tf.IndexedSlices` to `update_rows`, and other gradients to `update_all`.
+    """Updates rows of `tf.IndexedSlices`, and all rows of other gradients.
+
+    On a CPU one op updates all variables, `update_together`. Elsewhere `update_rows`
+    and `update_all` update one each.
 
     With `gradient_accumulation_steps` or `loss_scale_factor` gradients become whole
     tables; with `keras.optimizers.LossScaleOptimizer` they stay as they are.
@@ -72,7 +107,7 @@ class SparseOptimizer(ReplicatedOptimizer):
     def _backend_update_step(
         self, grads: Sequence[Any], trainable_variables: Sequence[Any], rate: Any
     ) -> None:
-        """Updates all variables: in one go if the optimizer can, or one by one."""
+        """Updates all variables: in one go if one op can, or one by one."""
         if has_replicas():
             super()._backend_update_step(grads, trainable_variables, rate)
             return
@@ -81,9 +116,9 @@ class SparseOptimizer(ReplicatedOptimizer):
             each.value if isinstance(each, keras.Variable) else each
             for each in trainable_variables
         ]
-        if self.can_update_together and _are_together(variables):
+        if _are_together(variables):
             targets = [self._target(each, rate) for each in variables]
-            self.update_together(grads, targets)
+            self.update_together(*_dense_and_sparse(grads, targets))
             return
         if not self.clips:
             grads = [added_up(gradient) for gradient in grads]
@@ -105,12 +140,7 @@ class SparseOptimizer(ReplicatedOptimizer):
             rate *= self._factors[number]
         return Target(variable, number, rate)
 
-    # Whether `update_together` is there.
-    can_update_together = False
-
-    def update_together(
-        self, gradients: Sequence[Any], targets: Sequence[Target]
-    ) -> None:
+    def update_together(self, dense: Updates, sparse: Updates) -> None:
         """Updates all variables; a row of a gradient may be there several times."""
         raise NotImplementedError
 
@@ -136,6 +166,17 @@ def _are_together(variables: Sequence[Any]) -> bool:
         return False
     ((dtype, device),) = alike
     return dtype in (tf.float32, tf.float64) and "GPU" not in device
+
+
+def _dense_and_sparse(
+    gradients: Sequence[Any], targets: Sequence[Target]
+) -> tuple[Updates, Updates]:
+    dense, sparse = Updates([], []), Updates([], [])
+    for gradient, target in zip(gradients, targets, strict=True):
+        updates = sparse if isinstance(gradient, tf.IndexedSlices) else dense
+        updates.gradients.append(tf.cast(gradient, target.variable.dtype))
+        updates.targets.append(target)
+    return dense, sparse
 
 
 def _factors_of(

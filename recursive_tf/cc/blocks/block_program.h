@@ -125,6 +125,8 @@ struct SumStep {
   int32_t axis = 0;
   std::vector<Piece> left;
   std::vector<Piece> right;
+  // Whether it is added to what a step before gave the output.
+  bool adds = false;
 };
 
 // Rows that stand one behind the other.

@@ -88,7 +88,7 @@ void BlockRunner<T>::Run(const BlockRows<T>& rows) {
     if (rows.num_rows[phase.axis] > 0) RunPhase(phase);
   }
   RowSums<T> sums(&kernels_, &*placed_, &team_);
-  for (const SumStep& step : program_.sums) sums.Add(step);
+  for (const SumStep& step : program_.sums) sums.Run(step);
 }
 
 template <typename T>

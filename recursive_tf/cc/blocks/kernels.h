@@ -83,9 +83,9 @@ struct PanelWork {
   int64_t num_columns;
 };
 
-// sum over rows k of left[k][i] * right[k][j], added to out[i][j], for num_left
-// columns i, at most `max_rows`, from `first_left` on, and a panel of columns j
-// from `first_right` on.
+// sum over rows k of left[k][i] * right[k][j], set or added to out[i][j], for
+// num_left columns i, at most `max_rows`, from `first_left` on, and a panel of
+// columns j from `first_right` on.
 template <typename T>
 struct OuterWork {
   // By row.
@@ -99,6 +99,8 @@ struct OuterWork {
   T* out;
   int64_t out_stride;
   int64_t num_columns;
+  // Whether `out` has sums already.
+  bool adds;
 };
 
 // Products of two matrices of each of rows [begin, end).

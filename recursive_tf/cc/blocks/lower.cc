@@ -122,15 +122,16 @@ class Lowerer {
         is_added ? node.operands : std::vector<int32_t>{id};
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       if (graph_.outputs[i] != id) continue;
-      for (const int32_t part : parts) {
-        EmitSumTo(static_cast<int32_t>(i), graph_[part]);
+      for (size_t k = 0; k < parts.size(); ++k) {
+        EmitSumTo(static_cast<int32_t>(i), graph_[parts[k]], k > 0);
       }
     }
   }
 
-  void EmitSumTo(int32_t output, const Node& node) {
+  void EmitSumTo(int32_t output, const Node& node, bool adds) {
     SumStep step;
     step.output = output;
+    step.adds = adds;
     step.axis = graph_.AxisOf(node.axis);
     const int32_t right = node.operands.back();
     AddPieces(right, 0, graph_[right].width, &step.right);

@@ -22,7 +22,7 @@ struct BlockRows {
   std::vector<const int64_t*> owners;
   // Rows that stand one behind the other.
   std::vector<T*> buffers;
-  // By output, set to what is to be added to.
+  // By output: where what rows add up to goes.
   std::vector<T*> sums;
 };
 

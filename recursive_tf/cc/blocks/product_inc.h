@@ -121,7 +121,8 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
     const T* from = work.out + r * work.out_stride;
     RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      sums[r][v] = S::Load(from + v * S::kLanes, count(v));
+      sums[r][v] =
+          work.adds ? S::Load(from + v * S::kLanes, count(v)) : S::Set(0);
     }
   }
   const int64_t last = count(kVectors - 1);

@@ -14,24 +14,31 @@
 namespace recursive_tf {
 namespace {
 
-// How many rows are in the cache at a time.
-constexpr int64_t kDepth = 128;
+// How many rows are in the cache at a time: as many as fit the second one with
+// their columns on both sides, as each time reads and writes all results.
+constexpr int64_t kMostDepth = 256;
 // From how many on copying them costs more than results that leave the cache.
 constexpr int64_t kManyRows = 1024;
 
 }  // namespace
 
 template <typename T>
-void RowSums<T>::Add(const SumStep& step) {
+void RowSums<T>::Run(const SumStep& step) {
   const int64_t num_columns = WidthOf(step.right);
   const int64_t num_left = WidthOf(step.left);
+  if (placed_.rows().num_rows[step.axis] == 0) {
+    if (step.adds) return;
+    const int64_t size = num_columns * (step.left.empty() ? 1 : num_left);
+    std::fill_n(placed_.rows().sums[step.output], size, T(0));
+    return;
+  }
   const int64_t num_threads = team_.num_threads();
   const std::vector<ColumnPart> parts = SplitColumns(
       num_columns, num_threads, kernels_.lanes, kernels_.max_vectors);
   const auto num_parts = static_cast<int64_t>(parts.size());
   if (step.left.empty()) {
     team_.Run(num_parts,
-              [&](int64_t index) { AddRowsPart(step, parts[index]); });
+              [&](int64_t index) { SumRowsPart(step, parts[index]); });
     return;
   }
   // Tasks copy their rows and share nothing: many rows are copied rarely.
@@ -42,15 +49,18 @@ void RowSums<T>::Add(const SumStep& step) {
   const int64_t num_blocks = DivideUp(num_left, block);
   team_.Run(num_blocks * num_parts, [&](int64_t index) {
     const int64_t first = index / num_parts * block;
-    AddOuterPart(step, first, std::min(block, num_left - first), num_columns,
+    SumOuterPart(step, first, std::min(block, num_left - first), num_columns,
                  parts[index % num_parts]);
   });
 }
 
 template <typename T>
-void RowSums<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
+void RowSums<T>::SumRowsPart(const SumStep& step, const ColumnPart& part) {
   T* const sums = placed_.rows().sums[step.output];
   const int64_t num_rows = placed_.rows().num_rows[step.axis];
+  if (!step.adds) {
+    std::fill_n(sums + part.first_column, part.num_columns, T(0));
+  }
   int64_t begin = 0;
   for (const Piece& piece : step.right) {
     const int64_t from = std::max(begin, part.first_column);
@@ -72,26 +82,28 @@ void RowSums<T>::AddRowsPart(const SumStep& step, const ColumnPart& part) {
 // Block of rows after block, so that these stay in cache: copied, because rows
 // may stand anywhere, and each is read by many tiles.
 template <typename T>
-void RowSums<T>::AddOuterPart(const SumStep& step, int64_t first_left,
+void RowSums<T>::SumOuterPart(const SumStep& step, int64_t first_left,
                               int64_t num_left, int64_t num_columns,
                               const ColumnPart& part) {
+  const int64_t num_rows = placed_.rows().num_rows[step.axis];
+  const int64_t depth = DivideUp(num_rows, DivideUp(num_rows, kMostDepth));
   Scratch<T>& scratch = Scratch<T>::Mine();
-  T* const left = scratch.products.Get(kDepth * num_left);
+  T* const left = scratch.products.Get(depth * num_left);
   T* const right =
-      scratch.registers.Get(kDepth * RoundUp(part.num_columns, kernels_.lanes));
-  scratch.pieces.resize(2 * kDepth);
+      scratch.registers.Get(depth * RoundUp(part.num_columns, kernels_.lanes));
+  scratch.pieces.resize(2 * depth);
   const T** const left_rows = scratch.pieces.data();
-  const T** const right_rows = left_rows + kDepth;
-  for (int64_t k = 0; k < kDepth; ++k) left_rows[k] = left + k * num_left;
+  const T** const right_rows = left_rows + depth;
+  for (int64_t k = 0; k < depth; ++k) left_rows[k] = left + k * num_left;
   OuterWork<T> work;
   work.left = left_rows;
   work.right = right_rows;
   work.first_right = 0;
   work.out_stride = num_columns;
-  const int64_t num_rows = placed_.rows().num_rows[step.axis];
-  for (int64_t begin = 0; begin < num_rows; begin += kDepth) {
-    const int64_t end = std::min(begin + kDepth, num_rows);
+  for (int64_t begin = 0; begin < num_rows; begin += depth) {
+    const int64_t end = std::min(begin + depth, num_rows);
     work.depth = end - begin;
+    work.adds = step.adds || begin > 0;
     CopyColumns(step.left, first_left, num_left, begin, end, left, num_left);
     T* columns = right;
     for (const Panel& panel : part.panels) {
@@ -110,7 +122,7 @@ void RowSums<T>::AddOuterPart(const SumStep& step, int64_t first_left,
                    (first_left + i) * num_columns + panel.first_column;
         kernels_.outer(work);
       }
-      columns += kDepth * width;
+      columns += depth * width;
     }
   }
 }

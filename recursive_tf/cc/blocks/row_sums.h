@@ -22,13 +22,13 @@ class RowSums {
   RowSums(const Kernels<T>* kernels, const PlacedRows<T>* placed, Team* team)
       : kernels_(*kernels), placed_(*placed), team_(*team) {}
 
-  // Adds to the numbers of the step's output, on all threads.
-  void Add(const SumStep& step);
+  // Sets or adds to the numbers of the step's output, on all threads.
+  void Run(const SumStep& step);
 
  private:
-  void AddOuterPart(const SumStep& step, int64_t first_left, int64_t num_left,
+  void SumOuterPart(const SumStep& step, int64_t first_left, int64_t num_left,
                     int64_t num_columns, const ColumnPart& part);
-  void AddRowsPart(const SumStep& step, const ColumnPart& part);
+  void SumRowsPart(const SumStep& step, const ColumnPart& part);
   void CopyColumns(const std::vector<Piece>& pieces, int64_t first,
                    int64_t count, int64_t begin, int64_t end, T* to,
                    int64_t stride) const;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -43,11 +44,23 @@ class Patience {
   int turns_ = 0;
 };
 
+// Returns whether there was memory to ask for a thread. Without it, it is one
+// that never starts: others may have begun, so the job must go on.
+bool TryTo(const Team::Schedule& schedule, std::function<void()> run) {
+  try {
+    schedule(std::move(run));
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace
 
-Team::Team(int num_threads, Schedule schedule)
+Team::Team(int num_threads, Schedule schedule, Schedule guests)
     : num_threads_(std::max(num_threads, 1)),
       schedule_(std::move(schedule)),
+      guests_(std::move(guests)),
       state_(std::make_shared<State>(num_threads_)) {}
 
 Team::~Team() { state_->is_over.store(true, std::memory_order_release); }
@@ -108,14 +121,16 @@ void Team::AskForMembers(int64_t num_parts) {
     std::atomic<bool>& is_asked = state_->members[thread].is_asked;
     if (is_asked.load(std::memory_order_acquire)) continue;
     is_asked.store(true, std::memory_order_relaxed);
-    try {
-      schedule_([state = state_, thread] { state->RunMember(thread); });
-    } catch (...) {
-      // Without memory to ask for it, it is one that never starts. Others may
-      // have begun, so the job must go on.
+    if (!TryTo(schedule_,
+               [state = state_, thread] { state->RunMember(thread); })) {
       is_asked.store(false, std::memory_order_relaxed);
       return;
     }
+    if (guests_ == nullptr) continue;
+    TryTo(guests_, [state = state_, thread] {
+      while (state->RunPart(thread)) {
+      }
+    });
   }
 }
 

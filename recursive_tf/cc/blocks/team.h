@@ -27,8 +27,10 @@ class Team {
   // Runs a function on another thread, some time or other.
   using Schedule = std::function<void(std::function<void()>)>;
 
-  // `num_threads` counts the leader.
-  Team(int num_threads, Schedule schedule);
+  // `num_threads` counts the leader. `guests` are threads that may be idle and
+  // awake while those of `schedule` sleep: they are asked with them, take parts
+  // of one job, and go.
+  Team(int num_threads, Schedule schedule, Schedule guests = nullptr);
   // Does not wait for members: they touch nothing that their leader owns.
   ~Team();
   Team(const Team&) = delete;
@@ -123,6 +125,7 @@ class Team {
 
   const int num_threads_;
   const Schedule schedule_;
+  const Schedule guests_;
   const std::shared_ptr<State> state_;
   std::function<void()> meanwhile_;
   uint64_t job_ = 0;

@@ -1,8 +1,9 @@
-#include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
-#include "recursive_tf/cc/tf/adagrad_update.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
+#include "recursive_tf/cc/tf/update_rule.h"
+#include "recursive_tf/cc/tf/variable_update.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/types.h"
 
@@ -11,28 +12,62 @@ namespace {
 
 namespace tf = tensorflow;
 
-template <typename T>
-class ApplyAdagradOp : public tf::OpKernel {
+class UpdateOp : public tf::OpKernel {
  public:
-  explicit ApplyAdagradOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit UpdateOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, CheckChosenSet());
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("N", &spec_.num_variables));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("M", &spec_.num_tables));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("N", &counts_.num_variables));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("M", &counts_.num_tables));
   }
 
-  void Compute(tf::OpKernelContext* ctx) override {
-    OP_REQUIRES_OK(ctx, UpdateByAdagrad<T>(spec_, ctx));
-  }
+ protected:
+  const UpdateCounts& counts() const { return counts_; }
 
  private:
-  AdagradSpec spec_;
+  UpdateCounts counts_;
+};
+
+template <typename T>
+class ApplyAdagradOp : public UpdateOp {
+ public:
+  using UpdateOp::UpdateOp;
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    OP_REQUIRES_OK(ctx, UpdateVariables(counts(), AdagradRule<T>(), ctx));
+  }
+};
+
+template <typename T>
+class ApplyAdamOp : public UpdateOp {
+ public:
+  using UpdateOp::UpdateOp;
+
+  void Compute(tf::OpKernelContext* ctx) override {
+    const int first = counts().NumInputs(/*num_slots=*/2);
+    for (int i = first; i < ctx->num_inputs(); ++i) {
+      OP_REQUIRES(ctx, ctx->input(i).NumElements() == 1,
+                  absl::InvalidArgumentError(
+                      "beta_1, beta_2, epsilon and step are one number each."));
+    }
+    const auto number = [&](int i) {
+      return ctx->input(first + i).template flat<T>()(0);
+    };
+    const int64_t step = ctx->input(first + 3).flat<int64_t>()(0);
+    const UpdateRule<T> rule =
+        AdamRule<T>(number(0), number(1), number(2), step);
+    OP_REQUIRES_OK(ctx, UpdateVariables(counts(), rule, ctx));
+  }
 };
 
 #define RECURSIVE_TF_REGISTER(T)                        \
   REGISTER_KERNEL_BUILDER(Name("RecursiveApplyAdagrad") \
                               .Device(tf::DEVICE_CPU)   \
                               .TypeConstraint<T>("T"),  \
-                          ApplyAdagradOp<T>)
+                          ApplyAdagradOp<T>);           \
+  REGISTER_KERNEL_BUILDER(Name("RecursiveApplyAdam")    \
+                              .Device(tf::DEVICE_CPU)   \
+                              .TypeConstraint<T>("T"),  \
+                          ApplyAdamOp<T>)
 RECURSIVE_TF_REGISTER(float);
 RECURSIVE_TF_REGISTER(double);
 #undef RECURSIVE_TF_REGISTER

@@ -214,9 +214,7 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
     const int32_t buffer = program_.output_buffers[output.index].value_or(0);
     return WithSizes(buffers[buffer], sizes, tensor);
   }
-  TF_RETURN_IF_ERROR(NewTensor(block_.dtype, sizes, tensor));
-  std::fill_n(static_cast<T*>(tensor->data()), tensor->NumElements(), T(0));
-  return absl::OkStatus();
+  return NewTensor(block_.dtype, sizes, tensor);
 }
 
 template <typename T>

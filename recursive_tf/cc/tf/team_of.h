@@ -11,11 +11,22 @@ namespace recursive_tf {
 
 // Returns a team of the threads that TensorFlow has for the work of one op. The
 // op must not be done before the team's last job is.
-inline Team TeamOf(tensorflow::OpKernelContext* ctx) {
+inline Team TeamOf(tensorflow::OpKernelContext* ctx,
+                   Team::Schedule guests = nullptr) {
   const auto* threads = ctx->device()->tensorflow_cpu_worker_threads();
-  return Team(threads->num_threads, [threads](std::function<void()> run) {
-    threads->workers->Schedule(std::move(run));
-  });
+  return Team(
+      threads->num_threads,
+      [threads](std::function<void()> run) {
+        threads->workers->Schedule(std::move(run));
+      },
+      std::move(guests));
+}
+
+// Returns the same for an op of few jobs. A thread that ran the op before it is
+// often still awake and looks for work, on the core that a sleeping one would
+// need: it is asked, too.
+inline Team TeamOfShortOp(tensorflow::OpKernelContext* ctx) {
+  return TeamOf(ctx, *ctx->runner());
 }
 
 }  // namespace recursive_tf

@@ -110,7 +110,7 @@ void Check(const Case& given, int64_t num_rows, InstructionSet set,
   for (std::vector<T>& each : memory) rows.buffers.push_back(each.data());
   std::vector<std::vector<T>> sum_memory;
   for (size_t i = 0; i < fused.outputs.size(); ++i) {
-    sum_memory.emplace_back(wanted.output(i).size(), T(0));
+    sum_memory.emplace_back(wanted.output(i).size(), T(NAN));
   }
   for (std::vector<T>& each : sum_memory) rows.sums.push_back(each.data());
   BlockRunner<T> runner(&program, &kernels, &packed, &team);
@@ -129,9 +129,10 @@ void Check(const Case& given, int64_t num_rows, InstructionSet set,
   }
 }
 
-void CheckAll(const Case& given) {
+void CheckAll(const Case& given,
+              const std::vector<int64_t>& sizes = {1, 2, 7, 61}) {
   for (const InstructionSet set : InstructionSets()) {
-    for (const int64_t num_rows : {1, 2, 7, 61}) {
+    for (const int64_t num_rows : sizes) {
       for (const int num_threads : {1, 3}) {
         SCOPED_TRACE(testing::Message()
                      << KernelsFor<float>(set).name << ", " << num_rows
@@ -171,6 +172,15 @@ TEST(BlockRunnerTest, SumsOverRowsTakePieces) {
   const int32_t right = g.Input(1, 40);
   g.outputs = {g.Outer(left, right), g.ColumnSums(right)};
   CheckAll(given);
+}
+
+TEST(BlockRunnerTest, SumsOverNoRowsAreZeroAndManyRowsAreSummedPartByPart) {
+  Case given{{}, {13, 40}, {}};
+  BlockGraph& g = given.graph;
+  const int32_t outer = g.Outer(g.Input(0, 13), g.Input(1, 40));
+  const int32_t sum = g.ColumnSums(g.Input(1, 40));
+  g.outputs = {outer, sum, g.AddSums({outer, outer}), g.AddSums({sum, sum})};
+  CheckAll(given, {0, 257, 600});
 }
 
 TEST(BlockRunnerTest, OutputsThatAreOneSumHaveItEach) {

@@ -94,12 +94,12 @@ TEST(KernelProductsTest, RowsOfPiecesAreMultipliedWithAPanel) {
   ForAllKernels([](const auto& kernels) { CheckPanels(kernels); });
 }
 
-// Adds the products of columns of two tables, row by row.
+// Sets or adds the products of columns of two tables, row by row.
 template <typename T>
 void CheckOuter(const Kernels<T>& kernels, int64_t num_left,
-                int64_t num_columns) {
-  SCOPED_TRACE(testing::Message()
-               << num_left << " columns times " << num_columns);
+                int64_t num_columns, bool adds) {
+  SCOPED_TRACE(testing::Message() << num_left << " columns times "
+                                  << num_columns << (adds ? ", added" : ""));
   constexpr int64_t kDepth = 9;
   constexpr int64_t kFirstLeft = 2;
   constexpr int64_t kFirstRight = 3;
@@ -119,7 +119,8 @@ void CheckOuter(const Kernels<T>& kernels, int64_t num_left,
   std::vector<double> wanted;
   for (int64_t i = 0; i < num_left; ++i) {
     for (int64_t j = 0; j < num_columns; ++j) {
-      double sum = out[i * stride + j] = T(0.5);
+      out[i * stride + j] = adds ? T(0.5) : T(NAN);
+      double sum = adds ? 0.5 : 0;
       for (int64_t k = 0; k < kDepth; ++k) {
         sum += static_cast<double>(left_rows[k][kFirstLeft + i]) *
                right_rows[k][kFirstRight + j];
@@ -130,7 +131,7 @@ void CheckOuter(const Kernels<T>& kernels, int64_t num_left,
   const int64_t num_vectors = (num_columns + kernels.lanes - 1) / kernels.lanes;
   kernels.outer({left_rows.data(), right_rows.data(), kDepth, kFirstLeft,
                  num_left, kFirstRight, num_vectors, out.data(), stride,
-                 num_columns});
+                 num_columns, adds});
   ExpectRows(out, stride, wanted, num_columns, kDepth);
 }
 
@@ -139,12 +140,13 @@ void CheckOuters(const Kernels<T>& kernels) {
   const int64_t most = kernels.max_vectors * kernels.lanes;
   for (int64_t left = 1; left <= kernels.max_rows; ++left) {
     for (int64_t right = 1; right <= most; ++right) {
-      CheckOuter(kernels, left, right);
+      CheckOuter(kernels, left, right, true);
+      CheckOuter(kernels, left, right, false);
     }
   }
 }
 
-TEST(KernelProductsTest, OuterProductsAreAddedToWhatIsThere) {
+TEST(KernelProductsTest, OuterProductsAreSetOrAddedToWhatIsThere) {
   ForAllKernels([](const auto& kernels) { CheckOuters(kernels); });
 }
 

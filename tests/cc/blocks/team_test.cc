@@ -288,6 +288,44 @@ TEST(TeamTest, AMemberThatCannotBeAskedForIsNotMissed) {
   EXPECT_EQ(num_asked, 2);
 }
 
+TEST(TeamTest, AGuestTakesPartsOfAJobAndGoes) {
+  Functions members;
+  int num_guests = 0;
+  const Team::Schedule at_once = [&](const std::function<void()>& run) {
+    ++num_guests;
+    run();
+  };
+  Team team(2, KeptIn(&members), at_once);
+  // All parts are its own, as it runs before the leader does.
+  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
+  EXPECT_EQ(num_guests, 1);
+  ASSERT_EQ(members.size(), 1);
+  // Guests come with members, and this one was asked already.
+  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
+  EXPECT_EQ(num_guests, 1);
+}
+
+TEST(TeamTest, AGuestThatComesLateTouchesNothing) {
+  Functions guests;
+  {
+    Functions members;
+    Team team(3, KeptIn(&members), KeptIn(&guests));
+    EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
+  }
+  ASSERT_EQ(guests.size(), 2);
+  for (const std::function<void()>& run : guests) run();
+}
+
+TEST(TeamTest, AGuestThatCannotBeAskedForIsNotMissed) {
+  Functions members;
+  Team team(2, KeptIn(&members),
+            [](const std::function<void()>&) { throw std::bad_alloc(); });
+  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
+  EXPECT_EQ(members.size(), 1);
+  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
+  EXPECT_EQ(members.size(), 1);
+}
+
 TEST(TeamTest, TheLeaderDoesSomethingElseOnceBeforeItsParts) {
   Functions kept;
   Team team(2, KeptIn(&kept));
