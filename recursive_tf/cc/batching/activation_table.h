@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/batching/rows.h"
 
 namespace recursive_tf {
@@ -116,8 +117,8 @@ class ActivationTable {
 
  private:
   std::vector<int32_t> num_slots_;
-  std::vector<BatchedActivation> activations_;
-  std::vector<ValueRow> slots_;
+  PooledVector<BatchedActivation> activations_;
+  PooledVector<ValueRow> slots_;
   // By procedure.
   std::vector<std::vector<int32_t>> free_;
   int64_t num_alive_ = 0;

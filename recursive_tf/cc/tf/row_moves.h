@@ -2,8 +2,8 @@
 #define RECURSIVE_TF_CC_TF_ROW_MOVES_H_
 
 #include <cstdint>
-#include <vector>
 
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/types.h"
@@ -61,7 +61,7 @@ class RowMoves {
   void MoveRowsOf(int64_t thread, int64_t num_threads, int64_t row_bytes) const;
 
   Team& team_;
-  std::vector<Row> rows_;
+  PooledVector<Row> rows_;
   // Of all of them.
   int64_t num_elements_ = 0;
   tensorflow::DataType dtype_ = tensorflow::DT_INVALID;
