@@ -17,6 +17,8 @@ MAKEFLAGS += --no-print-directory
 IN_VENV := $(VENV)/bin
 # Quiet but for errors.
 PIP := $(IN_VENV)/python -m pip -qq --disable-pip-version-check
+# Each process takes neighbors, which share fixtures, and none is left with the last ones.
+IN_PARALLEL := --numprocesses=auto --dist=worksteal
 STEP = @printf '== %s\n'
 
 LIBRARY := recursive_tf/ops/_recursive_tf.so
@@ -51,19 +53,19 @@ wheel: $(VENV)/.wheel build ## Build a manylinux wheel into dist/
 .PHONY: test
 test: static core-tests sanitize-short library-tests $(VENV)/.dev build ## Every check and every test
 	$(STEP) "Python tests"
-	@$(IN_VENV)/python -m pytest --numprocesses=auto
+	@$(IN_VENV)/python -m pytest $(IN_PARALLEL)
 
 .PHONY: quick
 quick: $(VENV)/.dev build ## In a minute: lint, the tests of what changed, one of each other file
 	$(STEP) "lint"
 	@$(IN_VENV)/ruff check --quiet .
 	$(STEP) "quick Python tests"
-	@$(IN_VENV)/python -m pytest -q --numprocesses=auto --quick tests
+	@$(IN_VENV)/python -m pytest -q $(IN_PARALLEL) --quick tests
 
 .PHONY: check
 check: static core-tests library-tests $(VENV)/.dev build ## The same without the slow tests: before every commit
 	$(STEP) "fast Python tests"
-	@$(IN_VENV)/python -m pytest --numprocesses=auto -m "not slow and not stress"
+	@$(IN_VENV)/python -m pytest $(IN_PARALLEL) -m "not slow and not stress"
 
 .PHONY: static
 static: $(VENV)/.dev

@@ -5,6 +5,9 @@ import multiprocessing
 from collections.abc import Callable
 from typing import Any
 
+# Not forked: a TensorFlow that has run does not survive that.
+CONTEXT: multiprocessing.context.BaseContext = multiprocessing.get_context("spawn")
+
 
 def in_fresh_process(work: Callable[..., Any], *args: Any) -> Any:
     """Returns `work(*args)`, run in a new process that ends with it.
@@ -14,7 +17,5 @@ def in_fresh_process(work: Callable[..., Any], *args: Any) -> Any:
             TensorFlow.
         *args: What can be pickled.
     """
-    # Not forked: a TensorFlow that has run does not survive that.
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
         return pool.submit(work, *args).result()

@@ -1,7 +1,7 @@
 """Builds and runs the tests of the C++ core, which link nothing of TensorFlow.
 
 Usage: python tools/core_tests.py [--sanitize=none|address|thread [--short]]
-           [--coverage] [--filter=BackpropCacheTest.*]
+           [--coverage] [--debug] [--filter=BackpropCacheTest.*]
 
 Every tests/cc/**/*_test.cc becomes one program under build/cc-tests/<flavor>/, with
 what it needs of the core, which is compiled once. tools/library_tests.py runs those
@@ -38,11 +38,14 @@ SHORT = {
     r"runtime/(activation_lifetime|activation_tree|call_count|first_failure|helped_work|"
     r"local_work|ordinals|row_claims|shared_invocations|tail_predictor|trace_log)",
 }
+# With lines for the stacks of reports. All that a debugger shows takes a third longer.
+FAST = ("-O1", "-g1")
 FLAVORS = {
-    "none": ("-O1",),
-    "address": ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
-    "thread": ("-O1", "-fsanitize=thread"),
+    "none": FAST,
+    "address": (*FAST, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    "thread": (*FAST, "-fsanitize=thread"),
     "coverage": ("-O0", "--coverage"),
+    "debug": ("-O0", "-g"),
 }
 
 
@@ -61,7 +64,7 @@ def short(flavor: str) -> list[pathlib.Path]:
 def compile_command(flavor: str) -> tuple[str, ...]:
     """Returns how the compiler is called for any source of the core or its tests."""
     include = tensorflow_folder() / "include"  # For Abseil's annotation macros.
-    flags = ("-std=c++17", "-g", "-Wall", "-Wextra", "-Werror", "-I.")
+    flags = ("-std=c++17", "-Wall", "-Wextra", "-Werror", "-I.")
     return (compiler(), *flags, "-isystem", str(include), *FLAVORS[flavor])
 
 
@@ -142,19 +145,27 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--short", action="store_true", help="what `make test` runs")
     parser.add_argument("--coverage", action="store_true")
+    parser.add_argument("--debug", action="store_true", help="for gdb")
     parser.add_argument("--filter", default="*", help="as in --gtest_filter")
     options = parser.parse_args(arguments)
     if options.short and options.sanitize not in SHORT:
         parser.error("--short is of a sanitizer")
-    if options.coverage and options.sanitize != "none":
-        parser.error("--coverage and --sanitize are two builds: choose one")
+    if (options.sanitize != "none") + options.coverage + options.debug > 1:
+        parser.error("--sanitize, --coverage and --debug are builds: choose one")
     return options
+
+
+def flavor_of(options: argparse.Namespace) -> str:
+    """Returns how programs are built that do what the command line asks for."""
+    if options.coverage or options.debug:
+        return "coverage" if options.coverage else "debug"
+    return str(options.sanitize)
 
 
 def main(arguments: list[str]) -> int:
     """Returns the exit code."""
     options = parse(arguments)
-    flavor = "coverage" if options.coverage else options.sanitize
+    flavor = flavor_of(options)
     try:
         googletest.ensure()
         jobs = build_programs(flavor, short(flavor) if options.short else tests())

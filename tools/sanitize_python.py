@@ -87,7 +87,7 @@ SANITIZERS = {
 
 def build_copy(name: str) -> pathlib.Path:
     """Builds the library with a sanitizer; returns a copy of the project with it."""
-    flags = (f"-fsanitize={name}", "-g", "-O1", *SANITIZERS[name].flags)
+    flags = (f"-fsanitize={name}", "-g1", "-O1", *SANITIZERS[name].flags)
     library = WORK / name / "library"
     done = subprocess.run(
         [

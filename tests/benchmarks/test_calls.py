@@ -5,10 +5,17 @@ import math
 
 import pytest
 
-from benchmarks import calls
+from benchmarks import calls, fresh
 from benchmarks.effort import Effort
+from tests.helpers.programs import SERVER
 
 QUICK = Effort(repeats=1, quick=True)
+
+
+@pytest.fixture(autouse=True)
+def forked(monkeypatch):
+    """Lets fresh processes begin with TensorFlow imported: numbers say nothing here."""
+    monkeypatch.setattr(fresh, "CONTEXT", SERVER)
 
 
 @pytest.mark.slow

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 
 from recursive_tf.python.root_calls import root_op
 from tests.properties.checking import check
+from tests.properties.choices import chosen
 from tests.properties.expectation import expected
 from tests.properties.forests import Forest, forests, large_forests
 from tests.properties.operations import Ambiguous, Array
 from tests.properties.oracle import TooLarge
 from tests.properties.picking import pick
 from tests.properties.programs import programs
-from tests.properties.source import EXECUTORS, program_source, script
+from tests.properties.source import program_source, script
 from tests.properties.syntax import Program
 from tests.properties.tolerances import tolerances
 
@@ -125,9 +126,9 @@ def _draws(program: Program, data: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def check_case(
-    case: Case, oracle: Oracle = expected, executors: Iterable[str] = EXECUTORS
+    case: Case, oracle: Oracle = expected, executors: Iterable[str] = chosen(0)
 ) -> Mapping[str, set[str]]:
-    """Runs a program on its forests in each executor.
+    """Runs a program on its forests in each of some executors.
 
     Returns:
         The types of the root ops that were made, by executor.

@@ -14,6 +14,7 @@ from tests.properties.body_source import (
     shape_text,
     spec_text,
 )
+from tests.properties.choices import EXECUTORS, LEARNED
 from tests.properties.forests import capture_values
 from tests.properties.operations import Array
 from tests.properties.syntax import (
@@ -26,17 +27,11 @@ from tests.properties.syntax import (
     Var,
 )
 
-# What SubGraphs are made with. Not every program can be batched.
-EXECUTORS = {
-    "dataflow": '{"executor": "dataflow"}',
-    "batched": '{"executor": "auto"}',
-    "batched by depth": '{"executor": "auto", "options": rtf.Options(policy="depth")}',
-}
-
 _HEAD = '''\
 """A random recursive program, and what it shows on one forest."""
 
 import collections
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -113,6 +108,23 @@ def slope_of(gradients):
             order = tf.cast(tf.range(tf.size(flat)), tf.float64)
             slope += tf.reduce_sum(flat * tf.sin(1.7 * order + position))
     return slope
+'''
+
+# Which the policy "fsm" takes from then on.
+_LEARN = '''
+learned = []
+start_as_learned = start
+
+
+def start(data):
+    """Learns a policy from a first run, if that is batched."""
+    if not learned:
+        with contextlib.suppress(rtf.SubGraphError):
+            rtf.learn_policy(start_as_learned, [(data,)], trials=10, verbose=False)
+        learned.append(True)
+        counter.assign(0)
+        generator.reset_from_seed(7)
+    return start_as_learned(data)
 '''
 
 _RUN = '''
@@ -192,9 +204,9 @@ def program_source(program: Program, executor: str = "dataflow") -> str:
 
     Args:
         program: The program.
-        executor: One of `EXECUTORS`.
+        executor: One of `choices.EXECUTORS`.
     """
-    return "\n".join(_lines(program, EXECUTORS[executor]))
+    return "\n".join(_lines(program, executor))
 
 
 def script(
@@ -229,9 +241,9 @@ def _table(values: Mapping[str, Array | None]) -> str:
     return "{\n" + "".join(f"    {k!r}: {text(v)},\n" for k, v in values.items()) + "}"
 
 
-def _lines(program: Program, choices: str) -> Iterator[str]:
+def _lines(program: Program, executor: str) -> Iterator[str]:
     yield _HEAD
-    yield f"CHOICES = {choices}"
+    yield f"CHOICES = {EXECUTORS[executor]}"
     yield f"TABLES = {[name for name, _ in program.tables]}"
     yield f"ARGUMENTS = {['root', *(x.name for x in program.arguments)]}"
     yield f"SOURCES = {[x.name for x in program.sources]}"
@@ -247,6 +259,8 @@ def _lines(program: Program, choices: str) -> Iterator[str]:
     if program.order > 1:
         yield SLOPE
     yield _step(program)
+    if executor == LEARNED:
+        yield _LEARN
     yield _RUN
 
 

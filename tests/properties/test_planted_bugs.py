@@ -106,7 +106,7 @@ def test_a_wrong_gradient_of_a_weight_is_found() -> None:
 
 
 def test_the_script_of_a_failure_fails_where_it_is_run(tmp_path: pathlib.Path) -> None:
-    case = smallest(WRONG_TANH)
+    case = smallest(WRONG_TANH, ANY)
     with pytest.raises(AssertionError) as failure:
         check_case(case, WRONG_TANH)
     _, text = str(failure.value).split("This script shows it:\n\n")

@@ -71,9 +71,24 @@ def test_a_short_form_is_of_a_sanitizer():
         core_tests.parse(["--short"])
 
 
-def test_coverage_is_no_sanitizer():
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ["--coverage", "--sanitize=thread"],
+        ["--debug", "--sanitize=thread"],
+        ["--debug", "--coverage"],
+    ],
+)
+def test_two_kinds_of_build_at_once_are_refused(kinds, capsys):
     with pytest.raises(SystemExit):
-        core_tests.parse(["--coverage", "--sanitize=thread"])
+        core_tests.parse(kinds)
+    assert "choose one" in capsys.readouterr().err
+
+
+def test_what_is_for_a_debugger_is_built_apart():
+    flavor = core_tests.flavor_of(core_tests.parse(["--debug"]))
+    assert "-g" in core_tests.compile_command(flavor)
+    assert flavor != core_tests.flavor_of(core_tests.parse([]))
 
 
 def test_a_line_of_a_template_ran_if_any_instantiation_ran_it():

@@ -27,10 +27,9 @@ struct FromPool {
   }
 
   T* allocate(size_t count) {
-    void* const memory =
-        count <= std::numeric_limits<size_t>::max() / sizeof(T)
-            ? MemoryPool::Global().Take(count * sizeof(T))
-            : nullptr;
+    void* const memory = count <= std::numeric_limits<size_t>::max() / sizeof(T)
+                             ? MemoryPool::Global().Take(count * sizeof(T))
+                             : nullptr;
     if (memory == nullptr) throw std::bad_alloc();
     return static_cast<T*>(memory);
   }
