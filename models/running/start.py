@@ -62,6 +62,8 @@ def start(task: Task) -> None:
             held.callback(_remove_if_empty, run_folder.path)
         patience_s = None if resolver is None else _CLUSTER_TIMEOUT_S.value
         run = held.enter_context(Run(run_folder, patience_s))
+        if rtf.distribute.leads(resolver):
+            run.hold()  # Before settings are read.
         settings = _settings(task, run_folder)
         jobs = rtf.distribute.jobs_of(settings.strategy, settings.num_workers)
         if jobs and resolver is None:

@@ -22,7 +22,7 @@ from recursive_tf.distribute.fit import enable_fit
 from recursive_tf.distribute.local_cluster import FailedTask, Host, run_cluster
 from recursive_tf.distribute.losses import mean_over_trees
 from recursive_tf.distribute.lost import naming_lost
-from recursive_tf.distribute.resolver import cluster_resolver, leads
+from recursive_tf.distribute.resolver import cluster_resolver, is_in_cluster, leads
 from recursive_tf.distribute.shards import shards
 from recursive_tf.distribute.sums import sum_over_replicas
 
@@ -35,6 +35,7 @@ __all__ = [
     "add_at_once",
     "cluster_resolver",
     "enable_fit",
+    "is_in_cluster",
     "jobs_of",
     "leads",
     "leave_cluster",

@@ -34,6 +34,15 @@ def cluster_resolver() -> Any:
     return slurm.resolver() if slurm.is_one_of_several() else None
 
 
+def is_in_cluster() -> bool:
+    """Whether there is a cluster around this process, for `cluster_resolver` to find.
+
+    That is by the environment alone, so a training of this process by itself may be in
+    one, too.
+    """
+    return bool(os.environ.get("TF_CONFIG")) or slurm.is_one_of_several()
+
+
 def leads(resolver: Any) -> bool:
     """Returns whether a process is in no cluster, or is its chief.
 

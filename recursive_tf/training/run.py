@@ -30,6 +30,8 @@ from recursive_tf.training.record import Line, Record
 from recursive_tf.training.run_folder import RunFolder
 
 EVALUATION_BATCH = 256
+# How long another process that has the run may take to end.
+PATIENCE_S, CLUSTER_PATIENCE_S = 1.0, 60.0
 LOWEST_LOSS = Monitor("loss", "min")
 
 Prepare = Callable[[Forest], Any]
@@ -47,7 +49,9 @@ class Run:
             best = run.fit(model, trees, held_out, epochs=10, batch_size=25)
         model = run.folder.load_best()
 
-    In a cluster, all processes have the run, and its chief writes.
+    In a cluster, all processes have the run, and its chief writes. Whoever writes in
+    `fit` holds the lock. Where there is a cluster, `with` takes no lock yet, because
+    only the distribution says who writes.
 
     Attributes:
         folder: Where its files are.
@@ -63,35 +67,62 @@ class Run:
         Args:
             folder: In a cluster, one that all processes see.
             patience_s: How long to wait for another process that has the run, in
-                seconds. None: a second, or a minute in a cluster, where a file server
-                may hold the lock of a lost machine for a while.
+                seconds. None: a second, or a minute for processes that train together:
+                a file server may hold the lock of a lost machine for a while.
         """
         path = folder.path if isinstance(folder, RunFolder) else folder
         self.folder = RunFolder(pathlib.Path(path))
         self._patience_s = patience_s
-        self._held = contextlib.ExitStack()
+        self._is_begun = self._is_held = False
+        self._at_end = contextlib.ExitStack()
 
     def __enter__(self) -> Run:
-        """Takes the lock of the folder, if this process is to write there.
+        """Takes the lock of the folder, unless this process is in a cluster.
 
         Raises:
             RunError: If another process has the run, or the folder cannot be made.
         """
-        resolver = distribute.cluster_resolver()
-        patience_s = self._patience_s
-        if patience_s is None:
-            patience_s = 1.0 if resolver is None else 60.0
-        with contextlib.ExitStack() as held:
-            if distribute.leads(resolver):
-                if not self.folder.path.exists():
-                    held.callback(_remove_if_empty, self.folder.path)
-                held.enter_context(locked(self.folder.lock, patience_s))
-            self._held = held.pop_all()
+        self._is_begun = True
+        if not distribute.is_in_cluster():
+            self._hold(PATIENCE_S)
         return self
 
     def __exit__(self, *error: object) -> None:
         """Lets the lock go."""
-        self._held.close()
+        self._at_end.close()
+        self._is_begun = self._is_held = False
+
+    def hold(self) -> None:
+        """Takes the lock now, if this process does not have it.
+
+        `fit` does so in the process that is to write. Call it in that process of a
+        cluster before you write files of your own to the folder.
+
+        Raises:
+            RunError: If another process has the run, or the folder cannot be made.
+            RuntimeError: If the run was not begun.
+        """
+        self._hold(CLUSTER_PATIENCE_S if distribute.is_in_cluster() else PATIENCE_S)
+
+    def _hold(self, patience_s: float) -> None:
+        self._check_is_begun()
+        if self._is_held:
+            return
+        if self._patience_s is not None:
+            patience_s = self._patience_s
+        with contextlib.ExitStack() as held:
+            if not self.folder.path.exists():
+                held.callback(_remove_if_empty, self.folder.path)
+            held.enter_context(locked(self.folder.lock, patience_s))
+            self._at_end = held.pop_all()
+        self._is_held = True
+
+    def _check_is_begun(self) -> None:
+        if not self._is_begun:
+            raise RuntimeError(
+                f"The run in {self.folder.path} was not begun, so it has no lock of "
+                "the folder. Write: with rtf.training.Run(folder) as run: run.fit(...)"
+            )
 
     def fit(  # noqa: PLR0913 (as Keras's fit)
         self,
@@ -142,8 +173,12 @@ class Run:
             RunError: If a file is damaged or cannot be written, or the run began with
                 other trees, another batch size or another seed.
             ClusterError: If another process of the cluster is lost.
+            RuntimeError: If the run was not begun: `fit` stands in a `with`.
         """
+        self._check_is_begun()
         here = distribution or distribute.make_distribution()
+        if here.is_chief:
+            self._hold(CLUSTER_PATIENCE_S if _is_of_several(here) else PATIENCE_S)
         order = Order(train, batch_size, seed, change)
         validation = _prepared(data.batches(dev, EVALUATION_BATCH), prepare)
         make_variables(model, validation.element_spec)
@@ -173,6 +208,15 @@ class Run:
                 verbose=verbose if here.is_chief else 0,
             )
         return None if chief is None else chief.best()
+
+
+def _is_of_several(here: Distribution) -> bool:
+    """Whether other processes take steps of the training, too."""
+    kinds = (
+        tf.distribute.MultiWorkerMirroredStrategy,
+        tf.distribute.ParameterServerStrategy,
+    )
+    return isinstance(here.strategy, kinds)
 
 
 def _remove_if_empty(path: pathlib.Path) -> None:
