@@ -113,6 +113,13 @@ def make_variables(model: keras.Model, spec: Any) -> None:
             model.optimizer.build(model.trainable_variables)
 
 
+def lacks_variables(model: keras.Model) -> bool:
+    """Whether a compiled model waits for its first batch to make variables."""
+    parts = (model.optimizer, model._compile_metrics, model._compile_loss)
+    waiting = [part for part in parts if part is not None and not part.built]
+    return bool(waiting) or not all(layer.built for layer in model._flatten_layers())
+
+
 def _outputs(model: keras.Model, spec: Any) -> Any:
     """Returns what stands for the outputs of a model, by the spec of its input."""
     call = tf.function(functools.partial(model, training=False), autograph=False)

@@ -72,11 +72,13 @@ class BestEpoch(keras.callbacks.Callback):
             )
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Saves the model if it is better.
+        """Saves the model if the epoch is done, and better.
 
         Raises:
             ValueError: If the model has no such metric.
         """
+        if not self._record.epochs or self._record.epochs[-1]["epoch"] != epoch + 1:
+            return
         line = self._record.epochs[-1]
         if self._name not in line:
             there = [n.removeprefix(DEV) for n in line if n.startswith(DEV)]

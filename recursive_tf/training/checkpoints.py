@@ -11,6 +11,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.distribute import ClusterError, Distribution, make_distribution
+from recursive_tf.distribute.fit import lacks_variables, make_variables
 from recursive_tf.distribute.lost import LOST
 from recursive_tf.training.files import ANOTHER_RUN, LOG, RunError, writing
 from recursive_tf.training.position import Position, SoFar, values
@@ -28,6 +29,13 @@ class Checkpoints(keras.callbacks.Callback):
     what it gave so far. A checkpoint counts once it is whole, so a process may end at
     any moment. Where there are several, each restores what the chief saved.
 
+    It comes last among callbacks, because a checkpoint says that all else of its epoch
+    is there. The order of `Run.fit` is `Order`, callbacks of your own, `Record`,
+    `BestEpoch`, `Checkpoints`.
+
+    If a callback before this one sets `stop_training` within an epoch, the position
+    within the epoch is saved, and the epoch is not done.
+
     Keras's `BackupAndRestore` goes on to other figures: it does not keep the states of
     random numbers nor what metrics have counted, and a kill may fall between its files.
 
@@ -44,25 +52,31 @@ class Checkpoints(keras.callbacks.Callback):
         steps: int,
         every: int = 200,
         distribution: Distribution | None = None,
+        element_spec: Any = None,
     ) -> None:
         """Restores the last checkpoint, if there is one, into a model.
 
         One that is damaged is passed over for the one before, and the user is told.
 
         Args:
-            model: It has all its variables, those of metrics too.
+            model: Compiled.
             folder: The chief's, which all processes see.
             steps: That an epoch has.
             every: At least so many steps are from one to the next.
             distribution: Whether this is the chief, and who takes steps; None if this
                 process alone does.
+            element_spec: Of the dataset of batches that the model is trained on. By it
+                the variables are made that Keras makes of the first batch: those of the
+                optimizer and of metrics. None if the model has them all.
 
         Raises:
+            ValueError: If it does not have them, and nothing says what a batch is.
             RunError: If there are checkpoints, and none can be restored.
             ClusterError: If a process does not see what others do.
         """
         super().__init__()
         distribution = distribution or make_distribution()
+        _make_variables(model, element_spec)
         self._so_far = SoFar(model, distribution)
         # Metrics are not in that of an epoch: to read them is a step of all processes.
         parts = {
@@ -78,6 +92,7 @@ class Checkpoints(keras.callbacks.Callback):
         self._every = every
         self._steps = steps
         self._start = 0.0
+        self._taken = 0
         self.position = self._restore()
         self.seconds = float(self._so_far.seconds) if self._at.steps else 0.0
         if distribution.is_shared:
@@ -90,21 +105,24 @@ class Checkpoints(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Gives the metrics what they had, if the epoch goes on."""
         self._start = time.perf_counter()
+        self._taken = 0
         if epoch == self._at.epochs and self._at.steps:
             self._so_far.put_back()
             self._start -= self.seconds
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Saves, if that is due."""
-        steps = batch + 1
-        if steps - self._at.steps < self._every or steps >= self._steps:
+        """Saves, if that is due, or if training stops here."""
+        self._taken = steps = batch + 1
+        is_due = steps - self._at.steps >= self._every or self.model.stop_training
+        if not is_due or steps >= self._steps:
             return  # The last ones of an epoch are saved at its end.
         self._so_far.take(time.perf_counter() - self._start)
         self._save(Position(self._at.epochs, steps), self._of_step)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Saves."""
-        self._save(Position(epoch + 1), self._of_epoch)
+        """Saves, if all steps of the epoch were taken."""
+        if self._taken >= self._steps:
+            self._save(Position(epoch + 1), self._of_epoch)
 
     def _save(self, position: Position, parts: tf.train.Checkpoint) -> None:
         self.position = position
@@ -161,6 +179,17 @@ class Checkpoints(keras.callbacks.Callback):
                 continue
             with contextlib.suppress(OSError):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _make_variables(model: keras.Model, element_spec: Any) -> None:
+    if element_spec is not None:
+        make_variables(model, element_spec)
+    if lacks_variables(model):
+        raise ValueError(
+            "The model has not yet all variables that a checkpoint keeps: its first "
+            "batch makes those of the optimizer and of metrics. Give Checkpoints what "
+            "a batch is: element_spec=batches.element_spec."
+        )
 
 
 def positions_in(folder: pathlib.Path) -> list[Position]:

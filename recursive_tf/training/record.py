@@ -22,7 +22,8 @@ class Record(keras.callbacks.Callback):
     kill between a line and its checkpoint, it would have the line twice.
 
     `seconds` are of the training steps, without the evaluation; in the first epoch of a
-    process they are also TensorFlow's, which traces the step.
+    process they are also TensorFlow's, which traces the step. An epoch that a callback
+    ends before its last step has no line.
 
     Attributes:
         epochs: What the lines say.
@@ -46,6 +47,7 @@ class Record(keras.callbacks.Callback):
         self._path = path
         self._trees = trees
         self._start = self._end = 0.0
+        self._taken = 0
         self.epochs = [line for line in read(path) if line["epoch"] <= first]
         if len(self.epochs) < first:
             LOG.warning(
@@ -58,16 +60,20 @@ class Record(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Starts the clock."""
+        self._taken = 0
         self._end = time.perf_counter()
         before = self._seconds if epoch == self._first else 0.0
         self._start = self._end - before
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Reads the clock: what comes after the last step is evaluation."""
+        self._taken = batch + 1
         self._end = time.perf_counter()
 
     def on_epoch_end(self, epoch: int, logs: dict[str, float]) -> None:
-        """Writes the line."""
+        """Writes the line, if all steps of the epoch were taken."""
+        if self._taken < ((self.params or {}).get("steps") or 0):
+            return
         seconds = self._end - self._start
         dev = {
             DEV + name.removeprefix(VALIDATION): float(value)

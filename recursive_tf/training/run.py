@@ -167,7 +167,8 @@ class Run:
             verbose: 1 shows Keras's progress bar, 2 a line an epoch, and 0 nothing.
 
         Returns:
-            The record's line of the best epoch; in processes that write nothing, None.
+            The record's line of the best epoch. None in processes that write nothing,
+            and if training was stopped before an epoch was done.
 
         Raises:
             RunError: If a file is damaged or cannot be written, or the run began with
@@ -255,7 +256,7 @@ class _Chief:
         with writing(folder.path):
             folder.path.mkdir(parents=True, exist_ok=True)
         order.save(folder.order)
-        self._folder = folder
+        self._folder, self._last = folder, last
         epochs = last.position.epochs if last.position else 0
         self._record = Record(folder.metrics, order.num_trees, epochs, last.seconds)
         self._best = BestEpoch(folder.best, self._record, best_by)
@@ -274,8 +275,10 @@ class _Chief:
             with replaced(self._folder.curve) as new:
                 draw_curve(self._record.epochs, new)
 
-    def best(self) -> Line:
-        """Returns the line of the epoch whose model is kept."""
+    def best(self) -> Line | None:
+        """Returns the line of the epoch whose model is kept; None if none is done."""
+        if not self._last.position or not self._last.position.epochs:
+            return None
         if self._best.line is None:
             raise RunError(
                 f"All epochs are done, but {self._folder.metrics} or "
