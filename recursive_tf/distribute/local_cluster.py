@@ -65,7 +65,7 @@ class FailedTask:
 def run_cluster(
     command: Sequence[str],
     jobs: Mapping[str, int],
-    logs: pathlib.Path,
+    logs: str | os.PathLike[str],
     hosts: Sequence[Host] = (Host(),),
     *,
     is_shown: bool = True,
@@ -85,9 +85,18 @@ def run_cluster(
 
     Returns:
         The first process that failed, if one did.
+
+    Raises:
+        ValueError: If there is no task.
     """
-    logs.mkdir(parents=True, exist_ok=True)
+    logs = pathlib.Path(logs)
     tasks = [(job, i) for job, number in jobs.items() for i in range(number)]
+    if not tasks:
+        raise ValueError(
+            f"jobs={dict(jobs)} has no task. Name one, e.g. {{'worker': 2}}; a "
+            "strategy without other processes needs no cluster: run the command itself."
+        )
+    logs.mkdir(parents=True, exist_ok=True)
     places = dict(zip(tasks, itertools.cycle(hosts), strict=False))
     ports = iter(free_ports(len(tasks)))
     cluster = {

@@ -56,10 +56,10 @@ def lost_error(error: tf.errors.OpError, me: str, leader: str) -> ClusterError:
             "stopped, or cannot be reached. See in the log why, and start all "
             "processes again."
         )
+    said = error.message.partition("\n")[0] or type(error).__name__
     return ClusterError(
         "Another process of the cluster has ended, or cannot be reached. See in its "
-        "log why, and start all of them again. TensorFlow says: "
-        f"{error.message.splitlines()[0]}"
+        f"log why, and start all of them again. TensorFlow says: {said}"
     )
 
 

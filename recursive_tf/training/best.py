@@ -1,12 +1,16 @@
 """The model of the best epoch: `best.keras`."""
 
 import dataclasses
+import functools
 import math
+import os
 import pathlib
 import zipfile
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import keras
+import tensorflow as tf
 
 from recursive_tf.training.files import LOG, RunError, replaced
 from recursive_tf.training.record import DEV, Line, Record
@@ -31,6 +35,32 @@ class Monitor:
         if self.mode not in MODES:
             raise ValueError(f"mode={self.mode!r}: choose one of {MODES}.")
 
+    def check(self, model: keras.Model) -> None:
+        """Checks that a model has the metric.
+
+        What a `test_step` of its own returns is only known after an epoch.
+
+        Args:
+            model: Compiled, with all its variables.
+
+        Raises:
+            ValueError: If it does not.
+        """
+        if type(model).test_step is keras.Model.test_step:
+            self.check_is_one_of(names_of_metrics(model))
+
+    def check_is_one_of(self, names: Iterable[str]) -> None:
+        """Checks that the metric is one of these.
+
+        Raises:
+            ValueError: If it is not.
+        """
+        if self.name not in names:
+            raise ValueError(
+                f"The model has no metric {self.name}, which is to decide which epoch "
+                f"is the best. It has {', '.join(sorted(names))}."
+            )
+
 
 class BestEpoch(keras.callbacks.Callback):
     """Saves the model after each epoch that is better than all before.
@@ -45,7 +75,9 @@ class BestEpoch(keras.callbacks.Callback):
         line: What the record says of the epoch whose model is saved; None if none is.
     """
 
-    def __init__(self, path: pathlib.Path, record: Record, monitor: Monitor) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], record: Record, monitor: Monitor
+    ) -> None:
         """Finds the best one of the epochs that the record has.
 
         Args:
@@ -54,8 +86,9 @@ class BestEpoch(keras.callbacks.Callback):
             monitor: What decides.
         """
         super().__init__()
-        self._path = path
+        self._path = path = pathlib.Path(path)
         self._record = record
+        self._monitor = monitor
         self._name = DEV + monitor.name
         self._sign = 1 if monitor.mode == "max" else -1
         self.line: Line | None = None
@@ -80,12 +113,8 @@ class BestEpoch(keras.callbacks.Callback):
         if not self._record.epochs or self._record.epochs[-1]["epoch"] != epoch + 1:
             return
         line = self._record.epochs[-1]
-        if self._name not in line:
-            there = [n.removeprefix(DEV) for n in line if n.startswith(DEV)]
-            raise ValueError(
-                f"The model has no metric {self._name.removeprefix(DEV)}, which is to "
-                f"decide which epoch is the best. It has {', '.join(there)}."
-            )
+        there = [n.removeprefix(DEV) for n in line if n.startswith(DEV)]
+        self._monitor.check_is_one_of(there)
         if self._take(line):
             with replaced(self._path) as new:
                 self.model.save(new)
@@ -101,6 +130,19 @@ class BestEpoch(keras.callbacks.Callback):
         return -math.inf if math.isnan(value) else value
 
 
+def names_of_metrics(model: keras.Model) -> list[str]:
+    """Returns the names of what a compiled model measures.
+
+    Nothing is computed: of several processes each may ask by itself.
+    """
+    strategy = model.distribute_strategy
+    found = model.get_metrics_result
+    if strategy.num_replicas_in_sync > 1:  # Of one replica: all is an exchange.
+        found = functools.partial(strategy.run, found)
+    trace = tf.function(found, autograph=False)
+    return list(trace.get_concrete_function().structured_outputs)
+
+
 def is_whole(path: pathlib.Path) -> bool:
     """Whether a file is a model as it was saved, by its checksums."""
     try:
@@ -114,8 +156,13 @@ def load(path: pathlib.Path) -> keras.Model:
     """Returns the model that was saved.
 
     Raises:
-        RunError: If the file is damaged.
+        RunError: If the file is damaged or not there.
     """
+    if not path.exists():
+        raise RunError(
+            f"{path} is not there. A run writes it when its first epoch is done: put "
+            "back a copy of it, or let the run go on for more epochs."
+        )
     if not is_whole(path):
         cure = "let the run go on for more epochs, which writes another"
         raise RunError.damaged(path, "it is cut, or not what was written", cure)

@@ -1,6 +1,7 @@
 """The last checkpoints, which training goes on from."""
 
 import contextlib
+import os
 import pathlib
 import re
 import shutil
@@ -47,7 +48,7 @@ class Checkpoints(keras.callbacks.Callback):
     def __init__(
         self,
         model: keras.Model,
-        folder: pathlib.Path,
+        folder: str | os.PathLike[str],
         *,
         steps: int,
         every: int = 200,
@@ -88,7 +89,7 @@ class Checkpoints(keras.callbacks.Callback):
         self._of_epoch = tf.train.Checkpoint(**parts)
         self._of_step = tf.train.Checkpoint(**parts, **within)
         self._is_chief = distribution.is_chief
-        self._folder = folder
+        self._folder = pathlib.Path(folder)
         self._every = every
         self._steps = steps
         self._start = 0.0

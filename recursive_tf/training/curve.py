@@ -1,5 +1,6 @@
 """The picture of a training run."""
 
+import itertools
 import math
 import pathlib
 from collections.abc import Sequence
@@ -24,11 +25,14 @@ def draw_curve(epochs: Sequence[dict[str, Any]], path: pathlib.Path) -> None:
     """
     library = optional_module("matplotlib.figure", "A picture of a run")
     metrics = [n for n in epochs[0] if n.startswith(DEV) and n not in LOSSES]
-    figure = library.Figure(figsize=(9, 3.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    _draw(left, epochs, LOSSES, "Loss")
     names = {name: name.removeprefix(DEV).replace("_", " ") for name in metrics}
-    _draw(right, epochs, names, "Development split")
+    panels = [(LOSSES, "Loss")]
+    if names:
+        panels.append((names, "Development split"))
+    figure = library.Figure(figsize=(4.5 * len(panels), 3.6), layout="constrained")
+    [row] = figure.subplots(1, len(panels), squeeze=False)
+    for axes, (lines, title) in zip(row, panels, strict=True):
+        _draw(axes, epochs, lines, title)
     figure.savefig(path, dpi=150)
 
 
@@ -36,7 +40,7 @@ def _draw(
     axes: Any, epochs: Sequence[dict[str, Any]], names: dict[str, str], title: str
 ) -> None:
     numbers = [epoch["epoch"] for epoch in epochs]
-    for marker, (name, label) in zip(MARKERS, names.items(), strict=False):
+    for marker, (name, label) in zip(itertools.cycle(MARKERS), names.items()):
         values = [epoch.get(name, math.nan) for epoch in epochs]
         axes.plot(numbers, values, marker + "-", label=label)
     axes.set(title=title, xlabel="epoch")

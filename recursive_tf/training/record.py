@@ -1,6 +1,7 @@
 """What each epoch gave: `metrics.jsonl`."""
 
 import json
+import os
 import pathlib
 import time
 from typing import Any
@@ -30,7 +31,11 @@ class Record(keras.callbacks.Callback):
     """
 
     def __init__(
-        self, path: pathlib.Path, trees: int, first: int, seconds: float = 0.0
+        self,
+        path: str | os.PathLike[str],
+        trees: int,
+        first: int,
+        seconds: float = 0.0,
     ) -> None:
         """Reads the lines of `first` epochs.
 
@@ -44,7 +49,7 @@ class Record(keras.callbacks.Callback):
         """
         super().__init__()
         self._first, self._seconds = first, seconds
-        self._path = path
+        self._path = path = pathlib.Path(path)
         self._trees = trees
         self._start = self._end = 0.0
         self._taken = 0

@@ -101,9 +101,13 @@ class RunFolder:
         Raises:
             RunError: If the file is damaged or not there.
         """
-        cure = "let the run go on, which writes it again"
+        cure = "write it again with save_words: scripts do so when the run goes on"
         try:
             text = self.words.read_bytes().decode()
+        except FileNotFoundError:
+            raise RunError(
+                f"{self.words} is not there. Put back a copy of it, or {cure}."
+            ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise RunError.damaged(self.words, error, cure) from None
         # Words may hold any space but this one.

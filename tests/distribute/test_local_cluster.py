@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from recursive_tf.distribute import local_cluster
+from recursive_tf.distribute import jobs_of, local_cluster
 
 PRELUDE = """
 import json, os, signal, sys, time
@@ -31,6 +31,20 @@ def test_all_have_a_log_and_the_first_is_shown(tmp_path, capfdbinary):
         log = tmp_path / f"worker-{number}.log"
         assert log.read_text() == f"this is {number}\n"
     assert capfdbinary.readouterr().out == b"this is 0\n"
+
+
+def test_a_strategy_without_other_processes_needs_no_cluster(tmp_path):
+    for jobs in (jobs_of("none", 2), {"worker": 0}):
+        with pytest.raises(
+            ValueError, match=r"has no task\. .* run the command itself"
+        ):
+            local_cluster.run_cluster(["true"], jobs, tmp_path / "logs")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_logs_may_be_text(tmp_path):
+    assert run("", str(tmp_path / "logs"), 1) is None
+    assert (tmp_path / "logs" / "worker-0.log").exists()
 
 
 def test_each_knows_its_task_and_the_cluster(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from recursive_tf.training import Checkpoints
+from recursive_tf.training import BestEpoch, Checkpoints, Monitor, Record
 from tests.training.run_program import WORDS, make_model, of_roots
 
 pytestmark = pytest.mark.slow
@@ -60,6 +60,24 @@ def test_moments_are_kept_of_a_model_that_saw_no_batch(batches, tmp_path):
     train(second, batches, found, 2)
     for ours, expected in zip(weights(second), weights(whole), strict=True):
         np.testing.assert_array_equal(ours, expected)
+
+
+def test_folders_may_be_text(batches, tmp_path):
+    model = new_model()
+    record = Record(str(tmp_path / "metrics.jsonl"), TREES, 0)
+    best = BestEpoch(str(tmp_path / "best.keras"), record, Monitor("loss", "min"))
+    spec, folder = batches.element_spec, str(tmp_path / "last")
+    last = Checkpoints(model, folder, steps=STEPS, element_spec=spec)
+    all_of_them = [record, best, last]
+    model.fit(
+        batches,
+        validation_data=batches,
+        shuffle=False,
+        verbose=0,
+        callbacks=all_of_them,
+    )
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"metrics.jsonl", "best.keras", "last"}
 
 
 def test_a_model_that_saw_a_batch_needs_no_spec(batches, tmp_path):

@@ -175,10 +175,41 @@ def test_a_damaged_order_is_written_again(trees, tmp_path, caplog):
     assert json.loads((tmp_path / "order.json").read_text())["trees"] == 40
 
 
-def test_a_metric_that_the_model_lacks_is_named(trees, tmp_path):
-    message = "no metric recall, .* It has accuracy, loss"
-    with pytest.raises(ValueError, match=message):
-        fit(tmp_path, trees, best_by=Monitor("recall", "max"))
+@pytest.mark.parametrize("model", [None, "functional"])
+def test_a_metric_that_the_model_lacks_is_named_before_a_step(trees, tmp_path, model):
+    steps = Count()
+    model = functional() if model else None
+    with pytest.raises(ValueError, match=r"no metric recall, .* It has accuracy, loss"):
+        fit(tmp_path, trees, model, best_by=Monitor("recall", "max"), callbacks=[steps])
+    assert steps.taken == 0
+
+
+class OwnTest(Nodes):
+    """Its evaluation returns what no metric of it is."""
+
+    def test_step(self, data):
+        return super().test_step(data) | {"half": tf.constant(0.5)}
+
+
+def test_what_an_evaluation_of_its_own_returns_may_decide(trees, tmp_path):
+    best, _ = fit(tmp_path, trees, OwnTest(), best_by=Monitor("half", "max"), epochs=1)
+    assert best["dev_half"] == 0.5
+
+
+def test_what_an_evaluation_of_its_own_lacks_is_named(trees, tmp_path):
+    with pytest.raises(ValueError, match=r"no metric recall, .* It has .*half"):
+        fit(tmp_path, trees, OwnTest(), best_by=Monitor("recall", "max"), epochs=1)
+
+
+class Count(keras.callbacks.Callback):
+    """Counts steps."""
+
+    def __init__(self):
+        super().__init__()
+        self.taken = 0
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.taken += 1
 
 
 def test_a_mode_is_max_or_min():
