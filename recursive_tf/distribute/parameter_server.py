@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import keras
@@ -21,6 +23,7 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     initial_epoch: int,
     epochs: int,
     callbacks: keras.callbacks.CallbackList,
+    steps_at_once: int,
     **_: Any,
 ) -> None:
     """As `keras.Model.fit`, but workers take steps without waiting for each other.
@@ -37,10 +40,11 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
         initial_epoch: As of `fit`.
         epochs: As of `fit`.
         callbacks: As of `fit`, in a list that calls them.
+        steps_at_once: After so many steps callbacks are called. All workers have ended
+            theirs by then, so few of them let workers wait for each other.
     """
     add_at_once(model)
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
-    limit = model.steps_per_execution
 
     @tf.function(reduce_retracing=True)
     def step(batch: Any) -> None:
@@ -55,14 +59,17 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
     for epoch in range(initial_epoch, epochs):
         model.reset_metrics()
         callbacks.on_epoch_begin(epoch)
-        for number, batch in enumerate(batches):
-            coordinator.schedule(step, args=(batch,))
-            if (number + 1) % limit == 0:
-                coordinator.join()
-                callbacks.on_train_batch_end(number, _found(model))
-        coordinator.join()
-        logs = _found(model)
-        callbacks.on_train_batch_end(number, logs)
+        done = 0
+        for group in _groups(batches, steps_at_once):
+            callbacks.on_train_batch_begin(done)
+            for batch in group:
+                coordinator.schedule(step, args=(batch,))
+                done += 1
+            coordinator.join()
+            logs = _found(model)
+            callbacks.on_train_batch_end(done - 1, logs)
+            if model.stop_training:
+                break
         model.reset_metrics()
         for batch in validation_data:
             evaluate(batch)
@@ -71,6 +78,13 @@ def fit_asynchronously(  # noqa: PLR0913 (those of Keras's fit)
         if model.stop_training:
             break
     callbacks.on_train_end()
+
+
+def _groups(batches: Iterable[Any], size: int) -> Iterator[Iterator[Any]]:
+    """Yields so many batches after the other; each is read when it is taken."""
+    rest = iter(batches)
+    for first in rest:
+        yield itertools.chain([first], itertools.islice(rest, size - 1))
 
 
 def _found(model: keras.Model) -> Logs:

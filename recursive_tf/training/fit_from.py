@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -50,19 +51,33 @@ def fit_from(  # noqa: PLR0913 (what fit takes, and where it begins)
     for number, (skipped, begin, end) in enumerate(parts):
         called.skipped = skipped
         called.is_first, called.is_last = number == 0, number == len(parts) - 1
-        fit(
-            batches(skipped),
-            validation_data=validation_data,
-            initial_epoch=begin,
-            epochs=end,
-            shuffle=False,
-            verbose=0,
-            callbacks=called,
-        )
+        with _put_off(model.optimizer):
+            fit(
+                batches(skipped),
+                validation_data=validation_data,
+                initial_epoch=begin,
+                epochs=end,
+                shuffle=False,
+                verbose=0,
+                callbacks=called,
+            )
         if model.stop_training and not called.is_last:
             called.is_last = True
             called.on_train_end()
             return
+
+
+@contextlib.contextmanager
+def _put_off(optimizer: keras.Optimizer) -> Iterator[None]:
+    """Where `fit` leaves the weights as the last step made them.
+
+    At the end of each call, Keras puts averages of the weights into them (`use_ema`).
+    """
+    optimizer.finalize_variable_values = lambda _: None
+    try:
+        yield
+    finally:
+        del optimizer.finalize_variable_values
 
 
 class _OfParts(keras.callbacks.CallbackList):
@@ -87,6 +102,7 @@ class _OfParts(keras.callbacks.CallbackList):
             model=model,
             **about,
         )
+        self._trained = model
         self.skipped = 0
         self.is_first = self.is_last = True
 
@@ -95,8 +111,13 @@ class _OfParts(keras.callbacks.CallbackList):
             super().on_train_begin(logs)
 
     def on_train_end(self, logs: Any = None) -> None:
-        if self.is_last:
-            super().on_train_end(logs)
+        if not self.is_last:
+            return
+        optimizer = self._trained.optimizer
+        if optimizer.use_ema:  # By the class's method: the object's is put off.
+            finalize = type(optimizer).finalize_variable_values
+            finalize(optimizer, self._trained.trainable_weights)
+        super().on_train_end(logs)
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
         super().on_train_batch_begin(self.skipped + batch, logs)

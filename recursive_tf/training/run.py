@@ -30,6 +30,8 @@ from recursive_tf.training.record import Line, Record
 from recursive_tf.training.run_folder import RunFolder
 
 EVALUATION_BATCH = 256
+# Of workers of a parameter server, between callbacks.
+STEPS_AT_ONCE = 20
 # How long another process that has the run may take to end.
 PATIENCE_S, CLUSTER_PATIENCE_S = 1.0, 60.0
 LOWEST_LOSS = Monitor("loss", "min")
@@ -183,7 +185,8 @@ class Run:
         order = Order(train, batch_size, seed, change)
         validation = _prepared(data.batches(dev, EVALUATION_BATCH), prepare)
         make_variables(model, validation.element_spec)
-        fit, share = _of(model, here)
+        best_by.check(model)
+        fit, share = _of(model, here, checkpoint_every)
         last = Checkpoints(
             model,
             self.folder.last,
@@ -230,7 +233,7 @@ def _prepared(batches: tf.data.Dataset, prepare: Prepare | None) -> tf.data.Data
 
 
 def _of(
-    model: keras.Model, here: Distribution
+    model: keras.Model, here: Distribution, checkpoint_every: int
 ) -> tuple[Callable[..., Any], Callable[[tf.data.Dataset], Any]]:
     """Returns what fits a model under a strategy, and what shares its batches."""
     if here.is_shared:
@@ -238,7 +241,12 @@ def _of(
         return model.fit, functools.partial(distribute.shards, strategy=here.strategy)
     fit = model.fit
     if isinstance(here.strategy, tf.distribute.ParameterServerStrategy):
-        fit = functools.partial(fit_asynchronously, model, here.strategy)
+        steps = model.steps_per_execution
+        if steps == 1:  # Keras's default: workers would take turns.
+            steps = min(STEPS_AT_ONCE, checkpoint_every)
+        fit = functools.partial(
+            fit_asynchronously, model, here.strategy, steps_at_once=steps
+        )
     return fit, lambda batches: batches
 
 

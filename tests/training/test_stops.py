@@ -1,6 +1,7 @@
 """What a callback ends within an epoch goes on there, and is no whole epoch."""
 
 import keras
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -97,3 +98,28 @@ def test_an_epoch_that_is_stopped_after_its_last_step_is_done(
     train(tmp_path, trees, Stop(1, STEPS))
     assert positions(tmp_path)[0] == (2, 0)
     assert figures(tmp_path) == expected[:2]
+
+
+def averaging():
+    return keras.optimizers.Adam(0.02, use_ema=True, ema_momentum=0.9)
+
+
+def test_averages_of_weights_go_into_them_once(trees, tmp_path):
+    """Keras's `fit` puts them there, and a run that goes on calls it twice."""
+    _, whole = train(tmp_path / "whole", trees, optimizer=averaging())
+    train(tmp_path / "two", trees, Stop(1, 5), optimizer=averaging())
+    _, again = train(tmp_path / "two", trees, optimizer=averaging())
+    assert figures(tmp_path / "two") == figures(tmp_path / "whole")
+    for ours, expected in zip(again.weights, whole.weights, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), expected.numpy())
+    average = whole.optimizer._model_variables_moving_average
+    for weight, expected in zip(whole.trainable_weights, average, strict=True):
+        np.testing.assert_array_equal(weight.numpy(), expected.numpy())
+
+
+def test_averages_are_there_where_the_rest_of_an_epoch_is_stopped(trees, tmp_path):
+    train(tmp_path, trees, Stop(1, 3), optimizer=averaging())
+    _, model = train(tmp_path, trees, Stop(1, 5), optimizer=averaging())
+    average = model.optimizer._model_variables_moving_average
+    for weight, expected in zip(model.trainable_weights, average, strict=True):
+        np.testing.assert_array_equal(weight.numpy(), expected.numpy())
