@@ -1,6 +1,7 @@
 """The last checkpoints, which training goes on from."""
 
 import contextlib
+import itertools
 import os
 import pathlib
 import re
@@ -14,12 +15,13 @@ import tensorflow as tf
 from recursive_tf.distribute import ClusterError, Distribution, make_distribution
 from recursive_tf.distribute.fit import lacks_variables, make_variables
 from recursive_tf.distribute.lost import LOST
-from recursive_tf.training.files import ANOTHER_RUN, LOG, RunError, writing
+from recursive_tf.training import contents
+from recursive_tf.training.contents import Contents
+from recursive_tf.training.files import LOG, RunError, writing
 from recursive_tf.training.position import Position, SoFar, values
 
 # The last one, and one to fall back to.
 KEPT = 2
-OTHER_SHAPES = "incompatible tensor with shape"
 _PART = re.compile(r"ckpt-(\d+)(?:-(\d+))?([._].*)")
 
 
@@ -72,7 +74,8 @@ class Checkpoints(keras.callbacks.Callback):
 
         Raises:
             ValueError: If it does not have them, and nothing says what a batch is.
-            RunError: If there are checkpoints, and none can be restored.
+            RunError: If there are checkpoints, and none can be restored, or the last
+                one is of another model or another optimizer.
             ClusterError: If a process does not see what others do.
         """
         super().__init__()
@@ -80,14 +83,20 @@ class Checkpoints(keras.callbacks.Callback):
         _make_variables(model, element_spec)
         self._so_far = SoFar(model, distribution)
         # Metrics are not in that of an epoch: to read them is a step of all processes.
-        parts = {
-            "weights": values(model.weights),
-            "optimizer": values(model.optimizer.variables),
+        kinds = {
+            "weights": model.weights,
+            "optimizer": model.optimizer.variables,
             "states": _states(model),
         }
+        parts = {kind: values(variables) for kind, variables in kinds.items()}
         within = {"counts": self._so_far.counts, "seconds": self._so_far.seconds}
-        self._of_epoch = tf.train.Checkpoint(**parts)
-        self._of_step = tf.train.Checkpoint(**parts, **within)
+        self._contents = Contents(itertools.chain(*kinds.values()))
+        said = {contents.NAME: self._contents.variable}
+        self._of_epoch = tf.train.Checkpoint(**parts, **said)
+        self._of_step = tf.train.Checkpoint(**parts, **said, **within)
+        # Checkpoints of versions before this one do not say what they have.
+        self._needed_of_epoch = tf.train.Checkpoint(**parts)
+        self._needed_of_step = tf.train.Checkpoint(**parts, **within)
         self._is_chief = distribution.is_chief
         self._folder = pathlib.Path(folder)
         self._every = every
@@ -144,19 +153,15 @@ class Checkpoints(keras.callbacks.Callback):
         for position in positions_in(self._folder):
             path = self._path(position)
             try:
-                parts = self._of_step if position.steps else self._of_epoch
-                parts.read(str(path)).assert_existing_objects_matched()
-            except LOST:
+                self._contents.check(path)
+                is_within = position.steps > 0
+                needed = self._needed_of_step if is_within else self._needed_of_epoch
+                needed.read(str(path)).assert_existing_objects_matched()
+            except (*LOST, RunError):
                 raise
             except Exception as error:  # Of damaged bytes it is of many types.
                 why = getattr(error, "message", "") or str(error)
                 why = why.partition("\n")[0].rstrip(".")
-                if OTHER_SHAPES in why:
-                    raise RunError(
-                        f"{path} does not fit the model: the training trees are not "
-                        "those that the run began with. Put these back, or "
-                        f"{ANOTHER_RUN}."
-                    ) from None
                 failed.append(RunError.damaged(path, why))
                 continue
             if failed:
@@ -221,7 +226,7 @@ def _check_all_see(position: Position, strategy: tf.distribute.Strategy) -> None
         )
 
 
-def _states(model: keras.Model) -> list[tf.Variable]:
+def _states(model: keras.Model) -> list[keras.Variable]:
     """Returns the states of random numbers, which Keras does not save."""
     saved = {id(variable) for variable in model.weights}
-    return values(v for v in model.variables if id(v) not in saved)
+    return [v for v in model.variables if id(v) not in saved]
