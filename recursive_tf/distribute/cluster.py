@@ -120,6 +120,15 @@ def leave_cluster() -> None:
         _lifelines.pop().leave()
 
 
+def serve_until_the_end() -> None:
+    """Returns when the process that leads has left the cluster.
+
+    If it is lost, `on_lost` is called.
+    """
+    for line in _lifelines:
+        line.join()
+
+
 def facts_of(
     addresses: Mapping[str, str], on_lost: OnLost | None = None
 ) -> dict[str, Any]:

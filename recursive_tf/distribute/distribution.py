@@ -14,7 +14,11 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.distribute import local_cluster
-from recursive_tf.distribute.cluster import ClusterError, wait_for_cluster
+from recursive_tf.distribute.cluster import (
+    ClusterError,
+    serve_until_the_end,
+    wait_for_cluster,
+)
 from recursive_tf.distribute.resolver import cluster_resolver, leads
 
 STRATEGIES = ("none", "mirrored", "multi_worker", "parameter_server")
@@ -84,8 +88,9 @@ def make_distribution(
     Raises:
         ClusterError: If they do not come, or the cluster lacks a task that leads, or
             one that holds variables.
-        SystemExit: In a process that only serves others, when these have ended; and in
-            one that `run_cluster` started, if its port was taken.
+        SystemExit: In a process that only serves others, when the chief has called
+            `leave_cluster`; and in one that `run_cluster` started, if its port was
+            taken.
         RuntimeError: If TensorFlow has used the devices already.
         ValueError: If there is no such strategy.
     """
@@ -112,7 +117,9 @@ def make_distribution(
                 start=True,
             )
     if resolver.task_type in ("worker", "ps"):
-        server.join()
+        serve_until_the_end()
+        del server
+        sys.exit()
     return Distribution(tf.distribute.ParameterServerStrategy(resolver), True, False)
 
 

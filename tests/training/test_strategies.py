@@ -4,9 +4,10 @@ import signal
 
 import pytest
 
+from recursive_tf.distribute.local_cluster import tf_config
 from recursive_tf.training import RunFolder
 from recursive_tf.training.checkpoints import positions_in
-from tests.helpers.programs import Program, run_cluster
+from tests.helpers.programs import Program, addresses, run_cluster
 from tests.models.processes import close
 from tests.models.scripts import figures
 
@@ -41,11 +42,31 @@ def test_workers_that_were_killed_go_on_and_learn_as_one_does(alone, tmp_path):
     close(figures(folder), alone)
 
 
-def test_a_worker_of_a_parameter_server_learns_as_one_process_does(alone, tmp_path):
-    jobs = {"chief": 1, "worker": 1, "ps": 1}
-    arguments = [tmp_path / "run", "parameter_server"]
-    run_cluster(MODULE, jobs, arguments, tmp_path / "logs")
-    close(figures(tmp_path / "run"), alone)
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """The folder of a run with a parameter server, and its processes."""
+    folder = tmp_path_factory.mktemp("served")
+    arguments = [folder / "run", "parameter_server"]
+    jobs = ("chief", "worker", "ps")
+    cluster = {job: addresses(1) for job in jobs}
+    tasks = [
+        Program(MODULE, arguments, folder / job, tf_config(cluster, job, 0))
+        for job in jobs
+    ]
+    yield folder / "run", tasks
+    for task in tasks:
+        task.kill()
+
+
+def test_a_worker_of_a_parameter_server_learns_as_one_process_does(alone, served):
+    folder, (chief, *_) = served
+    chief.finish(PATIENCE_S)
+    close(figures(folder), alone)
+
+
+def test_who_serves_the_chief_ends_when_it_has_left(served):
+    for task in served[1]:
+        task.finish(PATIENCE_S)
 
 
 def test_a_killed_process_goes_on_to_the_same_bits(alone, tmp_path):
