@@ -36,7 +36,7 @@ Address = tuple[str, int]
 
 
 class ClusterError(RuntimeError):
-    """The processes of a cluster have not come together."""
+    """Processes of a cluster have not come together, or one of them is lost."""
 
 
 _lifelines: list[Lifeline] = []

@@ -19,12 +19,12 @@ class Adagrad:
     starts = (0.1,)
 
     @staticmethod
-    def apply(variables=(), tables=(), dtype=tf.float32):
+    def apply(variables=(), tables=(), dtype=tf.float32, table_rates=None):
         """Applies gradients: of variables, and of tables with the rows' indices."""
         library.recursive_apply_adagrad(
             sums=[slots[0].handle for _, slots, _ in variables],
             table_sums=[slots[0].handle for _, slots, _, _ in tables],
-            **arguments(variables, tables, dtype),
+            **arguments(variables, tables, dtype, table_rates),
         )
 
     @staticmethod
@@ -39,7 +39,7 @@ class Adam:
     starts = (0.2, 0.1)
 
     @staticmethod
-    def apply(variables=(), tables=(), dtype=tf.float32, **others):
+    def apply(variables=(), tables=(), dtype=tf.float32, table_rates=None, **others):
         numbers = {"beta_1": BETA_1, "beta_2": BETA_2, "epsilon": EPSILON, **others}
         library.recursive_apply_adam(
             means=[slots[0].handle for _, slots, _ in variables],
@@ -48,7 +48,7 @@ class Adam:
             table_squares=[slots[1].handle for _, slots, _, _ in tables],
             step=tf.constant(STEP, tf.int64),
             **{name: tf.constant(number, dtype) for name, number in numbers.items()},
-            **arguments(variables, tables, dtype),
+            **arguments(variables, tables, dtype, table_rates),
         )
 
     @staticmethod
@@ -62,7 +62,7 @@ class Adam:
         return variable - RATE * step, [mean, square]
 
 
-def arguments(variables, tables, dtype):
+def arguments(variables, tables, dtype, table_rates=None):
     return {
         "variables": [variable.handle for variable, _, _ in variables],
         "gradients": [gradient for _, _, gradient in variables],
@@ -70,7 +70,7 @@ def arguments(variables, tables, dtype):
         "tables": [table.handle for table, _, _, _ in tables],
         "rows": [rows for _, _, rows, _ in tables],
         "indices": [tf.constant(indices, tf.int64) for _, _, _, indices in tables],
-        "table_rates": [tf.constant(RATE, dtype)] * len(tables),
+        "table_rates": table_rates or [tf.constant(RATE, dtype)] * len(tables),
     }
 
 
@@ -189,15 +189,35 @@ def test_infinity_and_nan_reach_only_their_own_numbers(rule):
 
 @pytest.mark.parametrize("index", [-1, 4])
 def test_a_row_that_is_not_there_is_an_error_before_anything_changes(rule, index):
+    variable, of_variable = make(rule, [5])
     table, slots = make(rule, [4, 3])
-    before = table.numpy()
-    rows = tf.ones([2, 3])
+    before = variable.numpy(), table.numpy()
     message = message_of(
-        lambda: rule.apply(tables=[(table, slots, rows, [0, index])]),
+        lambda: rule.apply(
+            [(variable, of_variable, tf.ones([5]))],
+            [(table, slots, tf.ones([2, 3]), [0, index])],
+        ),
         tf.errors.InvalidArgumentError,
     )
     assert f"indices[1] = {index} is not in [0, 4)" in message
-    np.testing.assert_array_equal(table, before)
+    np.testing.assert_array_equal(variable, before[0])
+    np.testing.assert_array_equal(table, before[1])
+
+
+def test_a_rate_that_is_no_number_is_an_error_before_anything_changes(rule):
+    variable, of_variable = make(rule, [5])
+    table, slots = make(rule, [4, 3])
+    before = variable.numpy()
+    message = message_of(
+        lambda: rule.apply(
+            [(variable, of_variable, tf.ones([5]))],
+            [(table, slots, tf.ones([2, 3]), [0, 1])],
+            table_rates=[tf.ones([2])],
+        ),
+        tf.errors.InvalidArgumentError,
+    )
+    assert "is not one number" in message
+    np.testing.assert_array_equal(variable, before)
 
 
 def test_gradients_of_another_shape_are_an_error(rule):

@@ -41,6 +41,9 @@ struct FromPool {
 // A vector that each step fills anew with very many elements. The system takes
 // large memory back when it is freed; then each page is a fault of the next
 // step, which takes longer than to fill it.
+//
+// Thread safety and cost: as of a std::vector; memory is taken and given back
+// as of a MemoryPool.
 template <typename T>
 using PooledVector = std::vector<T, FromPool<T>>;
 

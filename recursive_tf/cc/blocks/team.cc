@@ -117,6 +117,7 @@ void Team::AskForMembers(int64_t num_parts) {
   state_->is_resting.store(false, std::memory_order_relaxed);
   const auto wanted =
       static_cast<int>(std::min<int64_t>(num_parts, num_threads_));
+  int num_asked = 0;
   for (int thread = 1; thread < wanted; ++thread) {
     std::atomic<bool>& is_asked = state_->members[thread].is_asked;
     if (is_asked.load(std::memory_order_acquire)) continue;
@@ -124,11 +125,15 @@ void Team::AskForMembers(int64_t num_parts) {
     if (!TryTo(schedule_,
                [state = state_, thread] { state->RunMember(thread); })) {
       is_asked.store(false, std::memory_order_relaxed);
-      return;
+      break;
     }
-    if (guests_ == nullptr) continue;
-    TryTo(guests_, [state = state_, thread] {
-      while (state->RunPart(thread)) {
+    ++num_asked;
+  }
+  if (guests_ == nullptr) return;
+  // After all members: one that is run at once takes all parts.
+  for (; num_asked > 0; --num_asked) {
+    TryTo(guests_, [state = state_] {
+      while (state->RunPart(1)) {
       }
     });
   }

@@ -26,7 +26,7 @@ inline Team TeamOf(tensorflow::OpKernelContext* ctx,
 // often still awake and looks for work, on the core that a sleeping one would
 // need: it is asked, too.
 inline Team TeamOfShortOp(tensorflow::OpKernelContext* ctx) {
-  return TeamOf(ctx, *ctx->runner());
+  return TeamOf(ctx, ctx->runner() == nullptr ? nullptr : *ctx->runner());
 }
 
 }  // namespace recursive_tf

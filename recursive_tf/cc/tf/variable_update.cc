@@ -58,11 +58,11 @@ absl::Status Own(tf::OpKernelContext* ctx, tf::Var* variable) {
 // The numbers of a variable, or of a row, and of its gradient.
 template <typename T>
 struct Span {
-  // The same, but for the first numbers.
-  Span From(int64_t number) const {
+  // The same of another gradient, but for the first numbers of the variable.
+  Span From(int64_t number, const T* its_gradient) const {
     Span rest = *this;
     rest.variable += number;
-    rest.gradient += number;
+    rest.gradient = its_gradient;
     for (T*& slot : rest.slots) {
       if (slot != nullptr) slot += number;
     }
@@ -195,25 +195,28 @@ class VariableUpdate {
       return Unlike(place.index, gradient.shape());
     }
     Span<T> all;
-    TF_RETURN_IF_ERROR(
-        SetSpan(place, gradient,
-                ctx_.input(GradientAt(counts_.num_variables + index)), &all));
+    const tf::Tensor& rate =
+        ctx_.input(GradientAt(counts_.num_variables + index));
+    TF_RETURN_IF_ERROR(CheckRate(place, rate));
+    SetSpan(place, gradient, rate, &all);
     const int64_t size = numbers.NumElements();
     for (int64_t i = 0; i < size; i += kPart) {
-      spans->push_back(all.From(i));
+      spans->push_back(all.From(i, all.gradient + i));
       spans->back().size = std::min(kPart, size - i);
     }
     return absl::OkStatus();
   }
 
+  absl::Status CheckRate(const Place& place, const tf::Tensor& rate) const {
+    if (rate.NumElements() == 1) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("The learning rate of variable '",
+                     variables_.name(place.index), "' is not one number."));
+  }
+
   // Sets where a variable, its slots and its gradient begin, and its rate.
-  absl::Status SetSpan(const Place& place, const tf::Tensor& gradient,
-                       const tf::Tensor& rate, Span<T>* span) {
-    if (rate.NumElements() != 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("The learning rate of variable '",
-                       variables_.name(place.index), "' is not one number."));
-    }
+  void SetSpan(const Place& place, const tf::Tensor& gradient,
+               const tf::Tensor& rate, Span<T>* span) {
     span->variable = NumbersOf(place.index);
     for (int slot = 0; slot < rule_.num_slots; ++slot) {
       span->slots[slot] = NumbersOf(place.SlotAt(slot));
@@ -221,7 +224,6 @@ class VariableUpdate {
     span->gradient = gradient.flat<T>().data();
     const T factor = rate.flat<T>()(0) * rule_.rate_factor;
     span->rates = rates_.emplace_back(kBlock, factor).data();
-    return absl::OkStatus();
   }
 
   T* NumbersOf(size_t index) const {
@@ -239,8 +241,14 @@ class VariableUpdate {
   absl::Status CheckTable(int index) {
     const Place place = TableAt(index);
     TF_RETURN_IF_ERROR(Prepare(place));
-    return CheckRows(place.index, ctx_.input(RowsAt(index)),
-                     ctx_.input(RowsAt(index) + counts_.num_tables));
+    TF_RETURN_IF_ERROR(
+        CheckRows(place.index, ctx_.input(RowsAt(index)),
+                  ctx_.input(RowsAt(index) + counts_.num_tables)));
+    return CheckRate(place, RateOfTable(index));
+  }
+
+  const tf::Tensor& RateOfTable(int index) const {
+    return ctx_.input(RowsAt(index) + 2 * counts_.num_tables);
   }
 
   absl::Status UpdateRows(int index) {
@@ -258,8 +266,7 @@ class VariableUpdate {
     const int64_t* const numbers = indices.flat<int64_t>().data();
     const RowGroups groups(numbers, num_places);
     Span<T> all;
-    TF_RETURN_IF_ERROR(
-        SetSpan(place, rows, ctx_.input(first + 2 * counts_.num_tables), &all));
+    SetSpan(place, rows, RateOfTable(index), &all);
     all.size = rows.NumElements() / num_places;
     const auto num_heads = static_cast<int64_t>(groups.heads().size());
     const int64_t heads_each =
@@ -300,8 +307,7 @@ class VariableUpdate {
                  const Span<T>& table) const {
     const int64_t size = table.size;
     const T* const rows = table.gradient;
-    Span<T> row = table.From(indices[head] * size);
-    row.gradient = rows + head * size;
+    Span<T> row = table.From(indices[head] * size, rows + head * size);
     int32_t place = groups.next(head);
     if (place < 0) return Update(row);
     std::vector<T> total(row.gradient, row.gradient + size);

@@ -15,27 +15,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/cc/blocks/parts.h"
 #include "tests/cc/blocks/threads.h"
 
 namespace recursive_tf {
 namespace {
-
-using Functions = std::vector<std::function<void()>>;
-
-// A schedule that keeps what it is to run.
-Team::Schedule KeptIn(Functions* functions) {
-  return [functions](std::function<void()> run) {
-    functions->push_back(std::move(run));
-  };
-}
-
-// Runs a job, and returns how often each part ran.
-std::vector<int> CountParts(Team* team, int64_t num_parts) {
-  // Each part has a number of its own, that no lock guards.
-  std::vector<int> counts(num_parts, 0);
-  team->Run(num_parts, [&](int64_t part) { ++counts[part]; });
-  return counts;
-}
 
 TEST(TeamTest, EveryPartRunsOnce) {
   for (int num_threads = 1; num_threads <= 4; ++num_threads) {
@@ -286,44 +270,6 @@ TEST(TeamTest, AMemberThatCannotBeAskedForIsNotMissed) {
   EXPECT_EQ(num_asked, 1);
   EXPECT_EQ(CountParts(&team, 10), std::vector<int>(10, 1));
   EXPECT_EQ(num_asked, 2);
-}
-
-TEST(TeamTest, AGuestTakesPartsOfAJobAndGoes) {
-  Functions members;
-  int num_guests = 0;
-  const Team::Schedule at_once = [&](const std::function<void()>& run) {
-    ++num_guests;
-    run();
-  };
-  Team team(2, KeptIn(&members), at_once);
-  // All parts are its own, as it runs before the leader does.
-  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
-  EXPECT_EQ(num_guests, 1);
-  ASSERT_EQ(members.size(), 1);
-  // Guests come with members, and this one was asked already.
-  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
-  EXPECT_EQ(num_guests, 1);
-}
-
-TEST(TeamTest, AGuestThatComesLateTouchesNothing) {
-  Functions guests;
-  {
-    Functions members;
-    Team team(3, KeptIn(&members), KeptIn(&guests));
-    EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
-  }
-  ASSERT_EQ(guests.size(), 2);
-  for (const std::function<void()>& run : guests) run();
-}
-
-TEST(TeamTest, AGuestThatCannotBeAskedForIsNotMissed) {
-  Functions members;
-  Team team(2, KeptIn(&members),
-            [](const std::function<void()>&) { throw std::bad_alloc(); });
-  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
-  EXPECT_EQ(members.size(), 1);
-  EXPECT_EQ(CountParts(&team, 5), std::vector<int>(5, 1));
-  EXPECT_EQ(members.size(), 1);
 }
 
 TEST(TeamTest, TheLeaderDoesSomethingElseOnceBeforeItsParts) {
