@@ -84,9 +84,9 @@ class Run:
         Raises:
             RunError: If another process has the run, or the folder cannot be made.
         """
-        self._is_begun = True
         if not distribute.is_in_cluster():
             self._hold(PATIENCE_S)
+        self._is_begun = True
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -104,10 +104,10 @@ class Run:
             RunError: If another process has the run, or the folder cannot be made.
             RuntimeError: If the run was not begun.
         """
+        self._check_is_begun()
         self._hold(CLUSTER_PATIENCE_S if distribute.is_in_cluster() else PATIENCE_S)
 
     def _hold(self, patience_s: float) -> None:
-        self._check_is_begun()
         if self._is_held:
             return
         if self._patience_s is not None:

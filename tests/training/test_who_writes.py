@@ -67,6 +67,15 @@ def test_a_run_that_has_ended_is_refused(tmp_path):
         train(run)
 
 
+def test_a_run_that_was_refused_the_folder_was_not_begun(tmp_path):
+    run = Run(tmp_path, 0.0)
+    refused = pytest.raises(RunError, match="is still going on")
+    with locked(tmp_path / "lock"), refused, run:
+        pass
+    with pytest.raises(RuntimeError, match="was not begun"):
+        run.hold()
+
+
 @pytest.mark.slow
 def test_each_task_that_trains_alone_holds_the_lock_of_its_folder(
     second_task, tmp_path
