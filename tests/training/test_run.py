@@ -11,10 +11,11 @@ import tensorflow as tf
 import recursive_tf as rtf
 from recursive_tf.training import Monitor, Run, RunError
 from recursive_tf.training.checkpoints import positions_in
+from tests.training.run_program import WORDS, AtStep
 
 pytestmark = pytest.mark.slow
 
-WORDS, CLASSES = 9, 3
+CLASSES = 3
 # Eight steps an epoch, and a checkpoint after each three.
 CHOSEN = {"epochs": 3, "batch_size": 5, "checkpoint_every": 3, "verbose": 0}
 
@@ -86,19 +87,11 @@ def undisturbed(trees, tmp_path_factory):
     return folder, best, found
 
 
-class Interrupt(keras.callbacks.Callback):
-    """Ends training at a step."""
+class Interrupt(AtStep):
+    """Ends training as Ctrl-C does."""
 
-    def __init__(self, epoch, step):
-        super().__init__()
-        self._at = (epoch, step)
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self._epoch = epoch
-
-    def on_train_batch_end(self, batch, logs=None):
-        if (self._epoch, batch + 1) == self._at:
-            raise KeyboardInterrupt
+    def act(self):
+        raise KeyboardInterrupt
 
 
 def stop_at(folder, trees, epoch, step, **chosen):

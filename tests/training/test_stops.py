@@ -9,7 +9,7 @@ import recursive_tf as rtf
 from recursive_tf.training import Run
 from recursive_tf.training.checkpoints import positions_in
 from tests.models.scripts import figures
-from tests.training.run_program import WORDS, make_model, of_roots
+from tests.training.run_program import WORDS, AtStep, make_model, of_roots
 
 pytestmark = pytest.mark.slow
 
@@ -17,19 +17,11 @@ CHOSEN = {"epochs": 3, "batch_size": 5, "checkpoint_every": 3, "verbose": 0}
 STEPS = 8
 
 
-class Stop(keras.callbacks.Callback):
+class Stop(AtStep):
     """Ends training after a step, as `TerminateOnNaN` does."""
 
-    def __init__(self, epoch, step):
-        super().__init__()
-        self._at = (epoch, step)
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self._epoch = epoch
-
-    def on_train_batch_end(self, batch, logs=None):
-        if (self._epoch, batch + 1) == self._at:
-            self.model.stop_training = True
+    def act(self):
+        self.model.stop_training = True
 
 
 @pytest.fixture(scope="module")
