@@ -59,7 +59,7 @@ def start(task: Task) -> None:
     run_folder = _chosen_folder(task)
     with contextlib.ExitStack() as held, _told_how_to_go_on(run_folder):
         if _CHECKPOINT_DIR.value is None:
-            held.callback(_remove_if_empty, run_folder.path)
+            held.callback(run_folder.remove_if_empty)
         patience_s = None if resolver is None else _CLUSTER_TIMEOUT_S.value
         run = held.enter_context(Run(run_folder, patience_s))
         if rtf.distribute.leads(resolver):
@@ -73,11 +73,6 @@ def start(task: Task) -> None:
         result = _trained(task, settings, run)
     if result is not None:
         print_result(result)
-
-
-def _remove_if_empty(path: pathlib.Path) -> None:
-    with contextlib.suppress(OSError):
-        path.rmdir()
 
 
 @contextlib.contextmanager

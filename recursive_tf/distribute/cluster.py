@@ -39,6 +39,13 @@ class ClusterError(RuntimeError):
     """Processes of a cluster have not come together, or one of them is lost."""
 
 
+def not_json(error: ValueError) -> ClusterError:
+    """Returns the error of a `TF_CONFIG` that cannot be read."""
+    return ClusterError(
+        f"TF_CONFIG is not JSON: {error}. See docs/distributed.md for an example."
+    )
+
+
 _lifelines: list[Lifeline] = []
 
 
@@ -75,9 +82,7 @@ def wait_for_cluster(
     try:
         spec = resolver.cluster_spec()
     except json.JSONDecodeError as error:
-        raise ClusterError(
-            f"TF_CONFIG is not JSON: {error}. See docs/distributed.md for an example."
-        ) from error
+        raise not_json(error) from error
     jobs = spec.as_dict() if spec else {}
     addresses = {
         f"{job}:{number}": address

@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.distribute import slurm
-from recursive_tf.distribute.cluster import ClusterError
+from recursive_tf.distribute.cluster import not_json
 
 
 def cluster_resolver() -> Any:
@@ -26,10 +26,7 @@ def cluster_resolver() -> Any:
         try:
             json.loads(config)
         except ValueError as error:
-            raise ClusterError(
-                f"TF_CONFIG is not JSON: {error}. See docs/distributed.md for an "
-                "example."
-            ) from None
+            raise not_json(error) from None
         return tf.distribute.cluster_resolver.TFConfigClusterResolver()
     return slurm.resolver() if slurm.is_one_of_several() else None
 

@@ -8,7 +8,12 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 from recursive_tf.optimizers.rows import read, write
-from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target, Updates
+from recursive_tf.optimizers.sparse_optimizer import (
+    SparseOptimizer,
+    Target,
+    Updates,
+    shared_arguments,
+)
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -59,23 +64,17 @@ class LazyAdam(SparseOptimizer):
 
     def update_together(self, dense: Updates, sparse: Updates) -> None:
         """Updates variables in one op, which adds up several slices of one row."""
-        dtype = (dense.targets + sparse.targets)[0].variable.dtype
+        any_target = (dense.targets + sparse.targets)[0]  # They are of one dtype.
         library.recursive_apply_adam(
-            variables=dense.handles(),
             means=dense.handles_of(self._means),
             squares=dense.handles_of(self._squares),
-            gradients=dense.gradients,
-            rates=dense.rates(),
-            tables=sparse.handles(),
             table_means=sparse.handles_of(self._means),
             table_squares=sparse.handles_of(self._squares),
-            rows=sparse.rows(),
-            indices=sparse.indices(),
-            table_rates=sparse.rates(),
-            beta_1=tf.constant(self.beta_1, dtype),
-            beta_2=tf.constant(self.beta_2, dtype),
-            epsilon=tf.constant(self.epsilon, dtype),
+            beta_1=any_target.constant(self.beta_1),
+            beta_2=any_target.constant(self.beta_2),
+            epsilon=any_target.constant(self.epsilon),
             step=tf.cast(self.iterations + 1, tf.int64),
+            **shared_arguments(dense, sparse),
         )
 
     def update_all(self, gradient: tf.Tensor, target: Target) -> None:

@@ -7,7 +7,12 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.ops import library
-from recursive_tf.optimizers.sparse_optimizer import SparseOptimizer, Target, Updates
+from recursive_tf.optimizers.sparse_optimizer import (
+    SparseOptimizer,
+    Target,
+    Updates,
+    shared_arguments,
+)
 
 
 @keras.saving.register_keras_serializable("recursive_tf")
@@ -67,15 +72,9 @@ class SparseAdagrad(SparseOptimizer):
     def update_together(self, dense: Updates, sparse: Updates) -> None:
         """Updates variables in one op, which adds up several slices of one row."""
         library.recursive_apply_adagrad(
-            variables=dense.handles(),
             sums=dense.handles_of(self._sums),
-            gradients=dense.gradients,
-            rates=dense.rates(),
-            tables=sparse.handles(),
             table_sums=sparse.handles_of(self._sums),
-            rows=sparse.rows(),
-            indices=sparse.indices(),
-            table_rates=sparse.rates(),
+            **shared_arguments(dense, sparse),
         )
 
     def update_all(self, gradient: tf.Tensor, target: Target) -> None:

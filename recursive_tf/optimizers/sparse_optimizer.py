@@ -53,13 +53,18 @@ class Updates(NamedTuple):
         """Returns the learning rates."""
         return [target.rate for target in self.targets]
 
-    def rows(self) -> list[tf.Tensor]:
-        """Returns the rows of the gradients."""
-        return [slices.values for slices in self.gradients]
 
-    def indices(self) -> list[tf.Tensor]:
-        """Returns the numbers of the gradients' rows."""
-        return [tf.cast(slices.indices, tf.int64) for slices in self.gradients]
+def shared_arguments(dense: Updates, sparse: Updates) -> dict[str, list[tf.Tensor]]:
+    """Returns what each op that updates all variables takes, whatever it keeps."""
+    return {
+        "variables": dense.handles(),
+        "gradients": dense.gradients,
+        "rates": dense.rates(),
+        "tables": sparse.handles(),
+        "rows": [slices.values for slices in sparse.gradients],
+        "indices": [tf.cast(slices.indices, tf.int64) for slices in sparse.gradients],
+        "table_rates": sparse.rates(),
+    }
 
 
 class SparseOptimizer(ReplicatedOptimizer):

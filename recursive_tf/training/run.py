@@ -114,7 +114,7 @@ class Run:
             patience_s = self._patience_s
         with contextlib.ExitStack() as held:
             if not self.folder.path.exists():
-                held.callback(_remove_if_empty, self.folder.path)
+                held.callback(self.folder.remove_if_empty)
             held.enter_context(locked(self.folder.lock, patience_s))
             self._at_end = held.pop_all()
         self._is_held = True
@@ -174,7 +174,7 @@ class Run:
 
         Raises:
             RunError: If a file is damaged or cannot be written, or the run began with
-                other trees, another batch size or another seed.
+                another number of trees, another batch size or another seed.
             ClusterError: If another process of the cluster is lost.
             RuntimeError: If the run was not begun: `fit` stands in a `with`.
         """
@@ -221,11 +221,6 @@ def _is_of_several(here: Distribution) -> bool:
         tf.distribute.ParameterServerStrategy,
     )
     return isinstance(here.strategy, kinds)
-
-
-def _remove_if_empty(path: pathlib.Path) -> None:
-    with contextlib.suppress(OSError):
-        path.rmdir()
 
 
 def _prepared(batches: tf.data.Dataset, prepare: Prepare | None) -> tf.data.Dataset:

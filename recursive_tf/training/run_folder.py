@@ -1,5 +1,6 @@
 """The folder of a run, and what is in it."""
 
+import contextlib
 import dataclasses
 import pathlib
 
@@ -76,6 +77,11 @@ class RunFolder:
     def words(self) -> pathlib.Path:
         """The vocabulary, a word a line."""
         return self.path / "words.txt"
+
+    def remove_if_empty(self) -> None:
+        """Removes the folder, if nothing is in it."""
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
 
     def epochs(self) -> list[Line]:
         """Returns what the record says of each epoch that is done."""

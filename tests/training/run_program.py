@@ -44,6 +44,15 @@ def of_roots(forest):
     return forest, tf.gather(forest.labels, forest.roots)
 
 
+def make_trees(count):
+    trees = rtf.data.generate("random", count, vocabulary=WORDS, seed=0)
+    return trees.replace(labels=tf.cast(trees.tokens > WORDS // 2, tf.int32))
+
+
+def make_batches(count, batch_size):
+    return rtf.data.batches(make_trees(count), batch_size).map(of_roots)
+
+
 def make_model():
     trees = rtf.layers.ForestInput()
     embedding = keras.layers.Embedding(WORDS, 4)
@@ -57,8 +66,7 @@ def make_model():
 def main(folder, strategy, *kill_at):
     with rtf.training.Run(folder) as run:
         here = rtf.distribute.make_distribution(strategy, 2)
-        trees = rtf.data.generate("random", 60, vocabulary=WORDS, seed=0)
-        trees = trees.replace(labels=tf.cast(trees.tokens > WORDS // 2, tf.int32))
+        trees = make_trees(60)
         keras.utils.set_random_seed(0)
         with here.strategy.scope():
             model = make_model()

@@ -2,12 +2,11 @@
 
 import keras
 import pytest
-import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.training import Checkpoints, RunError
 from recursive_tf.training.checkpoints import positions_in
-from tests.training.run_program import WORDS, of_roots
+from tests.training.run_program import WORDS, make_batches
 
 pytestmark = pytest.mark.slow
 
@@ -17,9 +16,7 @@ STEPS = TREES // BATCH
 
 @pytest.fixture(scope="module")
 def batches():
-    trees = rtf.data.generate("random", TREES, vocabulary=WORDS, seed=0)
-    trees = trees.replace(labels=tf.cast(trees.tokens > WORDS // 2, tf.int32))
-    return rtf.data.batches(trees, BATCH).map(of_roots)
+    return make_batches(TREES, BATCH)
 
 
 def make(optimizer=keras.optimizers.Adam, words=WORDS, middle=2, name=None):

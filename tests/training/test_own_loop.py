@@ -3,11 +3,9 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
-import recursive_tf as rtf
 from recursive_tf.training import BestEpoch, Checkpoints, Monitor, Record
-from tests.training.run_program import WORDS, make_model, of_roots
+from tests.training.run_program import make_batches, make_model
 
 pytestmark = pytest.mark.slow
 
@@ -17,9 +15,7 @@ STEPS = TREES // BATCH
 
 @pytest.fixture(scope="module")
 def batches():
-    trees = rtf.data.generate("random", TREES, vocabulary=WORDS, seed=0)
-    trees = trees.replace(labels=tf.cast(trees.tokens > WORDS // 2, tf.int32))
-    return rtf.data.batches(trees, BATCH).map(of_roots)
+    return make_batches(TREES, BATCH)
 
 
 def new_model():

@@ -11,6 +11,7 @@ import tensorflow as tf
 import recursive_tf as rtf
 from recursive_tf.training import Monitor, Run, RunError
 from recursive_tf.training.checkpoints import positions_in
+from tests.models.scripts import figures
 from tests.training.run_program import WORDS, AtStep
 
 pytestmark = pytest.mark.slow
@@ -72,12 +73,7 @@ def fit(folder, trees, model=None, num_train=40, **chosen):
             prepare=with_labels,
             **(CHOSEN | chosen),
         )
-    return best, figures(run.folder)
-
-
-def figures(folder):
-    times = ("seconds", "trees_per_s")
-    return [{k: v for k, v in e.items() if k not in times} for e in folder.epochs()]
+    return best, figures(run.folder.path)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +140,7 @@ def test_another_order_is_refused(undisturbed, trees, chosen, complaint):
     folder, _, expected = undisturbed
     with pytest.raises(RunError, match=rf"order\.json: {complaint}\. Go on with"):
         fit(folder, trees, **chosen)
-    assert figures(rtf.training.RunFolder(folder)) == expected
+    assert figures(folder) == expected
 
 
 def test_other_trees_are_refused(undisturbed, trees):

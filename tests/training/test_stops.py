@@ -3,13 +3,11 @@
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
-import recursive_tf as rtf
 from recursive_tf.training import Run
 from recursive_tf.training.checkpoints import positions_in
 from tests.models.scripts import figures
-from tests.training.run_program import WORDS, AtStep, make_model, of_roots
+from tests.training.run_program import AtStep, make_model, make_trees, of_roots
 
 pytestmark = pytest.mark.slow
 
@@ -26,8 +24,7 @@ class Stop(AtStep):
 
 @pytest.fixture(scope="module")
 def trees():
-    found = rtf.data.generate("random", 50, vocabulary=WORDS, seed=0)
-    return found.replace(labels=tf.cast(found.tokens > WORDS // 2, tf.int32))
+    return make_trees(50)
 
 
 def train(folder, trees, *callbacks, optimizer=None):
