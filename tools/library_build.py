@@ -110,6 +110,8 @@ def compile_flags(tensorflow_flags: list[str]) -> list[str]:
         tensorflow_flags: From `tf.sysconfig`, e.g. `["-I/.../include", "-DX=1"]`.
     """
     flags = ["-O2", "-fPIC", *shared_list("WARNINGS"), "-I."]
+    # Nobody replaces a function of the library: calls within a file may be inlined.
+    flags.append("-fno-semantic-interposition")
     # As the wheel was built: Abseil's containers have another layout without it.
     flags.append("-DNDEBUG")
     for flag in tensorflow_flags:
@@ -175,6 +177,9 @@ def build_library(objects_folder: pathlib.Path) -> tuple[pathlib.Path, str]:
         output=objects_folder / LIBRARY,
         command=(
             *(compiler(), "-shared", *further_flags(), *map(str, objects)),
+            # Calls of its own functions are direct: a table of addresses, which
+            # others could change, would be asked at each.
+            "-Wl,-Bsymbolic-functions",
             *tensorflow.link_flags,
         ),
         stamp=tensorflow.version,

@@ -67,8 +67,9 @@ class Activations {
   // Says that a row is read as long as the run lasts.
   void Keep(ValueRow row) { readers_.Add(row); }
 
-  // Returns the values that died since it was called last, each once.
-  std::vector<int32_t> TakeDeadValues() { return readers_.TakeDead(); }
+  // Returns the values that died since it was called last, each once. They are
+  // valid until it is called again.
+  const std::vector<int32_t>& TakeDeadValues() { return readers_.TakeDead(); }
 
   int32_t num_values() const { return readers_.num_values(); }
 

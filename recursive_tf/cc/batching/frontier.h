@@ -29,7 +29,7 @@ class Frontier {
     Queue& queue = queues_[block];
     // Those that come one after the other are mostly of one depth.
     if (queue.last == nullptr || queue.last_depth != added.depth) {
-      queue.last = &queue.by_depth[added.depth];
+      queue.last = &IdsAt(added.depth, &queue);
       queue.last_depth = added.depth;
     }
     queue.last->push_back(added.id);
@@ -39,11 +39,12 @@ class Frontier {
     ++count_;
   }
 
-  // Takes those that wait for `block`, at `depth` or at every depth.
-  std::vector<int32_t> Take(int32_t block, int32_t depth) {
+  // Takes those that wait for `block`, at `depth` or at every depth. They are
+  // valid until it is called again.
+  const std::vector<int32_t>& Take(int32_t block, int32_t depth) {
     Queue& queue = queues_[block];
     queue.last = nullptr;
-    std::vector<int32_t> taken;
+    taken_.clear();
     auto at = depth == kEveryDepth ? queue.by_depth.begin()
                                    : queue.by_depth.find(depth);
     while (at != queue.by_depth.end()) {
@@ -51,16 +52,13 @@ class Frontier {
       queue.count -= count;
       queue.sum_of_depths -= count * at->first;
       count_ -= count;
-      if (taken.empty()) {
-        taken = std::move(at->second);
-      } else {
-        taken.insert(taken.end(), at->second.begin(), at->second.end());
-      }
-      at = queue.by_depth.erase(at);
+      taken_.insert(taken_.end(), at->second.begin(), at->second.end());
+      at->second.clear();
+      spare_.push_back(queue.by_depth.extract(at++));
       if (depth != kEveryDepth) break;
     }
     if (queue.count == 0) queue.urgency = 0;
-    return taken;
+    return taken_;
   }
 
   int32_t num_blocks() const { return static_cast<int32_t>(queues_.size()); }
@@ -81,8 +79,10 @@ class Frontier {
   }
 
  private:
+  using IdsByDepth = std::map<int32_t, std::vector<int32_t>>;
+
   struct Queue {
-    std::map<int32_t, std::vector<int32_t>> by_depth;
+    IdsByDepth by_depth;
     // Where the last one was put, at its depth.
     std::vector<int32_t>* last = nullptr;
     int32_t last_depth = 0;
@@ -98,8 +98,22 @@ class Frontier {
     return squared * squared;
   }
 
+  // Returns those that wait at a depth, which may be none yet.
+  std::vector<int32_t>& IdsAt(int32_t depth, Queue* queue) {
+    const auto found = queue->by_depth.find(depth);
+    if (found != queue->by_depth.end()) return found->second;
+    if (spare_.empty()) return queue->by_depth[depth];
+    spare_.back().key() = depth;
+    const auto added = queue->by_depth.insert(std::move(spare_.back()));
+    spare_.pop_back();
+    return added.position->second;
+  }
+
   std::vector<Queue> queues_;
   int64_t count_ = 0;
+  std::vector<int32_t> taken_;
+  // Of depths that were taken: their memory is for the next ones.
+  std::vector<IdsByDepth::node_type> spare_;
 };
 
 }  // namespace recursive_tf

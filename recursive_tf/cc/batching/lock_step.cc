@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/batching/lock_step.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,16 +39,16 @@ bool LockStep::Next(Launch* launch) {
   const int32_t front = launch->activations.front();
   const Stage& stage = activations_.StageOf(front);
   const PlannedProcedure& procedure = activations_.ProcedureOf(front);
-  launch->inputs.clear();
+  launch->inputs.resize(stage.inputs.size());
   launch->list_inputs.clear();
   launch->list_outputs.clear();
   launch->shared = EqualRows();
-  for (const StageInput& input : stage.inputs) {
-    launch->inputs.emplace_back();
-    if (const PlannedList* list = procedure.ListAt(input.front())) {
-      AddItems(*list, launch);
+  for (size_t i = 0; i < stage.inputs.size(); ++i) {
+    const Source first = stage.inputs[i].front();
+    if (const PlannedList* list = procedure.ListAt(first)) {
+      FindItems(*list, i, launch);
     } else {
-      AddRows(input, launch);
+      FindRows(stage.inputs[i], launch->activations, &launch->inputs[i]);
     }
   }
   launch->first_value = activations_.AddValues(stage.num_outputs);
@@ -82,7 +83,7 @@ void LockStep::Complete(const Launch& launch) {
   WaitForBlocks();
 }
 
-std::vector<int32_t> LockStep::TakeDeadValues() {
+const std::vector<int32_t>& LockStep::TakeDeadValues() {
   return activations_.TakeDeadValues();
 }
 
@@ -133,22 +134,27 @@ void LockStep::WaitForBlocks() {
   });
 }
 
-void LockStep::AddRows(const StageInput& input, Launch* launch) {
-  JoinedRows& joined = launch->inputs.back();
-  for (const Source& source : input) {
-    Rows& rows = joined.emplace_back();
-    rows.Reserve(launch->activations.size());
-    for (const int32_t id : launch->activations) {
-      rows.Add(activations_.Find(id, source));
+void LockStep::FindRows(const StageInput& input,
+                        const std::vector<int32_t>& activations,
+                        JoinedRows* joined) {
+  joined->resize(input.size());
+  for (size_t i = 0; i < input.size(); ++i) {
+    Rows& rows = (*joined)[i];
+    rows.Clear();
+    rows.Reserve(activations.size());
+    for (const int32_t id : activations) {
+      rows.Add(activations_.Find(id, input[i]));
     }
   }
 }
 
-void LockStep::AddItems(const PlannedList& list, Launch* launch) {
-  const auto input = static_cast<int32_t>(launch->inputs.size()) - 1;
-  Rows& rows = launch->inputs.back().emplace_back();
+void LockStep::FindItems(const PlannedList& list, size_t input,
+                         Launch* launch) {
+  launch->inputs[input].resize(1);
+  Rows& rows = launch->inputs[input].front();
+  rows.Clear();
   ListInput& added = launch->list_inputs.emplace_back();
-  added.input = input;
+  added.input = static_cast<int32_t>(input);
   added.no_items = list.no_items;
   for (const int32_t id : launch->activations) {
     const std::vector<ValueRow>& items =

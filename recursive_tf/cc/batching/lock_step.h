@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_LOCK_STEP_H_
 #define RECURSIVE_TF_CC_BATCHING_LOCK_STEP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -71,8 +72,9 @@ class LockStep {
   // Says that the values of `launch` are there. What waited for it goes on.
   void Complete(const Launch& launch);
 
-  // Returns the values whose memory may go, each once. Results live on.
-  std::vector<int32_t> TakeDeadValues();
+  // Returns the values whose memory may go, each once, valid until it is called
+  // again. Results live on.
+  const std::vector<int32_t>& TakeDeadValues();
 
   // Returns where each result of the root call is, row by row.
   // REQUIRES: all is done.
@@ -119,12 +121,13 @@ class LockStep {
   // Lets all that may go on wait for their next blocks.
   void WaitForBlocks();
 
-  // Adds a row of each activation, or several that are joined, to the last
-  // input of a launch.
-  void AddRows(const StageInput& input, Launch* launch);
+  // Sets an input of a launch to a row of each activation, or to several that
+  // are joined.
+  void FindRows(const StageInput& input,
+                const std::vector<int32_t>& activations, JoinedRows* joined);
 
-  // Adds the items of a list of each activation to the last input of a launch.
-  void AddItems(const PlannedList& list, Launch* launch);
+  // Sets an input of a launch to the items of a list of each activation.
+  void FindItems(const PlannedList& list, size_t input, Launch* launch);
 
   // Says of a list, if the stage's block gives it, where its counts are.
   void FindCounts(const PlannedList& list, const Stage& stage, Launch* launch);

@@ -35,7 +35,9 @@ class Schedule {
   // REQUIRES: not empty().
   int32_t TakeNext(std::vector<int32_t>* activations) {
     const Choice choice = policy_.Choose(frontier_);
-    *activations = frontier_.Take(choice.block, choice.depth);
+    const std::vector<int32_t>& taken =
+        frontier_.Take(choice.block, choice.depth);
+    activations->assign(taken.begin(), taken.end());
     return choice.block;
   }
 

@@ -34,8 +34,13 @@ class ValueReaders {
     }
   }
 
-  // Returns the values that died since it was called last, each once.
-  std::vector<int32_t> TakeDead() { return std::exchange(dead_, {}); }
+  // Returns the values that died since it was called last, each once. They are
+  // valid until it is called again.
+  const std::vector<int32_t>& TakeDead() {
+    std::swap(taken_, dead_);
+    dead_.clear();
+    return taken_;
+  }
 
   int32_t num_values() const {
     return static_cast<int32_t>(num_readers_.size());
@@ -44,6 +49,7 @@ class ValueReaders {
  private:
   std::vector<int32_t> num_readers_;
   std::vector<int32_t> dead_;
+  std::vector<int32_t> taken_;
 };
 
 }  // namespace recursive_tf

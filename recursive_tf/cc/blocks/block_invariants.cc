@@ -19,7 +19,12 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
                                     Team* team)
     : shared_(program->shared.size()),
       constants_(program->constants.size()),
-      matrices_(program->matrices.size()) {
+      matrices_(program->matrices.size()),
+      phases_(program->phases.data()) {
+  const auto split = [&](int64_t width) {
+    return SplitColumns(width, team->num_threads(), kernels->lanes,
+                        kernels->max_vectors);
+  };
   for (size_t i = 0; i < shared_.size(); ++i) {
     const SharedUse& use = program->shared[i];
     const Numbers& numbers = invariants[use.invariant];
@@ -37,9 +42,13 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
   for (size_t i = 0; i < matrices_.size(); ++i) {
     const MatrixUse& use = program->matrices[i];
     matrices_[i].Pack(invariants[use.invariant].data, use,
-                      SplitColumns(use.segment_width, team->num_threads(),
-                                   kernels->lanes, kernels->max_vectors),
-                      *kernels, team);
+                      split(use.segment_width), *kernels, team);
+  }
+  for (const Phase& phase : program->phases) {
+    const bool has_parts =
+        !phase.row_product.has_value() && !phase.of_items.has_value();
+    parts_.push_back(has_parts ? split(phase.width)
+                               : std::vector<ColumnPart>());
   }
 }
 

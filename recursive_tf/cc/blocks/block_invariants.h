@@ -8,6 +8,7 @@
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/packed_matrix.h"
+#include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
@@ -23,6 +24,7 @@ class BlockInvariants {
     int64_t size = 0;
   };
 
+  // The program must outlive this.
   // `invariants` are by number; each must be there if the program uses it. Each
   // is as large as its use says, but for vectors, which may be one number.
   BlockInvariants(const BlockProgram* program, const Kernels<T>* kernels,
@@ -33,11 +35,18 @@ class BlockInvariants {
   const PackedMatrix<T>& matrix(int32_t index) const {
     return matrices_[index];
   }
+  // Returns the columns that each thread has of a phase of products or code.
+  const std::vector<ColumnPart>& parts(const Phase& phase) const {
+    return parts_[&phase - phases_];
+  }
 
  private:
   std::vector<AlignedBuffer<T>> shared_;
   std::vector<AlignedBuffer<T>> constants_;
   std::vector<PackedMatrix<T>> matrices_;
+  const Phase* phases_;
+  // By phase.
+  std::vector<std::vector<ColumnPart>> parts_;
 };
 
 }  // namespace recursive_tf

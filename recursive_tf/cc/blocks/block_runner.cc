@@ -105,8 +105,7 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   const int64_t enough =
       phase.products.empty() ? num_threads : kRowsToShare * num_threads;
   const bool by_columns = !phase.needs_whole_rows && num_rows < enough;
-  const std::vector<ColumnPart> parts = SplitColumns(
-      phase.width, num_threads, kernels_.lanes, kernels_.max_vectors);
+  const std::vector<ColumnPart>& parts = invariants_.parts(phase);
   const auto num_parts = static_cast<int64_t>(parts.size());
   if (!IsWorthSharing(phase)) {
     return RunColumns(phase, parts.data(), 0, num_parts, 0, num_rows);

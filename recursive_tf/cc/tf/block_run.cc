@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
@@ -39,20 +40,16 @@ BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
       program_(*program),
       rows_(*rows),
       invariants_(*invariants),
-      kernels_(ChosenKernels<T>()) {
-  for (const tf::Tensor& literal : block_.literals) {
-    invariants_.push_back(&literal);
-  }
-}
+      kernels_(ChosenKernels<T>()) {}
 
 template <typename T>
 bool BlockRun<T>::CountRows() {
-  given_.num_rows.assign(block_.graph.num_axes(), -1);
+  placed_.num_rows.assign(block_.graph.num_axes(), -1);
   for (size_t i = 0; i < rows_.size(); ++i) {
     const int32_t axis = block_.argument_axes[i];
     if (axis < 0) continue;
     const int64_t found = rows_[i].shape().dim_size(0);
-    int64_t& num_rows = given_.num_rows[axis];
+    int64_t& num_rows = placed_.num_rows[axis];
     if (num_rows >= 0 && num_rows != found) return false;
     num_rows = found;
   }
@@ -62,11 +59,11 @@ bool BlockRun<T>::CountRows() {
 template <typename T>
 bool BlockRun<T>::FindInputs() {
   if (!CountRows() || !FindNumbers(block_.numbers, rows_, invariants_,
-                                   &given_.num_rows, &numbers_)) {
+                                   &placed_.num_rows, &numbers_)) {
     return false;
   }
   for (const int32_t number : block_.owners) {
-    given_.owners.push_back(numbers_[number].data());
+    placed_.owners.push_back(numbers_[number].data());
   }
   if (!OpenVariables()) return false;
   lookups_.resize(block_.lookups.size());
@@ -78,8 +75,9 @@ bool BlockRun<T>::FindInputs() {
                                   : *invariants_[lookup.table];
     if (!FindRows(lookup, table, &lookups_[i])) return false;
   }
+  placed_.inputs.reserve(block_.inputs.size());
   for (const BlockInput& input : block_.inputs) {
-    given_.inputs.push_back(FindInput(input));
+    placed_.inputs.push_back(FindInput(input));
   }
   return true;
 }
@@ -138,6 +136,7 @@ bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
   const int64_t size = table.dim_size(0);
   if (size == 0 || table.NumElements() / size != lookup.width) return false;
   T* const first = static_cast<T*>(table.data());
+  found->reserve(numbers_[lookup.number].size());
   for (const int64_t row : numbers_[lookup.number]) {
     if (row < 0 || row >= size) return false;
     found->push_back(first + row * lookup.width);
@@ -161,32 +160,32 @@ std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
 template <typename T>
 absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
                                   const std::function<void()>& meanwhile,
-                                  std::vector<tf::Tensor>* outputs) const {
-  BlockRows<T> rows = given_;
-  std::vector<tf::Tensor> buffers;
-  for (const BufferUse& use : program_.buffers) {
-    TF_RETURN_IF_ERROR(NewTensor(block_.dtype,
-                                 {rows.num_rows[use.axis], use.width},
-                                 &buffers.emplace_back()));
-    rows.buffers.push_back(static_cast<T*>(buffers.back().data()));
+                                  std::vector<tf::Tensor>* outputs) {
+  std::vector<tf::Tensor> buffers(program_.buffers.size());
+  placed_.buffers.reserve(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const BufferUse& use = program_.buffers[i];
+    TF_RETURN_IF_ERROR(NewTensor(
+        block_.dtype, {placed_.num_rows[use.axis], use.width}, &buffers[i]));
+    placed_.buffers.push_back(static_cast<T*>(buffers[i].data()));
   }
-  rows.sums.assign(block_.graph.outputs.size(), nullptr);
+  placed_.sums.assign(block_.graph.outputs.size(), nullptr);
   outputs->resize(block_.outputs.size());
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];
     tf::Tensor& tensor = (*outputs)[i];
     TF_RETURN_IF_ERROR(SetOutput(output, buffers, &tensor));
     if (output.kind == BlockOutput::Kind::kGraph && output.axis < 0) {
-      rows.sums[output.index] = static_cast<T*>(tensor.data());
+      placed_.sums[output.index] = static_cast<T*>(tensor.data());
     }
   }
   BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
   // After all that takes much memory: until then a failure has a path.
   const Team::Meanwhile scope(&step_.team(), meanwhile);
-  runner.Run(rows);
+  runner.Run(placed_);
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];
-    if (output.is_bool) SetBools(rows, output, &(*outputs)[i]);
+    if (output.is_bool) SetBools(output, &(*outputs)[i]);
   }
   return absl::OkStatus();
 }
@@ -196,8 +195,8 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
                                     const std::vector<tf::Tensor>& buffers,
                                     tf::Tensor* tensor) const {
   // A row may have got another shape than it had.
-  std::vector<int64_t> sizes;
-  if (output.axis >= 0) sizes.push_back(given_.num_rows[output.axis]);
+  absl::InlinedVector<int64_t, 4> sizes;
+  if (output.axis >= 0) sizes.push_back(placed_.num_rows[output.axis]);
   sizes.insert(sizes.end(), output.shape.begin(), output.shape.end());
   switch (output.kind) {
     case BlockOutput::Kind::kArgument:
@@ -218,10 +217,10 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
 }
 
 template <typename T>
-void BlockRun<T>::SetBools(const BlockRows<T>& rows, const BlockOutput& output,
+void BlockRun<T>::SetBools(const BlockOutput& output,
                            tf::Tensor* tensor) const {
   const int32_t buffer = program_.output_buffers[output.index].value_or(0);
-  const T* const numbers = rows.buffers[buffer];
+  const T* const numbers = placed_.buffers[buffer];
   std::transform(numbers, numbers + tensor->NumElements(),
                  static_cast<bool*>(tensor->data()),
                  [](T number) { return number != 0; });

@@ -25,7 +25,8 @@ namespace recursive_tf {
 template <typename T>
 class BlockRun {
  public:
-  // All of them must outlive this. There are rows.
+  // All of them must outlive this. There are rows. The invariants have the
+  // block's literals behind them.
   BlockRun(const BatchedStep* step, const ReadBlock* block,
            const BlockProgram* program, const std::vector<RowBatch>* rows,
            const std::vector<const tensorflow::Tensor*>* invariants);
@@ -37,7 +38,7 @@ class BlockRun {
   bool FindInputs();
 
   // By axis. REQUIRES: the inputs are found.
-  const std::vector<int64_t>& num_rows() const { return given_.num_rows; }
+  const std::vector<int64_t>& num_rows() const { return placed_.num_rows; }
 
   // Returns what is packed for all runs.
   std::shared_ptr<const BlockInvariants<T>> Pack() const;
@@ -46,7 +47,7 @@ class BlockRun {
   // is shared and `meanwhile` is anything. REQUIRES: the inputs are found.
   absl::Status Compute(const BlockInvariants<T>& packed,
                        const std::function<void()>& meanwhile,
-                       std::vector<tensorflow::Tensor>* outputs) const;
+                       std::vector<tensorflow::Tensor>* outputs);
 
  private:
   RowSet<T> RowsOf(const RowBatch& rows, size_t part) const;
@@ -56,10 +57,9 @@ class BlockRun {
   RowSet<T> RowsOfBools(const tensorflow::Tensor& tensor);
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
-  // What is computed is in one of `buffers`; a sum is 0.
   // Sets bools that the program gave as 1 and 0.
-  void SetBools(const BlockRows<T>& rows, const BlockOutput& output,
-                tensorflow::Tensor* tensor) const;
+  void SetBools(const BlockOutput& output, tensorflow::Tensor* tensor) const;
+  // What is computed is in one of `buffers`; a sum is 0.
   absl::Status SetOutput(const BlockOutput& output,
                          const std::vector<tensorflow::Tensor>& buffers,
                          tensorflow::Tensor* tensor) const;
@@ -68,10 +68,10 @@ class BlockRun {
   const ReadBlock& block_;
   const BlockProgram& program_;
   const std::vector<RowBatch>& rows_;
-  // Literals, too.
-  std::vector<const tensorflow::Tensor*> invariants_;
+  const std::vector<const tensorflow::Tensor*>& invariants_;
   const Kernels<T>& kernels_;
-  BlockRows<T> given_;
+  // First what is given, then what is computed, too.
+  BlockRows<T> placed_;
   // By number, and by lookup.
   std::vector<std::vector<int64_t>> numbers_;
   std::vector<std::vector<T*>> lookups_;

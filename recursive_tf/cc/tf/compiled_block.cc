@@ -116,14 +116,9 @@ std::string CompiledBlock::WhyNot() const {
 
 const CompiledBlock::Compilation* CompiledBlock::Find(
     const std::vector<BlockArgument>& arguments) const {
-  const Compilation* last = last_.load(std::memory_order_acquire);
-  if (last != nullptr && last->arguments == arguments) return last;
   const MutexLock lock(&mu_);
   for (const std::unique_ptr<const Compilation>& known : compilations_) {
-    if (known->arguments == arguments) {
-      last_.store(known.get(), std::memory_order_release);
-      return known.get();
-    }
+    if (known->arguments == arguments) return known.get();
   }
   if (compilations_.size() == kMostCompilations) return nullptr;
   auto made = std::make_unique<Compilation>();
@@ -136,7 +131,6 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
     made->program = Lower(Fused(made->block.graph));
     made->num_flops = ProductFlops(made->program, made->block.graph.num_axes());
   }
-  last_.store(made.get(), std::memory_order_release);
   compilations_.push_back(std::move(made));
   return compilations_.back().get();
 }
@@ -263,38 +257,84 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
       run->meanwhile, outputs);
 }
 
+namespace {
+
+// Returns the argument that rows are, of which there is one at least.
+BlockArgument ArgumentOf(const RowBatch& rows) {
+  return {rows.dtype(), ShapeOf(rows.shape(), 1), rows.PartWidths()};
+}
+
+BlockArgument ArgumentOf(const BatchedStep& step, const tf::Tensor& invariant) {
+  BlockArgument argument{invariant.dtype(), ShapeOf(invariant.shape(), 0)};
+  if (invariant.dtype() == tf::DT_RESOURCE) {
+    argument.shape = ShapeOfVariable(step, invariant);
+  }
+  // How much can be looked up is nothing to a program.
+  if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
+      !argument.shape.empty()) {
+    argument.shape.front() = -1;
+  }
+  return argument;
+}
+
+// Returns whether rows are such an argument. Launches ask it, so it takes no
+// memory.
+bool Fits(const RowBatch& rows, const BlockArgument& argument) {
+  const tf::TensorShape& shape = rows.shape();
+  const auto num_axes = static_cast<int>(argument.shape.size());
+  if (rows.dtype() != argument.dtype || shape.dims() != num_axes + 1) {
+    return false;
+  }
+  for (int i = 0; i < num_axes; ++i) {
+    if (shape.dim_size(i + 1) != argument.shape[i]) return false;
+  }
+  return rows.HasPartWidths(argument.widths);
+}
+
+}  // namespace
+
+CompiledBlock::Taken& CompiledBlock::TakeInvariants(
+    const BatchedStep& step, Invariants* invariants) const {
+  std::shared_ptr<void>& found = invariants->FoundBy(this);
+  if (found == nullptr) {
+    auto taken = std::make_shared<Taken>();
+    for (const int32_t index : invariants_) {
+      const tf::Tensor& tensor = invariants->Get(index);
+      taken->tensors.push_back(&tensor);
+      taken->arguments.push_back(ArgumentOf(step, tensor));
+    }
+    found = std::move(taken);
+  }
+  return *static_cast<Taken*>(found.get());
+}
+
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
     const BatchedStep& step, const std::vector<RowBatch>& rows,
     Invariants* invariants) const {
   if (MostRows(rows) == 0) return std::nullopt;
-  std::vector<BlockArgument> arguments;
-  arguments.reserve(rows.size() + invariants_.size());
-  for (const RowBatch& each : rows) {
-    const tf::TensorShape& shape = each.shape();
-    if (shape.dims() == 0) return std::nullopt;
-    arguments.push_back({each.dtype(), ShapeOf(shape, 1), each.PartWidths()});
-  }
-  Call call;
-  for (const int32_t index : invariants_) {
-    const tf::Tensor& tensor = invariants->Get(index);
-    call.invariants.push_back(&tensor);
-    BlockArgument& argument = arguments.emplace_back();
-    argument.dtype = tensor.dtype();
-    argument.shape = ShapeOf(tensor.shape(), 0);
-    if (tensor.dtype() == tf::DT_RESOURCE) {
-      argument.shape = ShapeOfVariable(step, tensor);
+  Taken& taken = TakeInvariants(step, invariants);
+  if (taken.last == nullptr ||
+      !std::equal(rows.begin(), rows.end(), taken.last->arguments.begin(),
+                  Fits)) {
+    std::vector<BlockArgument> arguments;
+    for (const RowBatch& each : rows) {
+      if (each.shape().dims() == 0) return std::nullopt;
+      arguments.push_back(ArgumentOf(each));
     }
-    // How much can be looked up is nothing to a program.
-    if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
-        !argument.shape.empty()) {
-      argument.shape.front() = -1;
+    arguments.insert(arguments.end(), taken.arguments.begin(),
+                     taken.arguments.end());
+    taken.last = Find(arguments);
+    taken.tensors.resize(invariants_.size());
+    if (taken.last != nullptr) {
+      for (const tf::Tensor& literal : taken.last->block.literals) {
+        taken.tensors.push_back(&literal);
+      }
     }
   }
-  call.compilation = Find(arguments);
-  if (call.compilation == nullptr || !call.compilation->status.ok()) {
-    return std::nullopt;
-  }
-  return call;
+  if (taken.last == nullptr) return std::nullopt;
+  last_.store(taken.last, std::memory_order_release);
+  if (!taken.last->status.ok()) return std::nullopt;
+  return Call{taken.last, taken.tensors};
 }
 
 absl::Status CompiledBlock::Run(const BatchedStep& step,
@@ -327,14 +367,11 @@ std::optional<EqualRows> CompiledBlock::FindEqualRows(
                each.shape() == rows.front().shape();
       });
   if (!are_numbers) return std::nullopt;
-  std::optional<Call> call = Prepare(step, rows, invariants);
+  const std::optional<Call> call = Prepare(step, rows, invariants);
   if (!call.has_value()) return std::nullopt;
   const ReadBlock& block = call->compilation->block;
   // Items of lists are not rows that are shared.
   if (!block.owners.empty()) return std::nullopt;
-  for (const tf::Tensor& literal : block.literals) {
-    call->invariants.push_back(&literal);
-  }
   const int64_t num_rows = rows.front().shape().dim_size(0);
   std::vector<int64_t> num_rows_by_axis(block.graph.num_axes(), num_rows);
   std::vector<std::vector<int64_t>> numbers;

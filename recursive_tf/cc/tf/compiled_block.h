@@ -85,16 +85,26 @@ class CompiledBlock {
     std::shared_ptr<const void> numbers;
   };
 
-  // What a run needs to know first: for which shapes it is, and its invariants.
+  // The invariants of a root call, found once for all its runs.
+  struct Taken {
+    std::vector<BlockArgument> arguments;
+    // What ran last, and what it takes beside rows: invariants, then literals.
+    const Compilation* last = nullptr;
+    std::vector<const tensorflow::Tensor*> tensors;
+  };
+
+  // What a run needs to know first: for which shapes it is, and what it takes
+  // beside rows.
   struct Call {
-    const Compilation* compilation = nullptr;
-    std::vector<const tensorflow::Tensor*> invariants;
+    const Compilation* compilation;
+    const std::vector<const tensorflow::Tensor*>& invariants;
   };
 
   // Returns none if the function has to run.
   std::optional<Call> Prepare(const BatchedStep& step,
                               const std::vector<RowBatch>& rows,
                               Invariants* invariants) const;
+  Taken& TakeInvariants(const BatchedStep& step, Invariants* invariants) const;
   template <typename T>
   absl::Status RunAs(const BatchedStep& step, const Call& call,
                      const std::vector<RowBatch>& rows, Invariants* invariants,

@@ -46,11 +46,15 @@ class Invariants {
   Pack& PackOf(const void* program) { return packs_[program]; }
   bool for_once() const { return for_once_; }
 
+  // Returns where a block keeps what it found out of these; null at first.
+  std::shared_ptr<void>& FoundBy(const void* block) { return found_[block]; }
+
  private:
   const std::vector<tensorflow::Tensor>& tensors_;
   std::map<size_t, tensorflow::Tensor> transposed_;
   const bool for_once_;
   std::map<const void*, Pack> packs_;
+  std::map<const void*, std::shared_ptr<void>> found_;
 };
 
 }  // namespace recursive_tf

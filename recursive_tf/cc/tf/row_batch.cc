@@ -69,6 +69,17 @@ std::vector<int64_t> RowBatch::PartWidths() const {
   return widths;
 }
 
+bool RowBatch::HasPartWidths(const std::vector<int64_t>& widths) const {
+  if (scattered_ == nullptr || scattered_->parts.size() == 1) {
+    return widths.empty();
+  }
+  return std::equal(scattered_->parts.begin(), scattered_->parts.end(),
+                    widths.begin(), widths.end(),
+                    [](const ScatteredRows::Part& part, int64_t width) {
+                      return part.width == width;
+                    });
+}
+
 tf::Tensor RowBatch::AsTensor() const {
   if (scattered_ == nullptr) return rows_;
   tf::Tensor gathered = NewTensorOrThrow(scattered_->dtype, scattered_->shape);

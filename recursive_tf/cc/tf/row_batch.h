@@ -60,6 +60,8 @@ class RowBatch {
 
   // Returns the widths of parts; none if rows are whole.
   std::vector<int64_t> PartWidths() const;
+  // Returns whether PartWidths are these.
+  bool HasPartWidths(const std::vector<int64_t>& widths) const;
 
   // Null if there is a tensor.
   const ScatteredRows* scattered() const { return scattered_.get(); }
