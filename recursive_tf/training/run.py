@@ -29,6 +29,7 @@ from recursive_tf.training.position import Position
 from recursive_tf.training.record import Line, Record
 from recursive_tf.training.run_folder import RunFolder
 
+# Trees a batch, where nothing is learned.
 EVALUATION_BATCH = 256
 # Of workers of a parameter server, between callbacks.
 STEPS_AT_ONCE = 20
