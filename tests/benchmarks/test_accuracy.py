@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from benchmarks.accuracy import __main__ as command
-from benchmarks.accuracy import accuracy_page
+from benchmarks.accuracy import accuracy_page, packaged_vectors
 from benchmarks.accuracy.choosing import chosen
 from recursive_tf.training import RunFolder, record
 
@@ -82,3 +83,13 @@ def test_a_run_that_is_done_is_not_run_again(tmp_path, capsys):
     assert (folder.path / "log").read_text() == log
     with pytest.raises(SystemExit, match="choose another --runs"):
         command.main([*shared, "--hold_out=0.4"])
+
+
+def test_a_words_vector_is_the_mean_of_its_pieces(tmp_path):
+    (tmp_path / "train.txt").write_text("(3 (2 A) (3 (2 lovely) (2 film)))\n")
+    words = packaged_vectors.words_of(tmp_path)
+    assert words == ["a", "film", "lovely"]
+    pieces = {"a": [0], "film": [], "lovely": [0, 1]}.__getitem__
+    table = np.array([[1.0, 2.0], [3.0, 0.0]])
+    lines = packaged_vectors.lines_of(words, pieces, table)
+    assert lines == ["a 1.0000 2.0000", "lovely 2.0000 1.0000"]
