@@ -56,6 +56,17 @@ def test_both_kinds_of_labels_are_shown_of_binary_alone():
     assert [line.split(" | ")[1] for line in binary[2:]] == ["five", "two"]
 
 
+def test_the_summary_is_of_five_labels_and_random_vectors():
+    runs = [run_of("rntn", labels, 0, EPOCHS) for labels in ("binary", "all")]
+    pretrained = run_of("tree_lstm", "all", 0, EPOCHS)
+    pretrained["asked"]["vectors"] = "glove.txt"
+    found = {"runs": [*runs, pretrained]}
+    header, _, ours, published = accuracy_page.summary(found).splitlines()
+    assert header.endswith("| RNTN, fine | RNTN, binary |")
+    assert ours == "| here, dev split | 25.0 | 25.0 |"
+    assert published == "| published, test split | 45.7 | 85.4 |"
+
+
 def test_a_split_that_is_not_there_has_no_column():
     there = [{k: v for k, v in one.items() if k != "test"} for one in EPOCHS]
     table = accuracy_page.table_of([run_of("rntn", "all", 0, there)], "root_fine")
