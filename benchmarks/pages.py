@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks import calls_page, td_tree_lstm_page
+from benchmarks.accuracy import accuracy_page
 from benchmarks.cavs import page as cavs_page
 from benchmarks.ed_batch import latency, layout, row_order
 from benchmarks.ed_batch import page as ed_batch_page
@@ -56,6 +57,7 @@ BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "ed_batch_latency": latency.BLOCKS,
     "layout": layout.BLOCKS,
     "row_order": row_order.BLOCKS,
+    "accuracy": accuracy_page.BLOCKS,
     "td_tree_lstm": td_tree_lstm_page.BLOCKS,
     "graphi": graphi_page.BLOCKS,
     "graphi_schedules": graphi_page.SCHEDULE_BLOCKS,

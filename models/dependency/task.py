@@ -18,6 +18,7 @@ from models.dependency.model import DependencyModel
 from models.dependency.settings import DependencySettings
 from models.dependency.trees import read_conllu, read_trees
 from models.running import settings as all_settings
+from models.running.held_out import read
 from models.running.task import Vocabulary
 from recursive_tf.data import Forest, ReadError
 from recursive_tf.training import Change, Monitor, RunError, RunFolder
@@ -118,7 +119,7 @@ class Dependencies:
         """Returns the perplexities of baselines, counted in the training trees."""
         settings = all_settings.load(DependencySettings, run.settings)
         words = run.load_words()
-        train = rtf.data.encode(self.read(settings, "train"), tokens=words)
+        train = rtf.data.encode(read(self, settings, "train"), tokens=words)
         size = words.vocabulary_size()
         baselines = {"unigram": Unigram(train, size), "bigram": Bigram(train, size)}
         return {

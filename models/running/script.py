@@ -14,13 +14,12 @@ from absl import app, flags, logging
 
 import recursive_tf as rtf
 from models.running import settings as all_settings
+from models.running.held_out import HELD_OUT, read
 from models.running.settings import Settings
 from models.running.splits import SPLITS
 from models.running.start import existing_run, settings_of, start
 from models.running.task import Task
 from recursive_tf.training import RunError, RunFolder, replaced, writing
-
-EVALUATION_BATCH = 256
 
 _MODE = flags.DEFINE_enum(
     "mode",
@@ -30,7 +29,12 @@ _MODE = flags.DEFINE_enum(
     "print what the model says of each argument, or of each line of the standard "
     "input. export: write a SavedModel.",
 )
-_SPLIT = flags.DEFINE_enum("split", "dev", SPLITS, "To evaluate.")
+_SPLIT = flags.DEFINE_enum(
+    "split",
+    "dev",
+    [*SPLITS, HELD_OUT],
+    "To evaluate. held_out: the training trees that --hold_out kept from the run.",
+)
 _SVG = flags.DEFINE_string("svg", None, "Where to draw the trees of --mode=predict.")
 _EXPORT_DIR = flags.DEFINE_string(
     "export_dir", None, "Folder of the SavedModel. [<checkpoint_dir>/saved_model]"
@@ -113,9 +117,9 @@ def _load(task: Task) -> tuple[Settings, keras.Model, Any, RunFolder]:
 
 def _evaluate(task: Task) -> None:
     settings, model, words, run_folder = _load(task)
-    trees = rtf.data.encode(task.read(settings, _SPLIT.value), tokens=words)
+    trees = rtf.data.encode(read(task, settings, _SPLIT.value), tokens=words)
     task.check(model, trees, _SPLIT.value)
-    batches = rtf.data.batches(trees, EVALUATION_BATCH)
+    batches = rtf.data.batches(trees, rtf.training.EVALUATION_BATCH)
     found = model.evaluate(batches, return_dict=True, verbose=0)
     found = {name: round(float(value), 6) for name, value in found.items()}
     about = {"split": _SPLIT.value, "trees": len(trees)}

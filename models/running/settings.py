@@ -64,6 +64,15 @@ class Settings:
         maximum=2**32 - 1,
         default=0,
     )
+    hold_out: float = setting(
+        float,
+        "Share of the training trees that is not learned from, and takes the place of "
+        "the development split: it decides which epoch's model is kept. Which trees "
+        "these are follows from their words.",
+        minimum=0,
+        maximum=1,
+        default=0.0,
+    )
     checkpoint_every: int = setting(
         int,
         "Steps from one checkpoint to the next within an epoch. There is one at the "

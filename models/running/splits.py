@@ -1,4 +1,4 @@
-"""Which split generated data belong to: what they say decides, and not a seed."""
+"""Which split an example belongs to: what it says decides, and not a seed."""
 
 import zlib
 

@@ -2,16 +2,18 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import keras
 
 import recursive_tf as rtf
 from models.running import settings as all_settings
+from models.running.held_out import divided
 from models.running.progress import Progress
 from models.running.settings import Settings
 from models.running.task import Task, Vocabulary
+from recursive_tf.data import Forest
 from recursive_tf.training import Run, RunFolder
 
 # Several steps a call of Python, which would else take longer than small trees do.
@@ -19,7 +21,11 @@ STEPS_PER_EXECUTION = 20
 
 
 def train(
-    task: Task, settings: Settings, run: Run, timeout_s: float = 60.0
+    task: Task,
+    settings: Settings,
+    run: Run,
+    timeout_s: float = 60.0,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
 ) -> dict[str, Any] | None:
     """Trains for all epochs that are not done yet.
 
@@ -28,6 +34,8 @@ def train(
         settings: Of the run.
         run: Its folder, which all processes see if there are several.
         timeout_s: How long to wait for other processes, in seconds.
+        callbacks: As of `Run.fit`. The run's settings and words are written before
+            training begins.
 
     Returns:
         The best epoch's line of the record, and where the files are; in the processes
@@ -37,8 +45,7 @@ def train(
         settings.strategy, settings.num_workers, timeout_s
     )
     keras.utils.set_random_seed(settings.seed)
-    train_trees, dev_trees = (task.read(settings, split) for split in ("train", "dev"))
-    known = task.known(settings, train_trees)
+    train_trees, dev_trees, known = _read(task, settings)
     words = task.vocabulary(known)
     train_trees, dev_trees, known = (
         rtf.data.encode(trees, tokens=words)
@@ -49,16 +56,15 @@ def train(
     task.check(model, dev_trees, "dev")
     model.steps_per_execution = min(STEPS_PER_EXECUTION, settings.checkpoint_every)
     with contextlib.ExitStack() as shown:
-        callbacks: list[keras.callbacks.Callback] = []
         if distribution.is_chief:
             _save(settings, words, run.folder)
             progress = shown.enter_context(
                 _shown(Progress(len(train_trees), settings.batch_size))
             )
-            callbacks = [
-                progress,
-                keras.callbacks.TensorBoard(run.folder.tensorboard, write_graph=False),
-            ]
+            board = keras.callbacks.TensorBoard(
+                run.folder.tensorboard, write_graph=False
+            )
+            callbacks = [progress, board, *callbacks]
         best = run.fit(
             model,
             train_trees,
@@ -74,6 +80,16 @@ def train(
             verbose=0,
         )
     return None if best is None else _result(best, run.folder)
+
+
+def _read(task: Task, settings: Settings) -> tuple[Forest, Forest, Forest]:
+    """Returns the trees to learn from, to measure on, and to take words from."""
+    train_trees, held_out = divided(task.read(settings, "train"), settings)
+    dev_trees = held_out if settings.hold_out else task.read(settings, "dev")
+    known = task.known(settings, train_trees)
+    if known is not train_trees:
+        known, _ = divided(known, settings)
+    return train_trees, dev_trees, known
 
 
 @contextlib.contextmanager

@@ -13,10 +13,11 @@ from recursive_tf.training.fit_from import fit_from
 from recursive_tf.training.order import Change, Order
 from recursive_tf.training.position import Position
 from recursive_tf.training.record import Record
-from recursive_tf.training.run import Run
+from recursive_tf.training.run import EVALUATION_BATCH, Run
 from recursive_tf.training.run_folder import RunFolder
 
 __all__ = [
+    "EVALUATION_BATCH",
     "BestEpoch",
     "Change",
     "Checkpoints",

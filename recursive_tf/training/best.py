@@ -71,6 +71,20 @@ class BestEpoch(keras.callbacks.Callback):
     An epoch whose figure is no number is worse than all others; the first one is saved
     whatever it is.
 
+    >>> import tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> model = keras.Sequential([keras.Input([1]), keras.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> batches = tf.data.Dataset.from_tensor_slices(([[1.0]] * 4, [1.0] * 4)).batch(2)
+    >>> record = Record(folder / "metrics.jsonl", trees=4, first=0)
+    >>> best = BestEpoch(folder / "best.keras", record, Monitor("loss", "min"))
+    >>> _ = model.fit(batches, validation_data=batches, epochs=3, shuffle=False,
+    ...               verbose=0, callbacks=[record, best])  # The record comes first.
+    >>> best.line == min(record.epochs, key=lambda line: line["dev_loss"])
+    True
+    >>> keras.models.load_model(folder / "best.keras").count_params()
+    2
+
     Attributes:
         line: What the record says of the epoch whose model is saved; None if none is.
     """

@@ -42,6 +42,23 @@ class Checkpoints(keras.callbacks.Callback):
     Keras's `BackupAndRestore` goes on to other figures: it does not keep the states of
     random numbers nor what metrics have counted, and a kill may fall between its files.
 
+    >>> import tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> model = keras.Sequential([keras.Input([1]), keras.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> batches = tf.data.Dataset.from_tensor_slices(([[1.0]] * 4, [1.0] * 4)).batch(2)
+    >>> def train(model, epochs):
+    ...     last = Checkpoints(
+    ...         model, folder, steps=2, element_spec=batches.element_spec)
+    ...     begin = last.position.epochs if last.position else 0
+    ...     model.fit(batches, initial_epoch=begin, epochs=epochs, shuffle=False,
+    ...               verbose=0, callbacks=[last])
+    ...     return begin, last.position
+    >>> train(model, epochs=1)
+    (0, Position(epochs=1, steps=0))
+    >>> train(model, epochs=3)  # Also in another process, of a new model.
+    (1, Position(epochs=3, steps=0))
+
     Attributes:
         position: How far training was in the last one; None if there is none.
         seconds: How long the steps of the epoch took that is not done.

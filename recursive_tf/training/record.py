@@ -26,6 +26,18 @@ class Record(keras.callbacks.Callback):
     process they are also TensorFlow's, which traces the step. An epoch that a callback
     ends before its last step has no line.
 
+    >>> import tempfile
+    >>> import tensorflow as tf
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> model = keras.Sequential([keras.Input([1]), keras.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> batches = tf.data.Dataset.from_tensor_slices(([[1.0]] * 4, [1.0] * 4)).batch(2)
+    >>> record = Record(folder / "metrics.jsonl", trees=4, first=0)
+    >>> _ = model.fit(batches, validation_data=batches, shuffle=False, verbose=0,
+    ...               callbacks=[record])
+    >>> sorted(record.epochs[0])
+    ['dev_loss', 'epoch', 'loss', 'seconds', 'trees_per_s']
+
     Attributes:
         epochs: What the lines say.
     """

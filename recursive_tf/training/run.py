@@ -29,6 +29,7 @@ from recursive_tf.training.position import Position
 from recursive_tf.training.record import Line, Record
 from recursive_tf.training.run_folder import RunFolder
 
+# Trees a batch, where nothing is learned.
 EVALUATION_BATCH = 256
 # Of workers of a parameter server, between callbacks.
 STEPS_AT_ONCE = 20
@@ -47,9 +48,22 @@ class Run:
     the last bit. `fit` writes all that is in a `RunFolder` but `settings.json`,
     `words.txt`, `logs` and `tensorboard`, which are for the caller.
 
-        with rtf.training.Run("runs/a") as run:
-            best = run.fit(model, trees, held_out, epochs=10, batch_size=25)
-        model = run.folder.load_best()
+    >>> import tempfile
+    >>> import recursive_tf as rtf
+    >>> trees = rtf.data.generate("random", 20, vocabulary=10)
+    >>> trees = trees.replace(labels=trees.tokens % 2)
+    >>> encoder = rtf.layers.TreeEncoder(
+    ...     rtf.layers.TreeRNNCell(4), keras.layers.Embedding(10, 4))
+    >>> forest = rtf.layers.ForestInput()
+    >>> model = keras.Model(forest, keras.layers.Dense(1)(encoder(forest)))
+    >>> model.compile("sgd", "mse")
+    >>> with rtf.training.Run(tempfile.mkdtemp()) as run:  # E.g. "runs/a".
+    ...     best = run.fit(
+    ...         model, trees[:16], trees[16:], epochs=2, batch_size=8, verbose=0,
+    ...         prepare=lambda forest: (forest, tf.gather(forest.labels, forest.roots)))
+    >>> best == min(run.folder.epochs(), key=lambda line: line["dev_loss"])
+    True
+    >>> model = run.folder.load_best()
 
     In a cluster, all processes have the run, and its chief writes. Whoever writes in
     `fit` holds the lock. Where there is a cluster, `with` takes no lock yet, because
