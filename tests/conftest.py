@@ -5,6 +5,7 @@ executor for what it cannot batch, and a test would not notice.
 """
 
 import functools
+import gc
 import os
 import random
 
@@ -93,6 +94,17 @@ def pytest_collection_modifyitems(
         wanted = chosen(items, changed_files())
         config.hook.pytest_deselected(items=list(set(items).difference(wanted)))
         items[:] = wanted
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Lets the garbage collector pass over what has been imported.
+
+    It stays to the end. Without this, each look at all objects is above all one at
+    TensorFlow's, which takes a tenth of the time of all tests.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -1,9 +1,9 @@
 """Groups sources into units, so that what all of them include is compiled once.
 
-TensorFlow's headers take most of the time that a source of the library takes to
-compile: they are the same for each of them. A unit is a generated file that includes
-some sources, one after the other. A source still has to make sense by itself: Bazel
-and clang-tidy compile each one alone.
+Headers take most of the time that a source of the library takes to compile, above all
+TensorFlow's: they are the same for each of them. A unit is a generated file that
+includes some sources, one after the other. A source still has to make sense by itself:
+Bazel and clang-tidy compile each one alone.
 """
 
 import dataclasses
@@ -12,7 +12,7 @@ import pathlib
 from cc_build import ROOT
 
 # More make a change of one of them slower to compile; less, a build from nothing.
-SOURCES_A_UNIT = 8
+SOURCES_A_UNIT = 16
 
 
 @dataclasses.dataclass(frozen=True)

@@ -39,11 +39,15 @@ SHORT = {
     r"local_work|ordinals|row_claims|shared_invocations|tail_predictor|trace_log)",
 }
 # With lines for the stacks of reports. All that a debugger shows takes a third longer.
-FAST = ("-O1", "-g1")
+LINES = "-g1"
 FLAVORS = {
-    "none": FAST,
-    "address": (*FAST, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
-    "thread": (*FAST, "-fsanitize=thread"),
+    "none": ("-O1", LINES),
+    # What these check takes an optimizer long, and the tests no time to speak of.
+    "address": (
+        *("-O0", LINES, "-fsanitize=address,undefined"),
+        "-fno-sanitize-recover=all",
+    ),
+    "thread": ("-O1", LINES, "-fsanitize=thread"),
     "coverage": ("-O0", "--coverage"),
     "debug": ("-O0", "-g"),
 }

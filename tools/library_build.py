@@ -20,6 +20,7 @@ from package_copy import LIBRARY
 OBJECTS = pathlib.Path("build/library")
 TENSORFLOW = pathlib.Path("build/tensorflow")  # A link to the folder of the wheel.
 ANSWER = pathlib.Path("build/tensorflow.json")  # What it says of itself.
+ALONE = "recursive_tf/cc/blocks/"  # Its sources are compiled one by one.
 
 
 def shared_list(name: str) -> list[str]:
@@ -136,15 +137,19 @@ def object_jobs(
 ) -> list[Job]:
     """Returns how to compile sources of the library, or of its tests.
 
-    Those that see TensorFlow are compiled in units. Those of the core are compiled
-    alone, some with flags of their own: what they include costs little.
+    They are compiled in units, those that see TensorFlow apart from the core's. Those
+    of blocks are compiled alone: what takes time is their own code, not what they
+    include, and some have flags of their own.
     """
     flags = compile_flags(tensorflow.compile_flags)
     core = [source for source in sources if source in shared_list("CORE_SOURCES")]
-    others = [source for source in sources if source not in core]
-    alone = [Unit((pathlib.Path(source),)) for source in core]
+    alone = [source for source in core if source.startswith(ALONE)]
+    # Those that take longest begin first.
+    compiled = units([source for source in sources if source not in core])
+    compiled += [Unit((pathlib.Path(source),)) for source in alone]
+    compiled += units([source for source in core if source not in alone])
     jobs = []
-    for unit in units(others) + alone:  # Those that take longest begin first.
+    for unit in compiled:
         source = unit.write(objects_folder)
         own_flags = flags_of(str(source))
         job = Job(

@@ -114,3 +114,22 @@ def test_a_depfile_may_break_lines_and_hold_spaces(tmp_path):
 def test_a_build_always_has_a_worker(monkeypatch):
     monkeypatch.setattr(cc_build, "BYTES_A_WORKER", 2**60)
     assert cc_build.num_workers() == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "flags"),
+    [
+        ("g++ 12.2.0\nCopyright Free Software Foundation, Inc.", cc_build.COLLECT_LATE),
+        ("Debian clang version 14.0.6", ()),
+    ],
+)
+def test_only_gcc_gets_flags_that_only_gcc_knows(root, version, flags):
+    compiler = root / "c++"
+    compiler.write_text(
+        f"#!/bin/sh\n[ $1 = --version ] && echo '{version}' && exit\n"
+        'echo "$@" > given; touch build/answer.o.partial\n'
+    )
+    compiler.chmod(0o755)
+    run(Job((), pathlib.Path("build/answer.o"), (str(compiler), "-c", "answer.cc")))
+    given = (root / "given").read_text()
+    assert given.startswith(" ".join(["-c answer.cc", *flags, "-o"]))

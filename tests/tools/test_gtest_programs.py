@@ -37,6 +37,19 @@ def test_one_failing_program_fails_all_and_is_shown(tmp_path, capsys):
     assert "PASSED" not in printed
 
 
+def test_programs_run_beside_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(gtest_programs.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(gtest_programs, "SECONDS_A_PROGRAM", 30)
+    # Each ends once the other has begun.
+    script = "touch {0}/{1}; until [ -e {0}/{2} ]; do sleep 0.01; done; echo '{3}'"
+    summary = "[==========] 3 tests from 1 test suite ran."
+    jobs = [
+        program(tmp_path, f"{name}_test", script.format(tmp_path, name, other, summary))
+        for name, other in ("ab", "ba")
+    ]
+    assert gtest_programs.run_all(jobs, "none", "*")
+
+
 def test_a_program_that_exits_early_does_not_pass(tmp_path):
     silent = program(tmp_path, "a_test", "exit 0")
     assert not gtest_programs.run_all([silent], "none", "*")
