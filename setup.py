@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from cc_build import BuildError  # noqa: E402
 from library_build import OBJECTS, build_library, library_sources  # noqa: E402
 from package_copy import BUILD_INFO, LIBRARY, OPS, place_library  # noqa: E402
+from run_requirements import run_requirements, tensorflow_minor  # noqa: E402
 
 
 class BuildLibrary(build_ext):
@@ -50,7 +51,16 @@ class BuildLibrary(build_ext):
 
 
 class PlatformWheel(bdist_wheel):
-    """A wheel for one platform and any Python: the library does not call Python."""
+    """A wheel for one platform and any Python: the library does not call Python.
+
+    It has the minor version of TensorFlow as its build number, so that a wheel for each
+    can lie in one folder, and pip prefers that for the newest.
+    """
+
+    def finalize_options(self) -> None:
+        """Takes the build number, unless it is told another one."""
+        self.build_number = self.build_number or "".join(tensorflow_minor() or ("0",))
+        super().finalize_options()
 
     def get_tag(self) -> tuple[str, str, str]:
         """Returns the tag, e.g. `py3-none-linux_x86_64`."""
@@ -60,6 +70,7 @@ class PlatformWheel(bdist_wheel):
 
 setup(
     # Says that there is a library to build; how, is said above.
+    install_requires=run_requirements(),
     ext_modules=[Extension("recursive_tf.ops._recursive_tf", library_sources())],
     cmdclass={"build_ext": BuildLibrary, "bdist_wheel": PlatformWheel},
 )

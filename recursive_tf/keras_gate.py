@@ -7,7 +7,7 @@ fail where nothing says why: so the version is compared first.
 
 import keras
 
-# The first minor that TensorFlow 2.21 takes, and the first that was not tried.
+# The first minor that was tried, and the first that was not.
 FIRST, END = (3, 12), (3, 16)
 
 

@@ -99,7 +99,7 @@ def tensorflow_folder() -> pathlib.Path:
     if spec is None or not spec.submodule_search_locations:
         raise BuildError(
             f"TensorFlow is not installed for {sys.executable}, and its headers are "
-            'needed: pip install "tensorflow>=2.21,<2.22"'
+            'needed: pip install "tensorflow>=2.20,<2.22"'
         )
     return pathlib.Path(spec.submodule_search_locations[0])
 

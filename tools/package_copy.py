@@ -8,8 +8,11 @@ import importlib.metadata
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
 
-from cc_build import ROOT
+from cc_build import ROOT, BuildError
 
 OPS = pathlib.Path("recursive_tf/ops")
 LIBRARY = "_recursive_tf.so"
@@ -41,6 +44,33 @@ def place_library(library: pathlib.Path, folder: pathlib.Path, version: str) -> 
         '"""Written by the build: what the library beside it was built on."""\n\n'
         f'TENSORFLOW_VERSION = "{version}"\n'
     )
+
+
+def build_copy(
+    work: pathlib.Path, flags: Sequence[str] = (), python: str = sys.executable
+) -> pathlib.Path:
+    """Builds a library of its own; returns a copy of the project with it.
+
+    Args:
+        work: Where all of it goes, below build/.
+        flags: Further flags of the compiler and the linker.
+        python: That of an environment with TensorFlow, on which it is built.
+    """
+    done = subprocess.run(
+        [
+            *(python, "setup.py", "--quiet", "build_ext"),
+            f"--build-temp={(work / 'objects').relative_to(ROOT)}",
+            f"--build-lib={(work / 'library').relative_to(ROOT)}",
+        ],
+        cwd=ROOT,
+        env={**os.environ, "CXXFLAGS": " ".join(flags)} if flags else None,
+        check=False,
+    )
+    if done.returncode:
+        raise BuildError(f"the library did not build in {work}")
+    copy = assemble(work / "library" / OPS / LIBRARY, work / "copy")
+    shutil.copyfile(work / "library" / OPS / BUILD_INFO, copy / OPS / BUILD_INFO)
+    return copy
 
 
 def assemble(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:

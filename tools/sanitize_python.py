@@ -7,7 +7,6 @@ of the project there. The copy that Python uses every day stays as it is. What f
 is a test, or a report that names the library; TensorFlow's own are only counted.
 """
 
-import os
 import pathlib
 import shutil
 import subprocess
@@ -66,8 +65,7 @@ SANITIZERS = {
         flags=(
             *("-U__SANITIZE_THREAD__", "-D_GLIBCXX_TSAN=1"),
             *("-finstrument-functions", "-include", "tools/tsan_edges.h"),
-            # Our functions call each other, and not namesakes in TensorFlow.
-            *("-Wno-attributes", "-Wl,-Bsymbolic-functions"),
+            "-Wno-attributes",
         ),
         preload=("libtsan.so",),
         variable="TSAN_OPTIONS",
@@ -88,21 +86,7 @@ SANITIZERS = {
 def build_copy(name: str) -> pathlib.Path:
     """Builds the library with a sanitizer; returns a copy of the project with it."""
     flags = (f"-fsanitize={name}", "-g1", "-O1", *SANITIZERS[name].flags)
-    library = WORK / name / "library"
-    done = subprocess.run(
-        [
-            *(sys.executable, "setup.py", "--quiet", "build_ext"),
-            f"--build-temp={(WORK / name / 'objects').relative_to(ROOT)}",
-            f"--build-lib={library.relative_to(ROOT)}",
-        ],
-        cwd=ROOT,
-        env={**os.environ, "CXXFLAGS": " ".join(flags)},
-        check=False,
-    )
-    if done.returncode:
-        raise BuildError(f"the library did not build with -fsanitize={name}")
-    built = library / package_copy.OPS / package_copy.LIBRARY
-    return package_copy.assemble(built, WORK / name / "copy")
+    return package_copy.build_copy(WORK / name, flags)
 
 
 def runtime_library(name: str) -> str:

@@ -1,15 +1,11 @@
 """A Keras whose private parts are not known is refused with the way out."""
 
-import pathlib
-
 import keras
 import pytest
 from packaging.requirements import Requirement
-from setuptools.config.pyprojecttoml import load_file
 
 from recursive_tf import keras_gate
-
-ROOT = pathlib.Path(__file__).parents[2]
+from run_requirements import run_requirements
 
 
 def test_the_running_keras_passes():
@@ -29,8 +25,7 @@ def test_another_minor_is_refused_with_the_cure(version):
 
 
 def test_the_project_asks_for_what_the_gate_lets_in():
-    project = load_file(ROOT / "pyproject.toml")["project"]
-    requirements = map(Requirement, project["dependencies"])
+    requirements = map(Requirement, run_requirements())
     (asked,) = (each.specifier for each in requirements if each.name == "keras")
     first, end = keras_gate.FIRST, keras_gate.END
     assert asked.contains(f"{first[0]}.{first[1]}.0")

@@ -45,4 +45,4 @@ def test_the_supported_pythons_are_those_of_the_metadata():
 
 def test_the_build_requirements_are_read_from_the_metadata():
     requirements = build_requirements((ROOT / "pyproject.toml").read_text())
-    assert "tensorflow>=2.21,<2.22" in requirements
+    assert "tensorflow>=2.20,<2.22" in requirements

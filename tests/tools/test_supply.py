@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from setuptools.config.pyprojecttoml import load_file
 
 from recursive_tf.ops.gate import LIBRARY_NAME
+from run_requirements import run_requirements
 
 ROOT = pathlib.Path(__file__).parents[2]
 LOCKED = re.compile(r"^([a-z0-9][a-z0-9._-]*)==([^ ;\\]+)(.*)$", re.MULTILINE)
@@ -22,7 +23,7 @@ LOCKED = re.compile(r"^([a-z0-9][a-z0-9._-]*)==([^ ;\\]+)(.*)$", re.MULTILINE)
 def requirements():
     """Returns all that the project and its extras ask for."""
     project = load_file(ROOT / "pyproject.toml")["project"]
-    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    lists = [run_requirements(), *project["optional-dependencies"].values()]
     asked = [Requirement(text) for texts in lists for text in texts]
     return [each for each in asked if each.name != project["name"]]
 

@@ -8,6 +8,8 @@ import textwrap
 import zipfile
 
 import pytest
+import tensorflow as tf
+from packaging.requirements import Requirement
 
 import repair_wheel
 from recursive_tf.ops.gate import LIBRARY_NAME
@@ -53,8 +55,22 @@ def wheel(tmp_path_factory) -> pathlib.Path:
 @pytest.mark.slow
 def test_a_wheel_is_named_after_the_oldest_linux_that_it_runs_on(wheel):
     assert re.fullmatch(
-        r"recursive_tf-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl", wheel.name
+        r"recursive_tf-[\d.]+-\d+-py3-none-manylinux_2_\d+_\w+\.whl", wheel.name
     )
+
+
+@pytest.mark.slow
+def test_a_wheel_asks_for_the_tensorflow_that_it_was_built_on(wheel):
+    major, minor = tf.__version__.split(".")[:2]
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        metadata = archive.read(name).decode()
+    asked = re.findall(r"^Requires-Dist: (tensorflow[^;]*)$", metadata, re.MULTILINE)
+    (asked,) = map(Requirement, asked)
+    assert asked.specifier.contains(tf.__version__)
+    assert not asked.specifier.contains(f"{major}.{int(minor) + 1}.0")
+    assert not asked.specifier.contains(f"{major}.{int(minor) - 1}.9")
+    assert f"-{major}{minor}-py3-" in wheel.name
 
 
 @pytest.mark.slow

@@ -28,6 +28,47 @@ EIGEN_ALWAYS_INLINE P Sigmoid(const P& x) {
   return ei::scalar_logistic_op<T>().packetOp(x);
 }
 
+#if EIGEN_MAJOR_VERSION < 5
+// Eigen had no vectors of doubles for some functions, when TensorFlow was 2.20.
+template <typename P, typename Function>
+P NumberByNumber(const P& x, const Function& function) {
+  typename ei::unpacket_traits<P>::type numbers[ei::unpacket_traits<P>::size];
+  ei::pstoreu(numbers, x);
+  for (auto& number : numbers) number = function(number);
+  return ei::ploadu<P>(numbers);
+}
+
+template <typename P>
+EIGEN_ALWAYS_INLINE P Expm1(const P& x) {
+  using T = typename ei::unpacket_traits<P>::type;
+  if constexpr (std::is_same_v<T, double>) {
+    return NumberByNumber(x, [](double number) { return std::expm1(number); });
+  } else {
+    return ei::pexpm1(x);
+  }
+}
+
+template <typename P>
+EIGEN_ALWAYS_INLINE P Log1p(const P& x) {
+  using T = typename ei::unpacket_traits<P>::type;
+  if constexpr (std::is_same_v<T, double>) {
+    return NumberByNumber(x, [](double number) { return std::log1p(number); });
+  } else {
+    return ei::plog1p(x);
+  }
+}
+#else
+template <typename P>
+EIGEN_ALWAYS_INLINE P Expm1(const P& x) {
+  return ei::pexpm1(x);
+}
+
+template <typename P>
+EIGEN_ALWAYS_INLINE P Log1p(const P& x) {
+  return ei::plog1p(x);
+}
+#endif
+
 // As in TensorFlow, no gradient stays none, even where a function has no slope:
 // what nobody wants of a branch must not make NaN.
 template <typename P>
@@ -54,9 +95,9 @@ RECURSIVE_TF_COMPUTE(kSqrt, ei::psqrt(a))
 RECURSIVE_TF_COMPUTE(kRsqrt, ei::pdiv(RECURSIVE_TF_NUMBER(1), ei::psqrt(a)))
 RECURSIVE_TF_COMPUTE(kReciprocal, ei::pdiv(RECURSIVE_TF_NUMBER(1), a))
 RECURSIVE_TF_COMPUTE(kExp, ei::pexp(a))
-RECURSIVE_TF_COMPUTE(kExpm1, ei::pexpm1(a))
+RECURSIVE_TF_COMPUTE(kExpm1, Expm1(a))
 RECURSIVE_TF_COMPUTE(kLog, ei::plog(a))
-RECURSIVE_TF_COMPUTE(kLog1p, ei::plog1p(a))
+RECURSIVE_TF_COMPUTE(kLog1p, Log1p(a))
 RECURSIVE_TF_COMPUTE(kSin, ei::psin(a))
 RECURSIVE_TF_COMPUTE(kCos, ei::pcos(a))
 RECURSIVE_TF_COMPUTE(kTanh, ei::ptanh(a))

@@ -1,4 +1,4 @@
-"""The only package that imports private TensorFlow, for version 2.21.
+"""The only package that imports private TensorFlow, for versions 2.20 and 2.21.
 
 What is here has no public equivalent: building function graphs by hand, naming
 functions in op attributes, and the derivative of one graph within another.
