@@ -25,6 +25,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_NUM_INTEROP_THREADS", "2")
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "2")
 
+# There is little to find until the first test: what is imported, and collected, stays.
+gc.disable()
+
 # How long an example takes says nothing on a machine that does other things, too.
 hypothesis.settings.register_profile("recursive_tf", deadline=None)
 hypothesis.settings.load_profile("recursive_tf")
@@ -96,15 +99,16 @@ def pytest_collection_modifyitems(
         items[:] = wanted
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    """Lets the garbage collector pass over what has been imported.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Lets the garbage collector pass over what was there before the first test.
 
     It stays to the end. Without this, each look at all objects is above all one at
     TensorFlow's, which takes a tenth of the time of all tests.
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

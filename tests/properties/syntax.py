@@ -302,9 +302,9 @@ class Program:
         """Those that may have a gradient."""
         return tuple(x for x in self.arguments if x.type.is_differentiable)
 
-    @property
+    @functools.cached_property
     def dtypes(self) -> frozenset[str]:
-        """The dtypes of everything in it."""
+        """The dtypes of everything in it, which each run on a forest asks for."""
         found = {part.type.dtype for part in walk(self.subgraphs) if _has_type(part)}
         return frozenset(found | {self.dtype})
 

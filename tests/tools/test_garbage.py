@@ -5,6 +5,7 @@ import sys
 
 
 def test_what_was_imported_is_not_looked_at_again():
+    assert gc.isenabled()
     looked_at = {id(found) for found in gc.get_objects()}
     assert id(sys.modules[__name__]) not in looked_at
     assert id(sys.modules["pytest"]) not in looked_at
