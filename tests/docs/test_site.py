@@ -2,11 +2,8 @@
 
 import functools
 import html.parser
-import importlib.util
 import os
 import pathlib
-import subprocess
-import sys
 import urllib.parse
 
 import pytest
@@ -14,15 +11,7 @@ import pytest
 import recursive_tf as rtf
 from tests.helpers.pages import DOCS
 
-ROOT = DOCS.parent
-NEEDED = ("mkdocs", "material", "mkdocstrings")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not all(importlib.util.find_spec(name) for name in NEEDED),
-        reason="the site needs pip install -e '.[docs]'",
-    ),
-]
+pytestmark = pytest.mark.slow
 
 
 class Parsed(html.parser.HTMLParser):
@@ -47,22 +36,6 @@ class Parsed(html.parser.HTMLParser):
 @functools.cache
 def parsed(path):
     return Parsed(path.read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Returns the folder of the built site."""
-    folder = tmp_path_factory.mktemp("site")
-    run = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)],
-        cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
-    return folder
 
 
 def is_found(link, page):
