@@ -19,6 +19,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.choices import names_of
 from benchmarks.cores import use_two_cores
 from benchmarks.origin import origin, portable, write
 from benchmarks.peers import environments
@@ -65,16 +66,16 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     effort.add_argument("--quick", action="store_true", help="a few rows (default)")
     effort.add_argument("--full", action="store_true", help="all works and batch sizes")
     parser.add_argument(
-        "--works", type=_names(making.WORKS), help="e.g. treefc,treernn"
+        "--works", type=names_of(making.WORKS), help="e.g. treefc,treernn"
     )
-    parser.add_argument("--systems", type=_names(SYSTEMS), default=[*SYSTEMS])
+    parser.add_argument("--systems", type=names_of(SYSTEMS), default=[*SYSTEMS])
     parser.add_argument("--batches", type=_numbers, help="batch sizes, e.g. 1,25")
     parser.add_argument("--rounds", type=int, help="runs of each system")
     parser.add_argument("--seconds", type=float, help="of a run, at least")
     parser.add_argument("--data", help="folder with train.txt; else trees are made")
     parser.add_argument(
         "--peers",
-        type=_names(environments.ENVIRONMENTS),
+        type=names_of(environments.ENVIRONMENTS),
         default=[],
         help="environments to make first, e.g. torch,jax",
     )
@@ -106,19 +107,6 @@ def _make_environments(names: Sequence[str]) -> dict[str, str]:
         except environments.CouldNotInstallError as error:
             failures[f"environment {name}"] = str(error)
     return failures
-
-
-def _names(known: Any) -> Any:
-    def parse_names(text: str) -> list[str]:
-        names = text.split(",")
-        for name in names:
-            if name not in known:
-                raise argparse.ArgumentTypeError(
-                    f"there is no {name!r}; there are {', '.join(known)}"
-                )
-        return names
-
-    return parse_names
 
 
 def _numbers(text: str) -> list[int]:

@@ -30,6 +30,7 @@ from tqdm import tqdm
 
 from benchmarks.accuracy.accuracy_page import MODELS, table_of
 from benchmarks.accuracy.choosing import DECIDES
+from benchmarks.choices import names_of
 from benchmarks.origin import origin, portable, write
 
 RESULT = "accuracy.json"
@@ -39,8 +40,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Returns what the command line says."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy")
     parser.add_argument("--data", help="folder with train.txt and dev.txt")
-    parser.add_argument("--models", type=_names(MODELS), default=[*MODELS])
-    parser.add_argument("--labels", type=_names(DECIDES), default=[*DECIDES])
+    parser.add_argument("--models", type=names_of(MODELS), default=[*MODELS])
+    parser.add_argument("--labels", type=names_of(DECIDES), default=[*DECIDES])
     parser.add_argument("--seeds", type=int, default=5, help="how many: from 0")
     parser.add_argument("--hold_out", type=float, default=0.1, help="share; 0: none")
     parser.add_argument("--vectors", help="file of words' vectors, as GloVe has them")
@@ -55,19 +56,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--json", type=pathlib.Path, help="file to write")
     return parser.parse_args(arguments)
-
-
-def _names(known: Any) -> Any:
-    def parse_names(text: str) -> list[str]:
-        names = text.split(",")
-        for name in names:
-            if name not in known:
-                raise argparse.ArgumentTypeError(
-                    f"there is no {name!r}; there are {', '.join(known)}"
-                )
-        return names
-
-    return parse_names
 
 
 def asked_of(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
