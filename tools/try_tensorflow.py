@@ -51,6 +51,9 @@ def main(version: str, arguments: list[str]) -> int:
     work = ROOT / "build" / f"tensorflow-{version}"
     python = environment(version, work / "venv")
     copy = package_copy.build_copy(work, python=python)
+    # Some ask for the version of what is installed; here it is found beside the copy.
+    metadata = (python, "setup.py", "-q", "egg_info", "--egg-base", copy)
+    subprocess.run(metadata, cwd=ROOT, check=True)
     return subprocess.run(
         [python, "-m", "pytest", *(arguments or TESTS)],
         cwd=copy,
