@@ -29,7 +29,8 @@ def test_the_versions_are_those_of_the_package():
     text = (DOCS / "versions.md").read_text()
     minor = ".".join(rtf.__version__.split(".")[:2])
     of_tensorflow = ".".join(tf.__version__.split(".")[:2])
-    assert re.search(rf"^\| {minor} \| {of_tensorflow} \|", text, re.M)
+    (row,) = re.findall(rf"^\| {minor} \| ([^|]*) \|", text, re.M)
+    assert of_tensorflow in re.findall(r"\d+\.\d+", row)
     assert f"The current version is {minor}." in text
 
 
