@@ -18,7 +18,8 @@ IN_VENV := $(VENV)/bin
 # Quiet but for errors.
 PIP := $(IN_VENV)/python -m pip -qq --disable-pip-version-check
 # Each process takes neighbors, which share fixtures, and none is left with the last ones.
-IN_PARALLEL := --numprocesses=auto --dist=worksteal
+# One more than there are processors: tests wait for processes, deadlines and disks.
+IN_PARALLEL := --numprocesses=$(shell expr $$(nproc) + 1) --dist=worksteal
 STEP = @printf '== %s\n'
 
 LIBRARY := recursive_tf/ops/_recursive_tf.so

@@ -65,7 +65,7 @@ def test_a_wheel_asks_for_the_tensorflow_that_it_was_built_on(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = archive.read(name).decode()
-    asked = re.findall(r"^Requires-Dist: (tensorflow[^;]*)$", metadata, re.MULTILINE)
+    asked = re.findall(r"^Requires-Dist: (tensorflow[^;\n]*)$", metadata, re.MULTILINE)
     (asked,) = map(Requirement, asked)
     assert asked.specifier.contains(tf.__version__)
     assert not asked.specifier.contains(f"{major}.{int(minor) + 1}.0")
