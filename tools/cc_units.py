@@ -12,7 +12,7 @@ import pathlib
 from cc_build import ROOT
 
 # More make a change of one of them slower to compile; less, a build from nothing.
-SOURCES_A_UNIT = 16
+SOURCES_A_UNIT = 24
 
 
 @dataclasses.dataclass(frozen=True)
