@@ -3,8 +3,8 @@
 Usage: python tools/try_tensorflow.py 2.20 [arguments of pytest]
 
 The environment, the library and a copy of the project stand in build/tensorflow-2.20.
-What is used every day stays as it is. Without arguments for pytest, all tests run that
-are not slow.
+What is used every day stays as it is. Without arguments for pytest, all tests run but
+those of stress and the slow ones.
 """
 
 import pathlib
