@@ -1,13 +1,18 @@
 #ifndef RECURSIVE_TF_CC_BASE_MEMORY_POOL_H_
 #define RECURSIVE_TF_CC_BASE_MEMORY_POOL_H_
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <new>
 
 #include "absl/base/thread_annotations.h"
+#include "recursive_tf/cc/base/machine_memory.h"
 #include "recursive_tf/cc/base/mutex.h"
 
 namespace recursive_tf {
@@ -16,54 +21,60 @@ namespace recursive_tf {
 // launches take theirs step after step. The system's allocator would look for
 // a place each time, and takes as long for that as a launch of few rows.
 //
-// Memory that is given back is kept, by class of size, up to so many bytes in
-// all. The last that was given back is taken first: it may still be in a cache.
+// Memory that is given back is kept, by class of size. The last that was given
+// back is taken first: it may still be in a cache. Large memory is asked for in
+// large pages, where the system has them: new pages, and addresses of many,
+// take as long as a copy.
 //
 // Thread safety: all functions may be called from any thread.
+//
+// Invariants, up to what other threads take and give meanwhile:
+// 1. What is kept is at most `most_kept`.
+// 2. What is taken and kept is at most a quarter more than what was once taken
+//    at a time, or kLeastHeld: what is kept makes place for what is new.
+//    Without the quarter, sizes that take turns would make place for each
+//    other.
 //
 // Cost: a lock, that others hold only for as long as this takes.
 class MemoryPool {
  public:
   // Where all memory begins that is taken: a vector of any instruction set.
   static constexpr size_t kAlignment = 64;
+  // So much may be held, however little was ever taken at a time.
+  static constexpr size_t kLeastHeld = size_t{64} << 20;
 
   explicit MemoryPool(size_t most_kept) : most_kept_(most_kept) {}
-  ~MemoryPool() {
-    for (Class& each : classes_) {
-      while (Header* const header = Pop(&each)) Free(header);
-    }
-  }
+  ~MemoryPool() { Free(std::numeric_limits<size_t>::max()); }
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
   // The one of this process, which is never destroyed: tensors may outlive all.
   static MemoryPool& Global() {
-    static MemoryPool* const pool = new MemoryPool(kMostKeptByGlobal);
+    static MemoryPool* const pool = new MemoryPool(MostKeptByGlobal());
     return *pool;
   }
 
   // Returns memory for so many bytes, not set; null if there is none.
   void* Take(size_t num_bytes) {
     const size_t index = ClassOf(num_bytes);
-    Header* header = index < kNumClasses ? Pop(&classes_[index]) : nullptr;
-    if (header == nullptr) {
-      header = New(index < kNumClasses ? SizeOf(index) : num_bytes);
-      if (header == nullptr) return nullptr;
-      header->index = index;
+    if (index >= kNumClasses) return TakeNew(num_bytes, index);
+    Header* const header = Pop(&classes_[index]);
+    void* const memory =
+        header == nullptr ? TakeNew(SizeOf(index), index) : header + 1;
+    const size_t num_taken = num_held() - num_kept();
+    if (num_taken > most_taken_.load(std::memory_order_relaxed)) {
+      most_taken_.store(num_taken, std::memory_order_relaxed);
     }
-    return header + 1;
+    return memory;
   }
 
   // Takes back what Take returned.
   void Give(void* memory) {
     if (memory == nullptr) return;
     Header* const header = static_cast<Header*>(memory) - 1;
-    if (header->index >= kNumClasses) return Free(header);
+    if (header->index >= kNumClasses) return std::free(header);
     const size_t size = SizeOf(header->index);
-    // Others may add theirs meanwhile: then it is some more that is kept.
-    if (num_kept_.load(std::memory_order_relaxed) + size > most_kept_) {
-      return Free(header);
-    }
+    if (num_kept() + size > most_kept_) return Free(header);
     num_kept_.fetch_add(size, std::memory_order_relaxed);
     Class& its = classes_[header->index];
     const MutexLock lock(&its.mu);
@@ -73,6 +84,8 @@ class MemoryPool {
 
   // How many bytes are kept that nobody has taken.
   size_t num_kept() const { return num_kept_.load(std::memory_order_relaxed); }
+  // How many are taken or kept, but for what is too large for a class.
+  size_t num_held() const { return num_held_.load(std::memory_order_relaxed); }
 
   // Returns the bytes that are taken for so many: at most an eighth more, or up
   // to a multiple of the alignment.
@@ -85,14 +98,20 @@ class MemoryPool {
   // The classes: multiples of the alignment, up to kStepsEach of them; then
   // kStepsEach sizes from each power of two to the next.
   static constexpr size_t kStepsEach = 8;
-  static constexpr size_t kDoublings = 15;
+  static constexpr size_t kDoublings = 20;
   static constexpr size_t kNumClasses = kStepsEach * (kDoublings + 1);
+  // From how many bytes on memory is in large pages, and how large these are.
+  static constexpr size_t kLarge = size_t{4} << 20;
+  static constexpr size_t kLargePage = size_t{2} << 20;
+
+  static size_t MostKeptByGlobal() {
 #if defined(__SANITIZE_ADDRESS__)
-  // Who reads what was given back shall be seen.
-  static constexpr size_t kMostKeptByGlobal = 0;
+    // Who reads what was given back shall be seen.
+    return 0;
 #else
-  static constexpr size_t kMostKeptByGlobal = size_t{64} << 20;
+    return static_cast<size_t>(MachineMemory()) / 8;
 #endif
+  }
 
   // Stands before what is taken.
   struct alignas(kAlignment) Header {
@@ -123,15 +142,57 @@ class MemoryPool {
     return ((step + 1) << doublings) * kAlignment;
   }
 
-  static Header* New(size_t size) {
-    if (size > std::numeric_limits<size_t>::max() / 4) return nullptr;
-    void* const made = ::operator new(
-        sizeof(Header) + size, std::align_val_t{kAlignment}, std::nothrow);
-    return made == nullptr ? nullptr : new (made) Header;
+  // Returns memory that the system gives, for a class or, behind the last, for
+  // none.
+  void* TakeNew(size_t size, size_t index) {
+    if (index < kNumClasses) MakePlaceFor(size);
+    Header* header = New(size);
+    if (header == nullptr) {
+      Free(std::numeric_limits<size_t>::max());
+      header = New(size);
+    }
+    if (header == nullptr) return nullptr;
+    header->index = index;
+    if (index < kNumClasses) {
+      num_held_.fetch_add(size, std::memory_order_relaxed);
+    }
+    return header + 1;
   }
 
-  static void Free(Header* header) {
-    ::operator delete(header, std::align_val_t{kAlignment});
+  // Keeps invariant 2.
+  void MakePlaceFor(size_t size) {
+    const size_t most_taken = most_taken_.load(std::memory_order_relaxed);
+    const size_t most = std::max(most_taken + most_taken / 4, kLeastHeld);
+    const size_t wanted = num_held() + size;
+    if (wanted > most) Free(wanted - most);
+  }
+
+  // Gives the system so much of what is kept, or all, the largest first.
+  void Free(size_t num_bytes) {
+    for (size_t index = kNumClasses; index-- > 0 && num_kept() > 0;) {
+      while (Header* const header = Pop(&classes_[index])) {
+        Free(header);
+        if (SizeOf(index) >= num_bytes) return;
+        num_bytes -= SizeOf(index);
+      }
+    }
+  }
+
+  static Header* New(size_t size) {
+    if (size > std::numeric_limits<size_t>::max() / 4) return nullptr;
+    const bool is_large = size >= kLarge;
+    const size_t unit = is_large ? kLargePage : kAlignment;
+    const size_t whole = (sizeof(Header) + size + unit - 1) / unit * unit;
+    void* const made = std::aligned_alloc(unit, whole);
+    if (made == nullptr) return nullptr;
+    // What the system cannot do makes it slower, and is no error.
+    if (is_large) madvise(made, whole, MADV_HUGEPAGE);
+    return new (made) Header;
+  }
+
+  void Free(Header* header) {
+    num_held_.fetch_sub(SizeOf(header->index), std::memory_order_relaxed);
+    std::free(header);
   }
 
   // Returns null if there is none.
@@ -146,6 +207,8 @@ class MemoryPool {
 
   const size_t most_kept_;
   std::atomic<size_t> num_kept_{0};
+  std::atomic<size_t> num_held_{0};
+  std::atomic<size_t> most_taken_{0};
   std::array<Class, kNumClasses> classes_;
 };
 

@@ -83,21 +83,35 @@ struct PanelWork {
   int64_t num_columns;
 };
 
+// Copies columns of rows [begin, end) to groups of `max_rows` columns, as sums
+// of outer products read their left side: group after group, each with `depth`
+// rows, one behind the other.
+template <typename T>
+struct GroupWork {
+  RowSet<T> from;
+  int64_t begin;
+  int64_t end;
+  int64_t num_columns;
+  int64_t depth;
+  // Where in the groups the first of the columns goes.
+  int64_t first;
+  T* to;
+};
+
 // sum over rows k of left[k][i] * right[k][j], set or added to out[i][j], for
-// num_left columns i, at most `max_rows`, from `first_left` on, and a panel of
-// columns j from `first_right` on.
+// the first `num_left` columns i of a group, and a panel's columns j.
 template <typename T>
 struct OuterWork {
-  // By row.
-  const T* const* left;
-  const T* const* right;
+  // Rows of `max_rows` numbers, one behind the other.
+  const T* left;
+  // Rows of `num_vectors` vectors, one behind the other.
+  const T* right;
   int64_t depth;
-  int64_t first_left;
   int64_t num_left;
-  int64_t first_right;
   int64_t num_vectors;
   T* out;
   int64_t out_stride;
+  // Of the panel's columns those that are written.
   int64_t num_columns;
   // Whether `out` has sums already.
   bool adds;
@@ -142,6 +156,7 @@ struct Kernels {
   int64_t max_vectors;
   int64_t max_rows;
   void (*pack)(const PackWork<T>&);
+  void (*group)(const GroupWork<T>&);
   void (*tail)(const TailWork<T>&);
   void (*panel)(const PanelWork<T>&);
   void (*outer)(const OuterWork<T>&);

@@ -30,8 +30,9 @@ template <typename T>
 const Kernels<T>& MakeKernels(const char* name) {
   static constexpr int64_t kLanes = Simd<T>::kLanes;
   static const Kernels<T> kernels = {
-      name,       kLanes,      Tile<T>::kVectors, Tile<T>::kRows,  RunPack<T>,
-      RunTail<T>, RunPanel<T>, RunOuter<T>,       RunRowProduct<T>};
+      name,        kLanes,          Tile<T>::kVectors, Tile<T>::kRows,
+      RunPack<T>,  RunGroup<T>,     RunTail<T>,        RunPanel<T>,
+      RunOuter<T>, RunRowProduct<T>};
   return kernels;
 }
 

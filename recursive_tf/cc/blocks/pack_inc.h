@@ -1,7 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BLOCKS_PACK_INC_H_
 #define RECURSIVE_TF_CC_BLOCKS_PACK_INC_H_
 
-// Copies matrices to panels.
+// Copies matrices to panels, and columns of rows to groups.
 // Included by kernels_inc.h alone, which says how.
 
 #include "recursive_tf/cc/blocks/simd_inc.h"
@@ -52,6 +52,31 @@ template <typename T>
 void RunPack(const PackWork<T>& work) {
   if (work.is_transposed) return PackTransposed(work);
   PackColumns(work);
+}
+
+// Row by row: a line of each group is written several times while it is in the
+// first cache.
+template <typename T>
+void RunGroup(const GroupWork<T>& work) {
+  constexpr int64_t kWidth = Tile<T>::kRows;
+  const int64_t group = work.depth * kWidth;
+  const int64_t skipped = work.first % kWidth;
+  T* to = work.to + work.first / kWidth * group;
+  for (int64_t row = work.begin; row < work.end; ++row, to += kWidth) {
+    const T* from = work.from.row(row);
+    const T* const end = from + work.num_columns;
+    T* group_to = to;
+    if (skipped > 0) {
+      for (int64_t i = skipped; i < kWidth && from < end; ++i) {
+        group_to[i] = *from++;
+      }
+      group_to += group;
+    }
+    for (; end - from >= kWidth; from += kWidth, group_to += group) {
+      __builtin_memcpy(group_to, from, kWidth * sizeof(T));
+    }
+    for (int64_t i = 0; from < end; ++i) group_to[i] = *from++;
+  }
 }
 
 }  // namespace

@@ -12,14 +12,12 @@ namespace {
 // Sums stay in registers only where loops over them are unrolled.
 #define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 16")
 
-// How many accumulators fit the registers: 32 of AVX-512's, else 16.
-template <typename T>
-struct Tile {
-  static constexpr int64_t kVectors = Simd<T>::kIsWide ? 4 : 2;
-  static constexpr int64_t kRows = 6;
-};
+// How many rows of a panel are asked for ahead, where it does not fit the first
+// cache. What asks costs more than it saves where it does.
+constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kFirstCacheBytes = 32 * 1024;
 
-template <typename T, int kRows, int kVectors>
+template <typename T, int kRows, int kVectors, bool kLooksAhead>
 EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
   using S = Simd<T>;
   typename S::Packet sums[kRows][kVectors];
@@ -40,6 +38,9 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
       RECURSIVE_TF_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         columns[v] = S::Load(right + v * S::kLanes);
+        if (kLooksAhead) {
+          __builtin_prefetch(right + (kRowsAhead * kVectors + v) * S::kLanes);
+        }
       }
       RECURSIVE_TF_UNROLL
       for (int r = 0; r < kRows; ++r) {
@@ -71,26 +72,39 @@ constexpr int MostRows(int num_vectors) {
   return most / num_vectors < kMost ? most / num_vectors : kMost;
 }
 
-template <typename T, int kVectors, int kRows>
+template <typename T, int kVectors, bool kLooksAhead, int kRows>
 EIGEN_ALWAYS_INLINE void MultiplyRows(const PanelWork<T>& work, int64_t first,
                                       int64_t num_rows) {
-  if (num_rows == kRows) return MultiplyTile<T, kRows, kVectors>(work, first);
+  if (num_rows == kRows) {
+    return MultiplyTile<T, kRows, kVectors, kLooksAhead>(work, first);
+  }
   if constexpr (kRows > 1) {
-    MultiplyRows<T, kVectors, kRows - 1>(work, first, num_rows);
+    MultiplyRows<T, kVectors, kLooksAhead, kRows - 1>(work, first, num_rows);
   }
 }
 
 // Tiles are about equally high: each reads all of the panel, however low it is.
-template <typename T, int kVectors>
-void MultiplyPanel(const PanelWork<T>& work) {
+template <typename T, int kVectors, bool kLooksAhead>
+void MultiplyTiles(const PanelWork<T>& work) {
   constexpr int kMost = MostRows<T>(kVectors);
   int64_t num_tiles = (work.num_rows + kMost - 1) / kMost;
   for (int64_t first = 0; num_tiles > 0; --num_tiles) {
     const int64_t num_rows =
         (work.num_rows - first + num_tiles - 1) / num_tiles;
-    MultiplyRows<T, kVectors, kMost>(work, first, num_rows);
+    MultiplyRows<T, kVectors, kLooksAhead, kMost>(work, first, num_rows);
     first += num_rows;
   }
+}
+
+template <typename T, int kVectors>
+void MultiplyPanel(const PanelWork<T>& work) {
+  int64_t depth = 0;
+  for (int64_t i = 0; i < work.num_pieces; ++i) depth += work.lengths[i];
+  constexpr int64_t kRowBytes = kVectors * Simd<T>::kLanes * sizeof(T);
+  if (depth * kRowBytes > kFirstCacheBytes) {
+    return MultiplyTiles<T, kVectors, true>(work);
+  }
+  MultiplyTiles<T, kVectors, false>(work);
 }
 
 template <typename T>
@@ -125,15 +139,13 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
           work.adds ? S::Load(from + v * S::kLanes, count(v)) : S::Set(0);
     }
   }
-  const int64_t last = count(kVectors - 1);
+  const T* left = work.left;
+  const T* right = work.right;
   for (int64_t k = 0; k < work.depth; ++k) {
-    const T* const left = work.left[k] + work.first_left;
-    const T* const right = work.right[k] + work.first_right;
     typename S::Packet columns[kVectors];
     RECURSIVE_TF_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      columns[v] = v + 1 < kVectors ? S::Load(right + v * S::kLanes)
-                                    : S::Load(right + v * S::kLanes, last);
+      columns[v] = S::Load(right + v * S::kLanes);
     }
     RECURSIVE_TF_UNROLL
     for (int r = 0; r < kRows; ++r) {
@@ -143,6 +155,8 @@ EIGEN_ALWAYS_INLINE void AddOuter(const OuterWork<T>& work) {
         sums[r][v] = ei::pmadd(factor, columns[v], sums[r][v]);
       }
     }
+    left += Tile<T>::kRows;
+    right += kVectors * S::kLanes;
   }
   RECURSIVE_TF_UNROLL
   for (int r = 0; r < kRows; ++r) {

@@ -14,11 +14,26 @@
 namespace recursive_tf {
 namespace {
 
-// How many rows are in the cache at a time: as many as fit the second one with
-// their columns on both sides, as each time reads and writes all results.
-constexpr int64_t kMostDepth = 256;
+// How many rows are in the cache at a time: as many as fit the first one with a
+// panel of the right side. Each time reads and writes all results.
+constexpr int64_t kMostDepth = 160;
 // From how many on copying them costs more than results that leave the cache.
 constexpr int64_t kManyRows = 1024;
+
+// Calls `use(piece, from, count, to)` for each piece that has some of `count`
+// columns of joined pieces from `first` on: its column `from`, of which the
+// first is the `to`-th of these.
+template <typename Use>
+void ForPieces(const std::vector<Piece>& pieces, int64_t first, int64_t count,
+               const Use& use) {
+  int64_t offset = 0;
+  for (const Piece& piece : pieces) {
+    const int64_t from = std::max(offset, first);
+    const int64_t last = std::min(offset + piece.width, first + count);
+    if (from < last) use(piece, from - offset, last - from, from - first);
+    offset += piece.width;
+  }
+}
 
 }  // namespace
 
@@ -61,22 +76,15 @@ void RowSums<T>::SumRowsPart(const SumStep& step, const ColumnPart& part) {
   if (!step.adds) {
     std::fill_n(sums + part.first_column, part.num_columns, T(0));
   }
-  int64_t begin = 0;
-  for (const Piece& piece : step.right) {
-    const int64_t from = std::max(begin, part.first_column);
-    const int64_t to =
-        std::min(begin + piece.width, part.first_column + part.num_columns);
-    if (from < to) {
-      const RowSet<T> rows = placed_.At(piece.place).From(from - begin);
-      const RowSet<T> sum = {sums + from, 0};
-      const RowSet<T> sets[] = {sum, rows};
-      Instruction add;
-      add.opcode = Opcode::kAdd;
-      add.in[1] = 1;
-      kernels_.tail({&add, 1, sets, 0, num_rows, to - from});
-    }
-    begin += piece.width;
-  }
+  ForPieces(step.right, part.first_column, part.num_columns,
+            [&](const Piece& piece, int64_t from, int64_t width, int64_t to) {
+              const RowSet<T> sets[] = {{sums + part.first_column + to, 0},
+                                        placed_.At(piece.place).From(from)};
+              Instruction add;
+              add.opcode = Opcode::kAdd;
+              add.in[1] = 1;
+              kernels_.tail({&add, 1, sets, 0, num_rows, width});
+            });
 }
 
 // Block of rows after block, so that these stay in cache: copied, because rows
@@ -86,66 +94,58 @@ void RowSums<T>::SumOuterPart(const SumStep& step, int64_t first_left,
                               int64_t num_left, int64_t num_columns,
                               const ColumnPart& part) {
   const int64_t num_rows = placed_.rows().num_rows[step.axis];
-  const int64_t depth = DivideUp(num_rows, DivideUp(num_rows, kMostDepth));
+  const int64_t most = DivideUp(num_rows, DivideUp(num_rows, kMostDepth));
   Scratch<T>& scratch = Scratch<T>::Mine();
-  T* const left = scratch.products.Get(depth * num_left);
-  T* const right =
-      scratch.registers.Get(depth * RoundUp(part.num_columns, kernels_.lanes));
-  scratch.pieces.resize(2 * depth);
-  const T** const left_rows = scratch.pieces.data();
-  const T** const right_rows = left_rows + depth;
-  for (int64_t k = 0; k < depth; ++k) left_rows[k] = left + k * num_left;
+  T* const groups =
+      scratch.products.Get(most * RoundUp(num_left, kernels_.max_rows));
+  T* const panel_rows =
+      scratch.registers.Get(most * kernels_.max_vectors * kernels_.lanes);
   OuterWork<T> work;
-  work.left = left_rows;
-  work.right = right_rows;
-  work.first_right = 0;
+  work.right = panel_rows;
   work.out_stride = num_columns;
-  for (int64_t begin = 0; begin < num_rows; begin += depth) {
-    const int64_t end = std::min(begin + depth, num_rows);
+  for (int64_t begin = 0; begin < num_rows; begin += most) {
+    const int64_t end = std::min(begin + most, num_rows);
     work.depth = end - begin;
     work.adds = step.adds || begin > 0;
-    CopyColumns(step.left, first_left, num_left, begin, end, left, num_left);
-    T* columns = right;
+    GroupLeft(step.left, first_left, num_left, begin, end, groups);
     for (const Panel& panel : part.panels) {
-      const int64_t width = panel.num_vectors * kernels_.lanes;
-      CopyColumns(step.right, panel.first_column, panel.num_columns, begin, end,
-                  columns, width);
-      for (int64_t k = 0; k < work.depth; ++k) {
-        right_rows[k] = columns + k * width;
-      }
+      CopyRight(step.right, panel, begin, end, panel_rows);
       work.num_vectors = panel.num_vectors;
       work.num_columns = panel.num_columns;
       for (int64_t i = 0; i < num_left; i += kernels_.max_rows) {
-        work.first_left = i;
+        work.left = groups + i * work.depth;
         work.num_left = std::min(kernels_.max_rows, num_left - i);
         work.out = placed_.rows().sums[step.output] +
                    (first_left + i) * num_columns + panel.first_column;
         kernels_.outer(work);
       }
-      columns += depth * width;
     }
   }
 }
 
-// Copies columns of rows [begin, end) of joined pieces to rows that stand one
-// `stride` behind the other.
 template <typename T>
-void RowSums<T>::CopyColumns(const std::vector<Piece>& pieces, int64_t first,
-                             int64_t count, int64_t begin, int64_t end, T* to,
-                             int64_t stride) const {
+void RowSums<T>::GroupLeft(const std::vector<Piece>& pieces, int64_t first,
+                           int64_t count, int64_t begin, int64_t end,
+                           T* groups) const {
+  ForPieces(pieces, first, count,
+            [&](const Piece& piece, int64_t from, int64_t width, int64_t to) {
+              kernels_.group({placed_.At(piece.place).From(from), begin, end,
+                              width, end - begin, to, groups});
+            });
+}
+
+template <typename T>
+void RowSums<T>::CopyRight(const std::vector<Piece>& pieces, const Panel& panel,
+                           int64_t begin, int64_t end, T* rows) const {
+  const int64_t stride = panel.num_vectors * kernels_.lanes;
   Instruction copy;
   copy.in[0] = 1;
-  int64_t offset = 0;
-  for (const Piece& piece : pieces) {
-    const int64_t from = std::max(offset, first);
-    const int64_t last = std::min(offset + piece.width, first + count);
-    if (from < last) {
-      const RowSet<T> sets[] = {{to + (from - first) - begin * stride, stride},
-                                placed_.At(piece.place).From(from - offset)};
-      kernels_.tail({&copy, 1, sets, begin, end, last - from});
-    }
-    offset += piece.width;
-  }
+  ForPieces(pieces, panel.first_column, panel.num_columns,
+            [&](const Piece& piece, int64_t from, int64_t width, int64_t to) {
+              const RowSet<T> sets[] = {{rows + to - begin * stride, stride},
+                                        placed_.At(piece.place).From(from)};
+              kernels_.tail({&copy, 1, sets, begin, end, width});
+            });
 }
 
 template class RowSums<float>;

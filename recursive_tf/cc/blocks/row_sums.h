@@ -29,9 +29,12 @@ class RowSums {
   void SumOuterPart(const SumStep& step, int64_t first_left, int64_t num_left,
                     int64_t num_columns, const ColumnPart& part);
   void SumRowsPart(const SumStep& step, const ColumnPart& part);
-  void CopyColumns(const std::vector<Piece>& pieces, int64_t first,
-                   int64_t count, int64_t begin, int64_t end, T* to,
-                   int64_t stride) const;
+  // Copies columns of rows [begin, end) of joined pieces: to groups, and to the
+  // rows of a panel.
+  void GroupLeft(const std::vector<Piece>& pieces, int64_t first, int64_t count,
+                 int64_t begin, int64_t end, T* groups) const;
+  void CopyRight(const std::vector<Piece>& pieces, const Panel& panel,
+                 int64_t begin, int64_t end, T* rows) const;
 
   const Kernels<T>& kernels_;
   const PlacedRows<T>& placed_;

@@ -83,6 +83,13 @@ struct Simd {
   static Packet Set(T number) { return ei::pset1<Packet>(number); }
 };
 
+// How many accumulators fit the registers: 32 of AVX-512's, else 16.
+template <typename T>
+struct Tile {
+  static constexpr int64_t kVectors = Simd<T>::kIsWide ? 4 : 2;
+  static constexpr int64_t kRows = 6;
+};
+
 template <typename T>
 int64_t CountIn(int64_t vector, int64_t num_numbers) {
   const int64_t rest = num_numbers - vector * Simd<T>::kLanes;

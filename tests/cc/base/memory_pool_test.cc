@@ -31,7 +31,7 @@ TEST(MemoryPoolTest, WhatIsTakenIsAlignedAndLargeEnough) {
 
 TEST(MemoryPoolTest, RoundsUpByAnEighthAtMost) {
   size_t last = 0;
-  for (size_t size = 1; size < (size_t{40} << 20); size += 1 + size / 50) {
+  for (size_t size = 1; size < (size_t{500} << 20); size += 1 + size / 50) {
     const size_t rounded = MemoryPool::RoundedUp(size);
     EXPECT_GE(rounded, size);
     EXPECT_LE(rounded, size + size / 8 + MemoryPool::kAlignment) << size;
@@ -67,10 +67,39 @@ TEST(MemoryPoolTest, KeepsNoMoreThanItMay) {
 
 TEST(MemoryPoolTest, WhatIsTooLargeForAClassIsNotKept) {
   MemoryPool pool(kMuch);
-  void* const memory = pool.Take(size_t{100} << 20);
+  void* const memory = pool.Take(size_t{600} << 20);
   ASSERT_NE(memory, nullptr);
   pool.Give(memory);
   EXPECT_EQ(pool.num_kept(), 0U);
+}
+
+TEST(MemoryPoolTest, HoldsAQuarterMoreThanWasEverTakenAtATime) {
+  MemoryPool pool(kMuch);
+  // What is taken is read nowhere, so the system gives no memory for it.
+  constexpr size_t kSize = size_t{20} << 20;
+  std::vector<void*> taken(5);
+  for (void*& each : taken) each = pool.Take(kSize);
+  const size_t most = 5 * MemoryPool::RoundedUp(kSize);
+  EXPECT_EQ(pool.num_held(), most);
+  for (void* const each : taken) pool.Give(each);
+  EXPECT_EQ(pool.num_kept(), most);
+  for (size_t size = kSize / 2; size < 3 * kSize; size += kSize / 7) {
+    void* const other = pool.Take(size);
+    EXPECT_LE(pool.num_held(), most + most / 4);
+    EXPECT_EQ(pool.num_held() - pool.num_kept(), MemoryPool::RoundedUp(size));
+    pool.Give(other);
+  }
+  EXPECT_GT(pool.num_kept(), most / 2);
+}
+
+TEST(MemoryPoolTest, LittleMakesPlaceForNothing) {
+  MemoryPool pool(kMuch);
+  void* const large = pool.Take(MemoryPool::kLeastHeld / 2);
+  pool.Give(large);
+  void* const small = pool.Take(1000);
+  EXPECT_EQ(pool.Take(MemoryPool::kLeastHeld / 2), large);
+  pool.Give(large);
+  pool.Give(small);
 }
 
 TEST(MemoryPoolTest, GivesNoneWhereThereIsNone) {

@@ -46,15 +46,14 @@ void ExpectRows(const std::vector<T>& found, int64_t stride,
 
 // Multiplies rows of two pieces with one panel.
 template <typename T>
-void CheckPanel(const Kernels<T>& kernels, int64_t num_rows,
-                int64_t num_vectors, int64_t num_columns) {
+void CheckPanel(const Kernels<T>& kernels, const std::vector<int64_t>& lengths,
+                int64_t num_rows, int64_t num_vectors, int64_t num_columns) {
   SCOPED_TRACE(testing::Message() << num_rows << " rows, " << num_vectors
                                   << " vectors, " << num_columns << " columns");
-  const int64_t lengths[] = {3, 8};
-  constexpr int64_t kDepth = 11;
+  const int64_t depth = lengths[0] + lengths[1];
   std::mt19937 random(static_cast<uint32_t>(num_columns));
   const int64_t width = num_vectors * kernels.lanes;
-  const std::vector<T> panel = Draw<T>(kDepth * width, &random);
+  const std::vector<T> panel = Draw<T>(depth * width, &random);
   const std::vector<T> first = Draw<T>(num_rows * lengths[0], &random);
   const std::vector<T> second = Draw<T>(num_rows * lengths[1], &random);
   std::vector<const T*> pieces;
@@ -64,9 +63,9 @@ void CheckPanel(const Kernels<T>& kernels, int64_t num_rows,
     pieces.push_back(second.data() + i * lengths[1]);
     for (int64_t j = 0; j < num_columns; ++j) {
       double sum = 0;
-      for (int64_t k = 0; k < kDepth; ++k) {
-        const T factor =
-            k < lengths[0] ? pieces[2 * i][k] : pieces[2 * i + 1][k - 3];
+      for (int64_t k = 0; k < depth; ++k) {
+        const T factor = k < lengths[0] ? pieces[2 * i][k]
+                                        : pieces[2 * i + 1][k - lengths[0]];
         sum += static_cast<double>(factor) * panel[k * width + j];
       }
       wanted.push_back(sum);
@@ -74,9 +73,9 @@ void CheckPanel(const Kernels<T>& kernels, int64_t num_rows,
   }
   const int64_t stride = num_columns + 5;
   std::vector<T> out(num_rows * stride, T(kSentinel));
-  kernels.panel({pieces.data(), lengths, 2, num_rows, panel.data(), num_vectors,
-                 out.data(), stride, num_columns});
-  ExpectRows(out, stride, wanted, num_columns, kDepth);
+  kernels.panel({pieces.data(), lengths.data(), 2, num_rows, panel.data(),
+                 num_vectors, out.data(), stride, num_columns});
+  ExpectRows(out, stride, wanted, num_columns, depth);
 }
 
 template <typename T>
@@ -84,7 +83,8 @@ void CheckPanels(const Kernels<T>& kernels) {
   for (int64_t vectors = 1; vectors <= kernels.max_vectors; ++vectors) {
     for (int64_t rows = 1; rows <= 4 * kernels.max_rows + 2; ++rows) {
       for (int64_t less = 0; less < kernels.lanes; ++less) {
-        CheckPanel(kernels, rows, vectors, vectors * kernels.lanes - less);
+        CheckPanel(kernels, {3, 8}, rows, vectors,
+                   vectors * kernels.lanes - less);
       }
     }
   }
@@ -94,26 +94,31 @@ TEST(KernelProductsTest, RowsOfPiecesAreMultipliedWithAPanel) {
   ForAllKernels([](const auto& kernels) { CheckPanels(kernels); });
 }
 
-// Sets or adds the products of columns of two tables, row by row.
+// Kernels ask ahead for the rows of such a panel.
+TEST(KernelProductsTest, RowsAreMultipliedWithAPanelThatExceedsTheFirstCache) {
+  ForAllKernels([](const auto& kernels) {
+    for (int64_t vectors = 1; vectors <= kernels.max_vectors; ++vectors) {
+      for (int64_t rows = 1; rows <= kernels.max_rows + 1; ++rows) {
+        CheckPanel(kernels, {700, 900}, rows, vectors,
+                   vectors * kernels.lanes - 1);
+      }
+    }
+  });
+}
+
+// Sets or adds the products of columns of a group and a panel, row by row.
 template <typename T>
 void CheckOuter(const Kernels<T>& kernels, int64_t num_left,
                 int64_t num_columns, bool adds) {
   SCOPED_TRACE(testing::Message() << num_left << " columns times "
                                   << num_columns << (adds ? ", added" : ""));
   constexpr int64_t kDepth = 9;
-  constexpr int64_t kFirstLeft = 2;
-  constexpr int64_t kFirstRight = 3;
   std::mt19937 random(static_cast<uint32_t>(num_columns));
-  const int64_t left_width = kFirstLeft + num_left;
-  const int64_t right_width = kFirstRight + num_columns;
+  const int64_t num_vectors = (num_columns + kernels.lanes - 1) / kernels.lanes;
+  const int64_t left_width = kernels.max_rows;
+  const int64_t right_width = num_vectors * kernels.lanes;
   const std::vector<T> left = Draw<T>(kDepth * left_width, &random);
   const std::vector<T> right = Draw<T>(kDepth * right_width, &random);
-  std::vector<const T*> left_rows;
-  std::vector<const T*> right_rows;
-  for (int64_t k = 0; k < kDepth; ++k) {
-    left_rows.push_back(left.data() + k * left_width);
-    right_rows.push_back(right.data() + k * right_width);
-  }
   const int64_t stride = num_columns + 5;
   std::vector<T> out(num_left * stride, T(kSentinel));
   std::vector<double> wanted;
@@ -122,16 +127,14 @@ void CheckOuter(const Kernels<T>& kernels, int64_t num_left,
       out[i * stride + j] = adds ? T(0.5) : T(NAN);
       double sum = adds ? 0.5 : 0;
       for (int64_t k = 0; k < kDepth; ++k) {
-        sum += static_cast<double>(left_rows[k][kFirstLeft + i]) *
-               right_rows[k][kFirstRight + j];
+        sum += static_cast<double>(left[k * left_width + i]) *
+               right[k * right_width + j];
       }
       wanted.push_back(sum);
     }
   }
-  const int64_t num_vectors = (num_columns + kernels.lanes - 1) / kernels.lanes;
-  kernels.outer({left_rows.data(), right_rows.data(), kDepth, kFirstLeft,
-                 num_left, kFirstRight, num_vectors, out.data(), stride,
-                 num_columns, adds});
+  kernels.outer({left.data(), right.data(), kDepth, num_left, num_vectors,
+                 out.data(), stride, num_columns, adds});
   ExpectRows(out, stride, wanted, num_columns, kDepth);
 }
 
@@ -148,6 +151,44 @@ void CheckOuters(const Kernels<T>& kernels) {
 
 TEST(KernelProductsTest, OuterProductsAreSetOrAddedToWhatIsThere) {
   ForAllKernels([](const auto& kernels) { CheckOuters(kernels); });
+}
+
+// Copies some columns of rows, which begin at any place of a group.
+template <typename T>
+void CheckGroups(const Kernels<T>& kernels, int64_t first,
+                 int64_t num_columns) {
+  SCOPED_TRACE(testing::Message() << num_columns << " from " << first << " on");
+  constexpr int64_t kDepth = 3;
+  constexpr int64_t kBegin = 2;
+  constexpr int64_t kColumn = 4;
+  const int64_t width = kColumn + num_columns;
+  const int64_t group = kernels.max_rows;
+  std::mt19937 random(static_cast<uint32_t>(num_columns));
+  std::vector<T> rows = Draw<T>((kBegin + kDepth) * width, &random);
+  const int64_t num_groups = (first + num_columns + group - 1) / group;
+  std::vector<T> found(num_groups * kDepth * group, T(kSentinel));
+  std::vector<T> wanted = found;
+  for (int64_t k = 0; k < kDepth; ++k) {
+    for (int64_t j = 0; j < num_columns; ++j) {
+      const int64_t to = first + j;
+      wanted[(to / group * kDepth + k) * group + to % group] =
+          rows[(kBegin + k) * width + kColumn + j];
+    }
+  }
+  const RowSet<T> from = {rows.data(), width};
+  kernels.group({from.From(kColumn), kBegin, kBegin + kDepth, num_columns,
+                 kDepth, first, found.data()});
+  EXPECT_EQ(found, wanted);
+}
+
+TEST(KernelProductsTest, ColumnsAreCopiedToGroupsFromAnyPlaceOn) {
+  ForAllKernels([](const auto& kernels) {
+    for (int64_t first = 0; first <= 2 * kernels.max_rows; ++first) {
+      for (int64_t count = 0; count <= 3 * kernels.max_rows; ++count) {
+        CheckGroups(kernels, first, count);
+      }
+    }
+  });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "recursive_tf/cc/runtime/machine_memory.h"
+#include "recursive_tf/cc/base/machine_memory.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-#ifndef RECURSIVE_TF_CC_RUNTIME_MACHINE_MEMORY_H_
-#define RECURSIVE_TF_CC_RUNTIME_MACHINE_MEMORY_H_
+#ifndef RECURSIVE_TF_CC_BASE_MACHINE_MEMORY_H_
+#define RECURSIVE_TF_CC_BASE_MACHINE_MEMORY_H_
 
 #include <unistd.h>
 
@@ -33,4 +33,4 @@ inline int64_t MachineMemory() {
 
 }  // namespace recursive_tf
 
-#endif  // RECURSIVE_TF_CC_RUNTIME_MACHINE_MEMORY_H_
+#endif  // RECURSIVE_TF_CC_BASE_MACHINE_MEMORY_H_
