@@ -14,7 +14,7 @@ namespace {
 
 // How many rows of a panel are asked for ahead, where it does not fit the first
 // cache. What asks costs more than it saves where it does.
-constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kRowsAhead = 16;
 constexpr int64_t kFirstCacheBytes = 32 * 1024;
 
 template <typename T, int kRows, int kVectors, bool kLooksAhead>

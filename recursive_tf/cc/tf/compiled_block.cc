@@ -326,14 +326,13 @@ std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
     taken.last = Find(arguments);
     taken.tensors.resize(invariants_.size());
     if (taken.last != nullptr) {
+      last_.store(taken.last, std::memory_order_release);
       for (const tf::Tensor& literal : taken.last->block.literals) {
         taken.tensors.push_back(&literal);
       }
     }
   }
-  if (taken.last == nullptr) return std::nullopt;
-  last_.store(taken.last, std::memory_order_release);
-  if (!taken.last->status.ok()) return std::nullopt;
+  if (taken.last == nullptr || !taken.last->status.ok()) return std::nullopt;
   return Call{taken.last, taken.tensors};
 }
 
