@@ -162,6 +162,15 @@ def executor(request: pytest.FixtureRequest):
 
 
 @pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch):
+    """What the process knows of programs from now on: nothing at first."""
+    from recursive_tf.python.program.known_programs import KnownPrograms
+    from tests.helpers.known_programs import know_only
+
+    return know_only(monkeypatch, KnownPrograms())
+
+
+@pytest.fixture
 def times(pytestconfig: pytest.Config):
     """Returns how often to repeat what is random, if nobody says it."""
     return lambda own: pytestconfig.option.times or own

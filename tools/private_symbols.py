@@ -30,7 +30,7 @@ OF_OBJECTS = {
         *("_add_control_inputs", "_add_function_recursive", "_as_tf_output"),
         *("_c_graph", "_create_op_internal", "_get_function", "_gradient_function"),
         *("_set_attr", "_set_func_attr", "_set_func_list_attr"),
-        *("_is_stateful", "_unfeedable_tensors"),
+        *("_collections", "_is_stateful", "_unfeedable_tensors"),
     ),
     "tensorflow.python.framework.func_graph": (
         *("_create_placeholder_helper", "_function_captures", "_watched_variables"),
@@ -74,7 +74,10 @@ KERAS_CODE = (
     "keras.src.layers.normalization.batch_normalization.BatchNormalization",
 )
 # Python's own, and what tf_compat hangs onto TensorFlow's graphs and ops.
-NOT_OF_THEM = {"_exit", "_getframe", "_recursive_kept", "_recursive_origin"}
+NOT_OF_THEM = {
+    *("_exit", "_getframe", "_recursive_kept"),
+    *("_recursive_line", "_recursive_line_around", "_recursive_origin"),
+}
 
 
 def imported() -> set[str]:

@@ -13,12 +13,14 @@ from recursive_tf.python.batching.encode import prologue_outputs
 from recursive_tf.python.batching.vectorize import any_number
 from tests.helpers.subgraphs import define_fib
 
+pytestmark = pytest.mark.usefixtures("known")
+
 PASSES = [
     (compilation, "DenseLists"),
     (compilation, "flatten"),
     (compilation, "Stages"),
     (compilation, "cut"),
-    (compilation, "block_names"),
+    (compilation, "names_of"),
     (compilation, "make_plan"),
     (compilation, "encode"),
     (compilation, "Prologue"),

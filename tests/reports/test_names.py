@@ -7,13 +7,19 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python.batching.flatten.branch_names import unique_among
-from recursive_tf.python.batching.plan.block_names import block_names
+from recursive_tf.python.batching.plan.block_names import names_of
 from tests.batching.interpreter import Compiled
 from tests.helpers.subgraphs import define_fib
 
 
 def procedures_of(subgraph):
     return [procedure.name for procedure in Compiled(subgraph).program.procedures]
+
+
+def names_of_blocks(subgraph):
+    compiled = Compiled(subgraph)
+    names = [procedure.name for procedure in subgraph._close().program.procedures]
+    return names_of(compiled.program.procedures, compiled.blocks, names).blocks
 
 
 def define(conditional, **inputs):
@@ -96,7 +102,7 @@ def test_branches_in_branches_and_beside_each_other():
 
 
 def test_a_block_has_the_line_of_its_first_op():
-    names = block_names(Compiled(define_fib()).blocks)
+    names = names_of_blocks(define_fib())
     line = define_fib.__code__.co_firstlineno + 4
     assert names == [f"fib subgraphs.py:{line}", f"fib/false subgraphs.py:{line}"]
 
@@ -105,7 +111,7 @@ def test_no_two_blocks_have_the_same_name():
     with rtf.SubGraph("f") as f:
         n = f.input(tf.int32)
         f.output(tf.cond(n < 1, lambda: 0, lambda: f(f(n - 1) * 2 - n) + 3 * n))
-    names = block_names(Compiled(f).blocks)
+    names = names_of_blocks(f)
     assert len(names) == 3
     assert [re.sub(r"\d+", "1", name) for name in names[1:]] == [
         "f/false test_names.py:1",

@@ -57,6 +57,7 @@ def test_a_profile_names_compiled_blocks(tmp_path):
 
 
 @pytest.mark.every_executor
+@pytest.mark.usefixtures("known")  # Of equal programs, ops are called after the first.
 def test_a_name_that_ops_cannot_have(tmp_path):
     """TensorFlow's profiler would not know what it means."""
     step = step_of("λ of: trees")

@@ -21,7 +21,7 @@ from recursive_tf.python.batching.encode.prologue_outputs import PrologueOutputs
 from recursive_tf.python.batching.flatten.dense_lists import DenseLists
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.flatten.flattening import flatten
-from recursive_tf.python.batching.plan.block_names import block_names, block_places
+from recursive_tf.python.batching.plan.block_names import Names, names_of
 from recursive_tf.python.batching.plan.blocks import cut
 from recursive_tf.python.batching.plan.plan import make_plan
 from recursive_tf.python.batching.plan.sharing import sharing_of
@@ -33,6 +33,7 @@ from recursive_tf.python.batching.vectorize.any_number import (
     vectorize,
 )
 from recursive_tf.python.batching.vectorize.prologue import Prologue
+from recursive_tf.python.program.derived import derived
 from recursive_tf.python.program.unneeded import NOTHING, Unneeded
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -93,10 +94,6 @@ class Training:
         }
 
 
-# Where the first procedure's graph keeps what its program was compiled to.
-_COMPILATION = "recursive_compilation"
-
-
 def compiled_once(
     graphs: Sequence[FuncGraph],
     capture_indices: Sequence[Sequence[int]],
@@ -104,26 +101,28 @@ def compiled_once(
 ) -> "Compilation":
     """Returns the compilation of a program; the arguments are those of `Compilation`.
 
-    A gradient finds that of its forward op, unless this was loaded.
+    A gradient finds that of its forward op, unless this was loaded. So do programs that
+    are equal: see `program/known_programs.py`.
     """
-    known: Compilation | None = getattr(graphs[0], _COMPILATION, None)
-    if known is None:
+
+    def make() -> Compilation:
         with faults_of_compiler():
-            known = Compilation(graphs, capture_indices, names)
-        setattr(graphs[0], _COMPILATION, known)
-    return known
+            return Compilation(graphs, capture_indices, names)
+
+    return derived(graphs[0], "compilation", make)
 
 
 class Compilation:
     """A closed program, cut into blocks and vectorized.
+
+    It is that of all programs that are equal to it. What its graphs and functions are
+    called is of the one that was compiled.
 
     Thread safety: ops may be added by several threads.
 
     Attributes:
         program: The procedures, flattened.
         blocks: What is vectorized.
-        block_names: For errors, traces and explanations.
-        block_places: For learned policies.
         plan: How the blocks follow each other.
         prologue: What no activation changes.
         outputs: Of the prologue.
@@ -146,18 +145,22 @@ class Compilation:
             dense = DenseLists(graphs, waiting_loops)
             try:
                 self._compile(
-                    flatten(dense.graphs, capture_indices, names, dense.waiting_loops)
+                    flatten(dense.graphs, capture_indices, names, dense.waiting_loops),
+                    names,
                 )
                 return
             except LoopMustWaitError as error:
                 waiting_loops.add(dense.source_of(error.loop))
 
-    def _compile(self, program: FlatProgram) -> None:
+    def _compile(self, program: FlatProgram, names: Sequence[str]) -> None:
         self.program = program
         self.stages = Stages(self.program)
         self.blocks = cut(self.program, self.stages)
-        self.block_names = block_names(self.blocks)
-        self.block_places = block_places(self.blocks)
+        # Those that were asked for last, and whose they are.
+        self._names = (
+            tuple(names),
+            names_of(self.program.procedures, self.blocks, names),
+        )
         self.plan = make_plan(self.program, self.stages, self.blocks)
         self.prologue = Prologue(self.program)
         self.outputs = PrologueOutputs(
@@ -166,7 +169,7 @@ class Compilation:
         # Kept for the gradient, if one is asked for; for a TreeLSTM half a megabyte.
         self._vectorized = self._vectorize()
         self.inference = self._functions(list(map(inference_form, self._vectorized)))
-        self._names = {"plan": encode(self.plan), "block_names": self.block_names}
+        self._encoded_plan = encode(self.plan)
         self.outputs.make_functions()
 
     def _vectorize(self) -> list[Vectorized]:
@@ -227,28 +230,47 @@ class Compilation:
             ],
         )
 
-    def attributes(self, graph: tf.Graph) -> dict[str, Any]:
-        """Returns attributes of the root op, which is added to `graph`."""
+    def names_with(self, subgraphs: Sequence[str]) -> Names:
+        """Returns what its parts are called: for errors, traces and learned policies.
+
+        Args:
+            subgraphs: The names of the SubGraphs. Those of two equal programs, which
+                have one compilation, may differ.
+        """
+        known, names = self._names
+        if known != tuple(subgraphs):
+            names = names_of(self.program.procedures, self.blocks, subgraphs)
+            self._names = tuple(subgraphs), names
+        return names
+
+    def attributes(self, graph: tf.Graph, subgraphs: Sequence[str]) -> dict[str, Any]:
+        """Returns attributes of the root op, which is added to `graph`.
+
+        Args:
+            graph: Gets the functions.
+            subgraphs: The names of the SubGraphs.
+        """
         with self._lock:
             return {
-                **self.names(),
+                **self.plan_attributes(subgraphs),
                 **self.inference.attributes(graph, "blocks"),
-                "block_places": self.block_places,
+                "block_places": self.names_with(subgraphs).places,
                 "sharing": [sharing_of(self.program, b) for b in self.blocks],
                 **self.outputs.attributes(graph),
             }
 
-    def names(self) -> dict[str, Any]:
+    def plan_attributes(self, subgraphs: Sequence[str]) -> dict[str, Any]:
         """Returns attributes that the root op has in all forms, its gradient too."""
-        return dict(self._names)
+        names = self.names_with(subgraphs).blocks
+        return {"plan": list(self._encoded_plan), "block_names": names}
 
     def training_attributes(
-        self, graph: tf.Graph, training: Training
+        self, graph: tf.Graph, training: Training, subgraphs: Sequence[str]
     ) -> dict[str, Any]:
         """Returns those of the root op's that are others in training form."""
         with self._lock:
             return {
-                **self.names(),
+                **self.plan_attributes(subgraphs),
                 **training.forward.attributes(graph, "blocks"),
                 **self.outputs.attributes(graph),
                 "gradient_plan": training.gradient_plan(),

@@ -26,6 +26,7 @@ from recursive_tf.python.root_calls.root_op import (
     graphs_of,
     insists,
     refuse_tangents,
+    texts_of,
 )
 
 
@@ -94,15 +95,16 @@ def _gradient_by_replaying(
 
 def compilation_of(op: tf.Operation) -> Compilation:
     """Returns what a root op was compiled to; where it was loaded, once more."""
-    names = [name.decode() for name in op.get_attr("names")]
-    return compiled_once(graphs_of(op), capture_indices(op), names)
+    return compiled_once(graphs_of(op), capture_indices(op), texts_of(op, "names"))
 
 
 def _to_training_form(
     op: tf.Operation, compilation: Compilation, training: Training
 ) -> None:
     if not op.get_attr("keep"):
-        attributes = compilation.training_attributes(op.graph, training)
+        attributes = compilation.training_attributes(
+            op.graph, training, texts_of(op, "names")
+        )
         tf_compat.set_attrs(op, {**attributes, "keep": True})
 
 
@@ -157,7 +159,7 @@ def _add_backward_op(
         gradient_plan=training.gradient_plan(),
         **training.deferred_outputs(compilation.outputs),
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_gradient",
-        **compilation.names(),
+        **compilation.plan_attributes(texts_of(op, "names")),
         **training.backward.attributes(graph, "backward"),
         **training.deferred.attributes(graph, "deferred"),
     )

@@ -16,6 +16,7 @@ from recursive_tf.python.gradient.sinks import (
     shape_of,
 )
 from recursive_tf.python.program.dense import dense_or_zeros
+from recursive_tf.python.program.derived import derived, is_form_of
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.program.unneeded import Unneeded, unneeded_of
 from recursive_tf.python.root_calls.root_op import (
@@ -24,9 +25,6 @@ from recursive_tf.python.root_calls.root_op import (
     procedures_of,
     refuse_tangents,
 )
-
-# Where a procedure's graph keeps the gradient of the program that it is the entry of.
-_CACHE = "recursive_program_gradient"
 
 
 def gradient_of_invoke(op: tf.Operation, *gradients: Any) -> list[Any]:
@@ -78,16 +76,16 @@ def refuse_gradient_inside(op: tf.Operation, *_gradients: Any) -> list[Any]:
 def _gradient_of_program(op: tf.Operation, unneeded: Unneeded) -> ProgramGradient:
     procedures = procedures_of(op)
     entry = tf_compat.to_func_graph(procedures[0])
-    known: dict[tuple[Unneeded, bool], ProgramGradient] = getattr(entry, _CACHE, {})
-    setattr(entry, _CACHE, known)
     mapped = op.get_attr("mapped")
-    if (unneeded, mapped) not in known:
-        # Those of a root op that has been differentiated are in training form.
-        inference = next(iter(known.values())).inference if known else procedures
+    # Those of a root op that has been differentiated are in training form.
+    inference = derived(entry, "inference", lambda: procedures)
+
+    def make() -> ProgramGradient:
         made = ProgramGradient(inference, capture_indices(op), unneeded, mapped=mapped)
-        setattr(tf_compat.to_func_graph(made.training[0]), _CACHE, known)
-        known[unneeded, mapped] = made
-    return known[unneeded, mapped]
+        is_form_of(tf_compat.to_func_graph(made.training[0]), entry)
+        return made
+
+    return derived(entry, ("gradient", unneeded, mapped), make)
 
 
 def _to_training_form(op: tf.Operation, program: ProgramGradient) -> None:

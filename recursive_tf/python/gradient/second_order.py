@@ -21,6 +21,7 @@ from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.gradient.root_gradient import gradient_of_invoke
 from recursive_tf.python.gradient.sinks import shape_of
 from recursive_tf.python.options import BATCHED_ATTRIBUTES, POLICIES
+from recursive_tf.python.program.derived import derived
 from recursive_tf.python.program.trainable import is_trainable
 from recursive_tf.python.root_calls.fallback import fell_back
 from recursive_tf.python.root_calls.root_op import (
@@ -35,9 +36,6 @@ from recursive_tf.python.tangent import (
     with_tangents,
 )
 
-# Where a procedure's graph keeps the tangent programs of the program that it is the
-# entry of, by what changes.
-_CACHE = "recursive_tangent_programs"
 _NOT_BATCHED = "The call whose gradient is differentiated is not batched."
 
 
@@ -153,13 +151,10 @@ class _SecondGradient:
         carried = self._carried
         specs = {i: tf.TensorSpec(t.shape, t.dtype) for i, t in changing.items()}
         entry = tf_compat.to_func_graph(carried.procedures[0])
-        if not hasattr(entry, _CACHE):
-            setattr(entry, _CACHE, {})
-        cache: dict[Any, TangentProgram] = getattr(entry, _CACHE)
         key = tuple((i, s.dtype, str(s.shape)) for i, s in specs.items())
-        if key not in cache:
-            cache[key] = self._tangent_program(specs)
-        program = cache[key]
+        program = derived(
+            entry, ("tangents", key), lambda: self._tangent_program(specs)
+        )
         pushes = zip(carried.pushes, carried.rows, strict=True)
         return dataclasses.replace(
             carried,

@@ -4,7 +4,7 @@ Call sites name their callee by its index in that list, so no function names
 itself, and the static graph stays acyclic although the program recurs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -18,17 +18,23 @@ from recursive_tf.python.program.definition import Definition
 from recursive_tf.python.program.draws import changes_something, draws_something
 from recursive_tf.python.program.effects import contains, ops_within
 from recursive_tf.python.program.graph_copy import GraphCopy, Outside
+from recursive_tf.python.program.known_programs import KNOWN
 from recursive_tf.python.program.path_keys import KEY
 from recursive_tf.python.program.substitutions import CALLS, Closing
 from recursive_tf.python.tracing.function_graph import BodyGraph, enclosing_body
 
 
-def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Program:
+def close(
+    entry: Definition, definition_of: Callable[[Any], Definition], compiler: int
+) -> Program:
     """Returns the program of the procedures that `entry` reaches.
+
+    Its graphs are those of an equal program, if one is known.
 
     Args:
         entry: What the root call invokes.
         definition_of: Returns the definition of a SubGraph that a body calls.
+        compiler: Which rules the program would be compiled with.
 
     Raises:
         SubGraphError: If a SubGraph that is called has no body, or one that uses
@@ -42,7 +48,11 @@ def close(entry: Definition, definition_of: Callable[[Any], Definition]) -> Prog
     reads = not any(changes_something(d.body) for d in definitions)
     drawing = _drawing(definitions)
     closing = Closing(definitions, hidden, drawing, only_reads=reads)
-    graphs = [_close_one(d, hidden[d.id], closing) for d in definitions]
+    graphs: Sequence[ClosedGraph] = [
+        _close_one(d, hidden[d.id], closing) for d in definitions
+    ]
+    if reads:
+        graphs = KNOWN.same_as(graphs, compiler)
     return Program(
         procedures=[
             Procedure(d.name, tf_compat.make_function(graph), graph.capture_indices)

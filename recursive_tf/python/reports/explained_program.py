@@ -54,7 +54,11 @@ class ExplainedProgram:
         found = self._compiled()
         if found is None:
             return "\n".join(f"runs '{name}'" for name in self.block_names)
-        return plan_in_words(found.plan, found.blocks, self.block_names, self._tables)
+        # Of a program that was loaded, the lines are known of the op alone.
+        names = dataclasses.replace(
+            found.names_with(self.names), blocks=self.block_names
+        )
+        return plan_in_words(found.plan, found.blocks, names, self._tables)
 
     def passes(self) -> dict[str, str]:
         """Returns what each pass of the compiler made of the program, op by op.
@@ -88,14 +92,15 @@ def program_of_root_call(root_call: RootCall) -> ExplainedProgram:
     """Returns the program of a SubGraph."""
     compilation = root_call.compilation_of(mapped=False)
     procedures = root_call.program.procedures
-    names = [] if compilation is None else compilation.block_names
+    names = [p.name for p in procedures]
+    blocks = [] if compilation is None else compilation.names_with(names).blocks
     return ExplainedProgram(
         key=tf.compat.as_str(procedures[0].function.name),
-        names=[p.name for p in procedures],
+        names=names,
         executor="dataflow" if compilation is None else "batched",
         reasons=root_call.reasons_of(mapped=False),
         policy=policy_in_words(root_call.options.policy),
-        block_names=names,
+        block_names=blocks,
         _tables=[push.name for push in root_call.program.pushes],
         _graphs=[tf_compat.to_func_graph(p.function) for p in procedures],
         _compilation=lambda: compilation,

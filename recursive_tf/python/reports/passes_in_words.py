@@ -4,7 +4,7 @@ Each text has a line an op, `%5 float32[3] = Mul(%3, 2.0)`: what it gives, its t
 what it takes. A value has one number in a text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -41,8 +41,9 @@ def passes_in_words(
     found = {"closed": _texts(zip(names, graphs, strict=True))}
     if compilation is None:
         return found
-    found["flattened"] = _flat_program(compilation.program)
-    blocks = list(compilation.block_names)
+    called = compilation.names_with(names)
+    found["flattened"] = _flat_program(compilation.program, called.procedures)
+    blocks = called.blocks
     functions = [f.graph for f in compilation.inference.functions]
     prologue = _graph(
         "prologue", compilation.prologue.graph, compilation.outputs.tensors
@@ -146,26 +147,30 @@ def _attributes(op: tf.Operation) -> Iterator[str]:
                 yield f"{attr.name}={shown}"
 
 
-def _flat_program(program: FlatProgram) -> str:
+def _flat_program(program: FlatProgram, names: Sequence[str]) -> str:
     values = _Values()
+    name_of = dict(zip(program.procedures, names, strict=True))
     indices = {index: capture for capture, index in program.captures.items()}
     given = {id(t): t for graph in program.graphs for t in graph.inputs}
     captures = [given[indices[index]] for index in sorted(indices)]
     lines = [f"captures: {values.new(captures)}"] if captures else []
     for procedure in program.procedures:
-        lines += _flat_procedure(procedure, program, values)
+        lines += _flat_procedure(procedure, program, values, name_of)
     return "\n".join(lines)
 
 
 def _flat_procedure(
-    procedure: FlatProcedure, program: FlatProgram, values: _Values
+    procedure: FlatProcedure,
+    program: FlatProgram,
+    values: _Values,
+    name_of: Mapping[FlatProcedure, str],
 ) -> Iterator[str]:
-    yield f"{procedure.name}({values.new(procedure.inputs)}):"
+    yield f"{name_of[procedure]}({values.new(procedure.inputs)}):"
     waits = {wait.op: wait for wait in procedure.waits}
     for op in sorted([*procedure.ops, *procedure.pushes, *waits], key=program.order_of):
         is_wait = op in waits
         yield "  " + (
-            _wait(waits[op], values)
+            _wait(waits[op], values, name_of)
             if is_wait
             else _op(op, program.inputs_of(op), values)
         )
@@ -175,8 +180,8 @@ def _flat_procedure(
         yield f"  return {values.used(procedure.outputs)}"
 
 
-def _wait(wait: Wait, values: _Values) -> str:
-    branches = " | ".join(branch.name for branch in wait.branches)
+def _wait(wait: Wait, values: _Values, name_of: Mapping[FlatProcedure, str]) -> str:
+    branches = " | ".join(name_of[branch] for branch in wait.branches)
     takes = values.used(wait.arguments)
     how = "for each item, " if wait.num_mapped else ""
     if wait.selector is not None:

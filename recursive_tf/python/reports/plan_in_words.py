@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
+from recursive_tf.python.batching.plan.block_names import Names
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.batching.plan.plan import NO_BLOCK, CallSite, Plan, Stage
 from recursive_tf.python.program.closed_graph import CALLS, SHARED_CALLS
@@ -17,19 +18,19 @@ _WIDTH = 88
 
 
 def plan_in_words(
-    plan: Plan, blocks: Sequence[Block], names: Sequence[str], tables: Sequence[str]
+    plan: Plan, blocks: Sequence[Block], names: Names, tables: Sequence[str]
 ) -> str:
     """Returns what each procedure runs, pushes and calls.
 
     Args:
         plan: The plan.
         blocks: What it runs.
-        names: Of the blocks.
+        names: Of the procedures and the blocks.
         tables: The names of what is pushed.
     """
     lines = []
-    for procedure in plan.procedures:
-        lines.append(procedure.name)
+    for procedure, name in zip(plan.procedures, names.procedures, strict=True):
+        lines.append(name)
         own = [
             line
             for stage in procedure.stages
@@ -69,30 +70,31 @@ def _stage(
     stage: Stage,
     plan: Plan,
     blocks: Sequence[Block],
-    names: Sequence[str],
+    names: Names,
     tables: Sequence[str],
 ) -> Iterator[str]:
     if stage.block != NO_BLOCK:
         ops = _counted(op.type for op in blocks[stage.block].ops)
-        yield _wrapped(f"runs '{names[stage.block]}': {ops}")
+        yield _wrapped(f"runs '{names.blocks[stage.block]}': {ops}")
     for push in stage.pushes:
         yield f"  pushes '{tables[push.table]}'"
     calls = [c for c in stage.calls if not _is_branched(c, plan)]
     if calls:
-        yield _wrapped(f"calls {', '.join(_callees(call, plan)[0] for call in calls)}")
+        callees = [_callees(call, names)[0] for call in calls]
+        yield _wrapped(f"calls {', '.join(callees)}")
     for choice in stage.calls:
         if _is_branched(choice, plan):
             once = "" if choice.key is None else ", once for each key"
-            yield _wrapped(f"goes on in {' or '.join(_callees(choice, plan))}{once}")
+            yield _wrapped(f"goes on in {' or '.join(_callees(choice, names))}{once}")
 
 
 def _is_branched(call: CallSite, plan: Plan) -> bool:
     return plan.procedures[call.branches[0].procedure].is_branch
 
 
-def _callees(call: CallSite, plan: Plan) -> list[str]:
-    names = [plan.procedures[branch.procedure].name for branch in call.branches]
-    return [f"{name} for each item" for name in names] if call.num_mapped else names
+def _callees(call: CallSite, names: Names) -> list[str]:
+    called = [names.procedures[branch.procedure] for branch in call.branches]
+    return [f"{name} for each item" for name in called] if call.num_mapped else called
 
 
 def _counted(types: Iterable[str]) -> str:

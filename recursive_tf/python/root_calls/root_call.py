@@ -261,7 +261,7 @@ class RootCall:
         attributes = {}
         if compilation is not None:
             attributes = self.options.batched_attributes(
-                self.signature.name, compilation.block_places
+                self.signature.name, compilation.names_with(carried.names).places
             )
         results = add_root_op(
             carried,

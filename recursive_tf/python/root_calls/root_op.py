@@ -141,7 +141,7 @@ def add_root_op(
         results = library.recursive_invoke_batched(
             **arguments,
             **chosen.attributes,
-            **chosen.compilation.attributes(graph),
+            **chosen.compilation.attributes(graph, carried.names),
         )
         if chosen.is_insisted:
             insisted = ["batched"]

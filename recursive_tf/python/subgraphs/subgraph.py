@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import gradient, tf_compat
+from recursive_tf.python.batching.vectorize.rules import state_of_rules
 from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
 from recursive_tf.python.options import EXECUTORS, Options
 from recursive_tf.python.program import (
@@ -451,7 +452,7 @@ class SubGraph:
             self._check_same_choices(subgraph)
             return subgraph._definition()
 
-        program = close(self._definition(), definition_of)
+        program = close(self._definition(), definition_of, state_of_rules())
         return RootCall(self._signature, program, choices, self._newcomer)
 
     def _definition(self) -> Definition:

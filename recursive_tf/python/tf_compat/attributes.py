@@ -6,6 +6,12 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
 
+# The attribute that names the gradient of an op, other than the rest of its type.
+OWN_GRADIENT = "_gradient_op_type"
+# Attributes that consist of names of ops, or of arguments.
+_OF_NAMES = frozenset(("_class", "_user_specified_name"))
+_PYTHON_FUNCTIONS = frozenset(("EagerPyFunc", "PyFunc", "PyFuncStateless"))
+
 
 def set_attr(op: tf.Operation, name: str, value: AttrValue) -> None:
     """Sets an attribute of `op` after it was made."""
@@ -53,6 +59,26 @@ def content_of(attrs: Mapping[str, AttrValue]) -> tuple[tuple[str, bytes], ...]:
         (name, attrs[name].SerializeToString(deterministic=True))
         for name in sorted(attrs)
     )
+
+
+def content_of_op(op: tf.Operation) -> bytes | None:
+    """Returns what `op` is, without its name, its inputs and what it names.
+
+    So without functions: their names say nothing, and differ each time.
+
+    Returns:
+        None if it has a gradient of its own, or calls Python: that is no content.
+    """
+    node = op.node_def
+    if op.type in _PYTHON_FUNCTIONS or OWN_GRADIENT in node.attr:
+        return None
+    for field in ("name", "input", "experimental_debug_info"):
+        node.ClearField(field)
+    for name in list(node.attr):
+        kind = node.attr[name].WhichOneof("value")
+        if name in _OF_NAMES or kind == "func" or node.attr[name].list.func:
+            del node.attr[name]
+    return bytes(node.SerializeToString(deterministic=True))
 
 
 def _attr_value(value: Any, *, is_function: bool) -> AttrValue:

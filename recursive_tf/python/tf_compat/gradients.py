@@ -11,7 +11,7 @@ from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.framework.ops import RegisterGradient
 from tensorflow.python.ops import gradients_util
 
-from recursive_tf.python.tf_compat.attributes import set_attr
+from recursive_tf.python.tf_compat.attributes import OWN_GRADIENT, set_attr
 
 # What `tf.custom_gradient` begins its names with.
 _PREFIX_OF_CUSTOM = "CustomGradient-"
@@ -32,7 +32,7 @@ def set_gradient_function(op: tf.Operation, function: Callable[..., Any]) -> Non
 
 def custom_gradient_of(op: tf.Operation) -> Callable[..., Any] | None:
     """Returns the gradient that `op`, other than the rest of its type, has."""
-    name = op.node_def.attr["_gradient_op_type"].s.decode()
+    name = op.node_def.attr[OWN_GRADIENT].s.decode()
     try:
         gradient: Callable[..., Any] = ops.gradient_registry.lookup(name)
     except LookupError:
@@ -42,7 +42,7 @@ def custom_gradient_of(op: tf.Operation) -> Callable[..., Any] | None:
 
 def has_custom_gradient(op: tf.Operation) -> bool:
     """Says whether `op` is meant to have another gradient than the rest of its type."""
-    return "_gradient_op_type" in op.node_def.attr
+    return OWN_GRADIENT in op.node_def.attr
 
 
 def gradient_function(op: tf.Operation) -> Callable[..., Any] | None:
@@ -59,7 +59,7 @@ def set_custom_gradient(op: tf.Operation, gradient: Callable[..., Any]) -> None:
     """Gives `op` a gradient of its own, which is saved with it."""
     name = f"RecursiveCustomGradient-{ops.uid()}"
     _register_for(op.graph, name, gradient)
-    set_attr(op, "_gradient_op_type", AttrValue(s=name.encode()))
+    set_attr(op, OWN_GRADIENT, AttrValue(s=name.encode()))
 
 
 def own_custom_gradient(op: tf.Operation) -> None:
@@ -67,7 +67,7 @@ def own_custom_gradient(op: tf.Operation) -> None:
 
     One that was registered under a name of the user's, which other ops may have, stays.
     """
-    name = op.node_def.attr["_gradient_op_type"].s.decode()
+    name = op.node_def.attr[OWN_GRADIENT].s.decode()
     is_named = not name.startswith(_PREFIX_OF_CUSTOM)
     if is_named or name in getattr(op.graph, "own_gradients", {}):
         return

@@ -91,6 +91,11 @@ def copy_handle_data(old: tf.Tensor, new: tf.Tensor) -> None:
         handle_data_util.copy_handle_data(old, new)
 
 
+def forget_outside(graph: FuncGraph) -> None:
+    """Makes a graph hold nothing of the graph that it was made in."""
+    graph._collections = {}
+
+
 def dismantle(graph: FuncGraph) -> None:
     """Frees a graph that nobody uses any more.
 
@@ -101,6 +106,12 @@ def dismantle(graph: FuncGraph) -> None:
     graph.inputs, graph.outputs = [], []
     graph._unfeedable_tensors.clear()  # Constants that were read.
     dismantle_func_graph(graph)
+
+
+def content_of_handle(handle: tf.Tensor) -> bytes:
+    """Returns what is known before run time about what a handle leads to."""
+    data = handle_data_util.get_resource_handle_data(handle)
+    return b"" if data is None else bytes(data.SerializeToString(deterministic=True))
 
 
 def spec_of_variable(handle: tf.Tensor) -> tf.TensorSpec | None:

@@ -32,6 +32,7 @@ class BodyGraph(tf_compat.FuncGraph):
         self.callees: dict[int, Any] = {}
         with self.as_default():
             self.handle = self.add_input(tf.TensorSpec([], tf.variant), "handle")
+        tf_compat.remember_line_around(self, self.handle.op)
 
     def add_input(self, spec: tf.TensorSpec, name: str) -> tf.Tensor:
         """Returns a new input."""

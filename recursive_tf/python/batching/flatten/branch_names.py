@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 
-from recursive_tf.python import tf_compat
+from recursive_tf.python.program.equal_programs import branch_function
 from recursive_tf.python.tf_compat import FuncGraph
 
 
@@ -24,16 +24,10 @@ def branch_names(op: tf.Operation, branches: Sequence[FuncGraph]) -> list[str]:
 
     Where they have none, e.g. lambdas, "false" and "true", or "case 0", "case 1", ...
     """
-    found = [_function_of(branch) for branch in branches]
+    found = [branch_function(branch) for branch in branches]
     if "Case" in op.type:
         plain = [f"case {i}" for i in range(len(branches))]
     else:
         plain = ["false", "true"]
     names = [name or other for name, other in zip(found, plain, strict=True)]
     return names if len(set(names)) == len(names) else plain
-
-
-def _function_of(branch: FuncGraph) -> str | None:
-    copies = (op for op in branch.get_operations() if tf_compat.is_copy(op))
-    first = next(copies, None)
-    return None if first is None else tf_compat.branch_function_name(first)

@@ -66,7 +66,7 @@ class FlatProcedure:
     """A SubGraph's body, or a branch or a loop in it that is waited for.
 
     Attributes:
-        name: Of the SubGraph, with the branch: see branch_names.py.
+        part: What it is of the procedure around it, e.g. a branch: see branch_names.py.
         around: The procedure that a branch stands in; None for a body.
         inputs: Its arguments. What a branch uses of `around` is not named here.
         ops: What computes rows, one an activation, in the order of the graph.
@@ -76,9 +76,10 @@ class FlatProcedure:
         turns: The loop that a loop's body begins again at its end, instead of
             returning; it is around it.
         next_turn: The arguments of that loop then.
+        name: In the program that was compiled; see procedure_names.py.
     """
 
-    name: str
+    part: str
     around: "FlatProcedure | None"
     inputs: list[tf.Tensor]
     ops: list[tf.Operation] = dataclasses.field(default_factory=list)
@@ -87,6 +88,7 @@ class FlatProcedure:
     outputs: list[tf.Tensor] = dataclasses.field(default_factory=list)
     turns: "FlatProcedure | None" = None
     next_turn: list[tf.Tensor] = dataclasses.field(default_factory=list)
+    name: str = ""
 
 
 class FlatProgram:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 
-from recursive_tf.python.batching.flatten.branch_names import branch_names, unique_among
+from recursive_tf.python.batching.flatten.branch_names import branch_names
 from recursive_tf.python.batching.flatten.computations import Computations
 from recursive_tf.python.batching.flatten.flat_program import (
     FlatProcedure,
@@ -13,6 +13,7 @@ from recursive_tf.python.batching.flatten.flat_program import (
 )
 from recursive_tf.python.batching.flatten.late_rows import take_late_as_rows
 from recursive_tf.python.batching.flatten.maps import Maps
+from recursive_tf.python.batching.flatten.procedure_names import procedure_names
 from recursive_tf.python.batching.refusal import varying
 from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES, SHARED_CALLS
 from recursive_tf.python.program.effects import contains, has_effect
@@ -38,9 +39,9 @@ def flatten(
         CannotBatchError: If a list is where none can be.
     """
     program = FlatProgram(graphs)
-    _add_bodies(program, capture_indices, names)
-    flattening = _Flattening(program, names, waiting_loops)
-    flattening.name_shared_bodies()
+    _add_bodies(program, capture_indices)
+    flattening = _Flattening(program, waiting_loops)
+    flattening.place_shared_bodies()
     for graph, body in zip(graphs, list(program.procedures), strict=True):
         body.outputs = flattening.add_graph(graph, body)
     # The first one always runs, if there are rows at all.
@@ -48,19 +49,16 @@ def flatten(
         take_late_as_rows(program, flattening.computations, procedure)
     for procedure in program.procedures:
         _check_lists(program, procedure)
+    found = procedure_names(program.procedures, names)
+    for procedure, name in zip(program.procedures, found, strict=True):
+        procedure.name = name
     return program
 
 
-def _add_bodies(
-    program: FlatProgram,
-    capture_indices: Sequence[Sequence[int]],
-    names: Sequence[str],
-) -> None:
+def _add_bodies(program: FlatProgram, capture_indices: Sequence[Sequence[int]]) -> None:
     """Adds a procedure for each SubGraph; one tensor stands for a capture in all."""
     first_of: dict[int, tf.Tensor] = {}
-    for graph, indices, name in zip(
-        program.graphs, capture_indices, names, strict=True
-    ):
+    for graph, indices in zip(program.graphs, capture_indices, strict=True):
         num_own = len(graph.inputs) - len(indices)
         for argument, index in zip(graph.inputs[num_own:], indices, strict=True):
             first = first_of.setdefault(index, argument)
@@ -68,7 +66,7 @@ def _add_bodies(
             if first is not argument:
                 program.bind([argument], [first])
         program.procedures.append(
-            FlatProcedure(name, None, list(graph.inputs[1:num_own]))
+            FlatProcedure("body", None, list(graph.inputs[1:num_own]))
         )
 
 
@@ -82,16 +80,14 @@ class _Flattening:
     def __init__(
         self,
         program: FlatProgram,
-        names: Sequence[str],
         waiting_loops: Collection[tf.Operation],
     ) -> None:
         self._program = program
-        self._names = set(names)
         self._waiting_loops = waiting_loops
         self.computations = Computations(program)
         self._maps = Maps(program, self.computations)
 
-    def name_shared_bodies(self) -> None:
+    def place_shared_bodies(self) -> None:
         """Makes the bodies of memoized SubGraphs branches of their fronts."""
         procedures = self._program.procedures
         for graph, front in zip(self._program.graphs, list(procedures), strict=True):
@@ -99,7 +95,7 @@ class _Flattening:
                 if op.type in SHARED_CALLS:
                     body = procedures[op.get_attr("callee")]
                     body.around = front
-                    body.name = self._name_of(f"{front.name}/shared")
+                    body.part = "shared"
 
     def add_graph(self, graph: FuncGraph, procedure: FlatProcedure) -> list[tf.Tensor]:
         """Adds the ops of a graph, and returns its outputs."""
@@ -153,8 +149,7 @@ class _Flattening:
         if "Case" not in op.type:
             graphs.reverse()  # By number: what is true is 1.
         branches = [
-            FlatProcedure(self._name_of(f"{procedure.name}/{name}"), procedure, [])
-            for name in branch_names(op, graphs)
+            FlatProcedure(name, procedure, []) for name in branch_names(op, graphs)
         ]
         selector = self._program.resolve(op.inputs[0])
         wait = Wait(op, branches, selector, results=list(op.outputs))
@@ -177,10 +172,9 @@ class _Flattening:
             program.bind([tensors[i] for i in kept], [op.inputs[i] for i in kept])
         variables = [condition.inputs[i] for i in own]
         program.bind([body.inputs[i] for i in own], variables)
-        name = self._name_of(f"{procedure.name}/loop")
-        loop = FlatProcedure(name, procedure, variables)
-        turn = FlatProcedure(self._name_of(f"{name}/turn"), loop, [], turns=loop)
-        end = FlatProcedure(self._name_of(f"{name}/end"), loop, [])
+        loop = FlatProcedure("loop", procedure, variables)
+        turn = FlatProcedure("turn", loop, [], turns=loop)
+        end = FlatProcedure("end", loop, [])
         start = [program.resolve(op.inputs[i]) for i in own]
         results = [op.outputs[i] for i in own]
         program.wait(procedure, Wait(op, [loop], None, start, results))
@@ -192,11 +186,6 @@ class _Flattening:
         end.outputs = variables
         new = self.add_graph(body, turn)
         turn.next_turn = [new[i] for i in own]
-
-    def _name_of(self, branch: str) -> str:
-        name = unique_among(self._names, branch)
-        self._names.add(name)
-        return name
 
 
 def _check_lists(program: FlatProgram, procedure: FlatProcedure) -> None:

@@ -21,6 +21,7 @@ from recursive_tf.python.batching.vectorize.rules import (
 from recursive_tf.python.batching.vectorize.rules.table import (
     register_vectorization,
     rule_of,
+    state_of_rules,
 )
 
 __all__ = [
@@ -42,4 +43,5 @@ __all__ = [
     "shapes",
     "slices",
     "sparse",
+    "state_of_rules",
 ]

@@ -1,5 +1,6 @@
 """The rule for each type of op."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import tensorflow as tf
@@ -16,6 +17,9 @@ from recursive_tf.python.program.graph_copy import LOOPS
 _RULES: dict[str, Rule] = {}
 _LIST_RULES: dict[str, Rule] = {}
 _LIST_MAKERS: dict[str, Rule] = {}
+# Each change of the rules makes another state of them, which has a number.
+_states = itertools.count(1)
+_state = 0
 # In place of a type: the rule of lists for those that have none.
 ANY_OTHER = "any other"
 # Whose converters keep something between ops, or make another value of all rows.
@@ -35,11 +39,13 @@ class Registration:
     def __init__(self, op_types: tuple[str, ...], rule: Rule | None) -> None:
         self._op_types = op_types
         self._rule = rule
-        self._before: list[dict[str, Rule]] = []
+        # And the states before and within the block.
+        self._before: list[tuple[dict[str, Rule], int, int]] = []
 
     def __call__(self, rule: Rule) -> Rule:
         """Makes a function the rule, as a decorator."""
         _RULES.update(dict.fromkeys(self._op_types, rule))
+        _change_state_to(next(_states))
         return rule
 
     def __enter__(self) -> None:
@@ -50,14 +56,29 @@ class Registration:
                 "rtf.register_vectorization(op_type, rule=function)."
             )
         types = self._op_types
-        self._before.append({name: _RULES[name] for name in types if name in _RULES})
+        rules = {name: _RULES[name] for name in types if name in _RULES}
+        before = state_of_rules()
         self(self._rule)
+        self._before.append((rules, before, state_of_rules()))
 
     def __exit__(self, *error: object) -> None:
         """Gives the types the rules that they had."""
         for op_type in self._op_types:
             _RULES.pop(op_type, None)
-        _RULES.update(self._before.pop())
+        rules, before, within = self._before.pop()
+        _RULES.update(rules)
+        nothing_else = state_of_rules() == within
+        _change_state_to(before if nothing_else else next(_states))
+
+
+def state_of_rules() -> int:
+    """Returns a number for the rules that there are: equal if these are the same."""
+    return _state
+
+
+def _change_state_to(state: int) -> None:
+    global _state
+    _state = state
 
 
 def register_vectorization(*op_types: str, rule: Rule | None = None) -> Registration:
