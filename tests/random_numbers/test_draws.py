@@ -95,7 +95,8 @@ def test_each_invocation_draws_its_own(draw):
         more = lambda: tf.concat([f(n - 1)[1:], own], 0)  # noqa: E731
         f.output(tf.cond(n < 1, lambda: tf.tile(own, [10]), more))
     drawn = np.concatenate([f(9), f(9), *f.map([9, 9])])
-    assert len(set(drawn.tolist())) >= 39
+    # Of 5,000 numbers that may be drawn, some may be the same.
+    assert len(set(drawn.tolist())) >= 36
 
 
 @feature(

@@ -51,7 +51,7 @@ class DefinedHere:
         if is_many and self.calls < _CALLS_WORTH_COMPILING * count:
             warn_once(
                 ("defined anew", self._place),
-                f"SubGraph '{name}' was defined anew at {self._place}, and compiled "
+                f"SubGraph '{name}' was defined anew at {self._place}, and traced "
                 f"anew for an eager call, {count} times. That takes far longer than a "
                 "call. Define it once, outside of the loop; or put the whole step in a "
                 "tf.function. A function that rtf.subgraph decorates is defined anew "
