@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--damaged",
         type=int,
-        default=300,
+        default=120,
         help="how many damaged programs to load and run",
     )
     parser.addoption(
@@ -59,8 +59,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--programs",
         type=int,
-        default=40,
-        help="how many random recursive programs to run, each on 25 forests; from 36 "
+        default=16,
+        help="how many random recursive programs to run, each on 25 forests; from 15 "
         "on with all policies and choices of rtf.Options",
     )
     parser.addoption(

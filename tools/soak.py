@@ -93,6 +93,11 @@ PARTS = {
         30,
         (_tests("tests/hostile/test_damaged_graphs.py", "--times={30000}"),),
     ),
+    "guided": Part(
+        "saved graphs with any of these changes, kept by the code that they reach",
+        20,
+        (("tools/fuzz_graphs.py", "--seconds={1000}"),),
+    ),
     "attributes": Part(
         "saved programs with other attributes",
         33,

@@ -62,11 +62,11 @@ def plant(trees, seed=0):
     return Forest(*(np.array(x, np.int32) for x in (tokens, left, right, roots)))
 
 
-def random_forest():
-    """Returns 200 trees: the smallest, a long chain, and random ones in between."""
+def random_forest(num_trees=NUM_TREES, chain_length=CHAIN_LENGTH):
+    """Returns trees: the smallest, a long chain, and random ones in between."""
     rng = random.Random(0)
-    trees = [grow(1, None), chain(CHAIN_LENGTH), grow(2, rng.randrange)]
-    while len(trees) < NUM_TREES:
+    trees = [grow(1, None), chain(chain_length), grow(2, rng.randrange)]
+    while len(trees) < num_trees:
         trees.append(grow(rng.randint(1, rng.randint(1, 30)), rng.randrange))
     rng.shuffle(trees)
     return plant(trees)

@@ -123,6 +123,16 @@ def saved(program, executor, learns):
     return graph.as_graph_def(), [tensor.name for tensor in graph.outputs]
 
 
+def all_saved():
+    """Returns each program in each executor, with its gradient and without."""
+    return [
+        saved(program, executor, learns)
+        for program in PROGRAMS
+        for executor in ("batched", "dataflow")
+        for learns in (True, False)
+    ]
+
+
 class Mutation:
     """Changes attributes of the ops of this library in a graph, at random."""
 
@@ -136,7 +146,8 @@ class Mutation:
         roots = [n for n in own if "Invoke" in n.op]
         functions = [f.signature.name for f in graph.library.function]
         changed = []
-        for _ in range(self._random.randint(1, 4)):
+        # Of a graph that was changed before, what runs it may be gone.
+        for _ in range(self._random.randint(1, 4) if roots else 0):
             node = self._random.choice(roots if self._random.random() < 0.8 else own)
             names = [a for a in node.attr if a[0] != "_" and a not in KEPT]
             if not names:
@@ -256,12 +267,7 @@ def limit_memory():
 
 
 def main(first, count):
-    programs = [
-        saved(program, executor, learns)
-        for program in PROGRAMS
-        for executor in ("batched", "dataflow")
-        for learns in (True, False)
-    ]
+    programs = all_saved()
     for graph_def, results in programs:
         run(graph_def, results)
     limit_memory()

@@ -47,6 +47,8 @@ class GraphMutation:
             return "nothing"
         given = [x for other in body for x in other.input if x[0] != "^"]
         given += [f"{other.name}:{out}:0" for other in body for out in ("y", "outputs")]
+        if not given:
+            return "nothing"
         place = self._random.randrange(len(node.input))
         node.input[place] = self._random.choice(given)
         return f"{node.op} takes {node.input[place]}"
@@ -76,7 +78,7 @@ class GraphMutation:
     def _version(self, graph):
         """Has a plan be from another version of the library."""
         node, _ = self._own(graph)
-        if "plan" in node.attr:
+        if "plan" in node.attr and node.attr["plan"].list.i:
             node.attr["plan"].list.i[0] += self._random.choice([-1, 1, 10**6])
         return "another version"
 
@@ -86,12 +88,7 @@ def _is_own(node):
 
 
 def main(first, count):
-    programs = [
-        damaged.saved(program, executor, learns)
-        for program in damaged.PROGRAMS
-        for executor in ("batched", "dataflow")
-        for learns in (True, False)
-    ]
+    programs = damaged.all_saved()
     damaged.limit_memory()
     outcomes = collections.Counter()
     for number in range(first, first + count):

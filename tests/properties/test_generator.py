@@ -116,7 +116,8 @@ def test_forests_are_of_all_kinds_and_programs_run_on_them() -> None:
             )
 
     for number in range(4):
-        seed(number)(look)()
+        if len(found) < 6:
+            seed(number)(look)()
     assert len(found) == 6, found
 
 
@@ -132,5 +133,6 @@ def test_some_programs_run_on_hundreds_of_rows_and_some_on_deep_chains() -> None
             found.add("many trees" if len(run[0].trees) > 256 else "one tree")
 
     for number in range(24):
-        seed(number)(look)()
+        if len(found) < 2:
+            seed(number)(look)()
     assert len(found) == 2, found

@@ -1,6 +1,6 @@
 """Random recursive programs compute what the oracle does, values and gradients.
 
-A run of the tests draws 40 programs, and runs each on 25 forests; `--programs=400`
+A run of the tests draws 16 programs, and runs each on 25 forests; `--programs=400`
 draws more. Each run draws others, and says how to draw them again. What fails is drawn
 again, ever smaller, and shown as a script to run. What ends the process leaves its
 script in `recursive_tf_random_program_*.py` where temporary files are.
@@ -23,9 +23,10 @@ from tests.properties.source import program_source
 
 pytestmark = pytest.mark.slow
 
-# Few enough that all processors have work, and that Hypothesis does not yet vary the
-# forests of programs that it has drawn before.
-PROGRAMS_A_PART = 5
+# Few enough that all processors have work, that a short run has a part for each choice
+# of how programs run, and that Hypothesis does not yet vary the forests of programs
+# that it has drawn before.
+PROGRAMS_A_PART = 2
 
 SETTINGS = settings(
     # It begins with the simplest program there is.

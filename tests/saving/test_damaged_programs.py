@@ -74,11 +74,25 @@ def name_what_is_not_there(items):
     items[0] = 2**30
 
 
+def name_what_is_negative(items):
+    items[0] = -1
+
+
 @pytest.mark.parametrize(
     ("op", "attribute", "change"),
     [
         ("RecursiveInvokeBatchedGradient", "results", name_what_is_not_there),
         ("RecursiveInvokeBatchedGradient", "tables", name_what_is_not_there),
+        (
+            "RecursiveInvokeBatchedGradient",
+            "backward_invariants",
+            name_what_is_not_there,
+        ),
+        (
+            "RecursiveInvokeBatchedGradient",
+            "backward_invariants",
+            name_what_is_negative,
+        ),
         ("RecursiveInvokeBatched", "push_names", drop_one),
         ("RecursiveInvokeBatched", "pushed_shapes", drop_one),
         ("RecursiveInvokeBatched", "output_shapes", drop_one),

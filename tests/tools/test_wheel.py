@@ -1,5 +1,6 @@
 """A wheel runs where there is no compiler; a source archive has all to build from."""
 
+import email
 import pathlib
 import re
 import sys
@@ -44,12 +45,17 @@ PROGRAM = """
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> pathlib.Path:
+def built(tmp_path_factory) -> pathlib.Path:
+    """A wheel for this machine."""
+    return built_wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def wheel(built) -> pathlib.Path:
     """A manylinux wheel, as `make wheel` makes it."""
     if repair_wheel.missing():
         pytest.skip(f"needs {' and '.join(repair_wheel.missing())}")
-    folder = tmp_path_factory.mktemp("wheel")
-    return repair_wheel.repair(built_wheel(folder), folder / "repaired")
+    return repair_wheel.repair(built, built.parent / "repaired")
 
 
 @pytest.mark.slow
@@ -87,14 +93,32 @@ def test_a_wheel_holds_no_library_of_another_project(wheel, tmp_path):
     assert "RUNPATH" not in dynamic
 
 
-@pytest.mark.slow
-def test_a_wheel_holds_the_library_and_no_scripts(wheel):
+def contents(wheel):
+    """Returns the names of a wheel's files, and of those that are about it."""
     with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    modules = run("git", "ls-files", "recursive_tf/*.py", cwd=ROOT).split()
+        names = {name for name in archive.namelist() if not name.endswith("/")}
+    own = {name for name in names if ".dist-info/" not in name}
+    return own, {name.split(".dist-info/")[1] for name in names - own}
+
+
+@pytest.mark.slow
+def test_a_wheel_holds_the_package_and_nothing_else(built):
+    own, about = contents(built)
+    paths = ("recursive_tf/*.py", "recursive_tf/py.typed")
+    modules = run("git", "ls-files", *paths, cwd=ROOT).split()
     assert "recursive_tf/training/run.py" in modules
-    assert [path for path in modules if path not in names] == []
-    assert {name.partition("/")[0] for name in names} == {"recursive_tf"}
+    library = {f"recursive_tf/ops/{LIBRARY_NAME}", "recursive_tf/ops/_build_info.py"}
+    assert own == {*modules, *library}
+    assert about == {"METADATA", "RECORD", "WHEEL", "top_level.txt", "licenses/LICENSE"}
+    with zipfile.ZipFile(built) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        told = email.message_from_bytes(archive.read(name))
+    assert told["License-Expression"] == "Apache-2.0"
+
+
+@pytest.mark.slow
+def test_a_wheel_for_every_linux_holds_the_same_files(built, wheel):
+    assert contents(wheel)[0] == contents(built)[0]
 
 
 @pytest.mark.slow

@@ -149,6 +149,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
       return Damaged(backward_.program.names.front(),
                      "its gradient is one of another program");
     }
+    TF_RETURN_IF_ERROR(CheckPrologue(*record));
     const BatchedStep step(ctx);
     const TraceSpan span(backward_.program.names.front(), "gradient of call",
                          /*num_rows=*/0);
@@ -158,6 +159,20 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     if (!replay.Run()) return backward.status();
     backward.Report();
     return SetOutputs(ctx, *record, &backward, &replay);
+  }
+
+  // What the op itself cannot say: how much the forward call computed first.
+  absl::Status CheckPrologue(const BatchedRecord& record) const {
+    for (const BlockSpec& part : block_specs_) {
+      for (const int32_t output : part.invariants) {
+        if (static_cast<size_t>(output) >= record.prologue.size()) {
+          return Damaged(
+              backward_.program.names.front(),
+              "its gradient takes an output of the prologue that is not there");
+        }
+      }
+    }
+    return absl::OkStatus();
   }
 
   absl::Status AddGradients(tf::OpKernelContext* ctx,

@@ -199,10 +199,6 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
   }
   for (size_t i = 0; i < spec_.invariants.size(); ++i) {
     const auto index = static_cast<size_t>(spec_.invariants[i]);
-    if (index >= invariants->size()) {
-      return absl::InvalidArgumentError(
-          "A block takes an output of the prologue that is not there.");
-    }
     arguments.push_back(is_wide && is_transposed_[i]
                             ? invariants->GetTransposed(index)
                             : invariants->Get(index));

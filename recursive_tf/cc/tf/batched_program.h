@@ -87,7 +87,8 @@ class Block {
                              std::unique_ptr<Block>* block);
 
   // Sets `*outputs` to what `rows` give: with a block program, of which
-  // `*program` tells then, or with the function.
+  // `*program` tells then, or with the function. REQUIRES: there are as many
+  // invariants as the spec names; root ops check that before they run any.
   absl::Status Run(const BatchedStep& step, std::vector<RowBatch> rows,
                    Invariants* invariants,
                    std::vector<tensorflow::Tensor>* outputs,

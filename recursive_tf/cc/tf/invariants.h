@@ -38,7 +38,6 @@ class Invariants {
                       bool for_once = true)
       : tensors_(*tensors), for_once_(for_once) {}
 
-  size_t size() const { return tensors_.size(); }
   const tensorflow::Tensor& Get(size_t index) const { return tensors_[index]; }
   const tensorflow::Tensor& GetTransposed(size_t index);
 
