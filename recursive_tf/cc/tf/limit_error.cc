@@ -4,8 +4,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/base/machine_memory.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/tf/planted_fault.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/platform/errors.h"
