@@ -10,9 +10,10 @@ import sys
 # Folder -> the includes it may have, by prefix. Each folder may also include
 # itself; the standard library is free to all. The core (base, runtime, backprop,
 # batching, blocks, layout, scheduling) knows no TensorFlow, and only cc/tf knows more
-# of it than its public framework. Blocks take their vectors from Eigen.
+# of it than its public framework. Blocks take their vectors from Eigen, and base takes
+# large pages from the system.
 MAY_INCLUDE = {
-    "recursive_tf/cc/base": ["absl/base/"],
+    "recursive_tf/cc/base": ["absl/base/", "sys/mman.h"],
     "recursive_tf/cc/runtime": ["absl/base/", "recursive_tf/cc/base/"],
     "recursive_tf/cc/backprop": [
         "absl/base/",
