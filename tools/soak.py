@@ -105,8 +105,8 @@ PARTS = {
     ),
     "readers": Part(
         "coverage-guided fuzzing of the readers of trees",
-        31,
-        (("-m", "tests.hostile.fuzz_readers", "{1800}"),),
+        17,
+        (("-m", "tests.hostile.fuzz_readers", "{1000}"),),
     ),
     "plans": Part(
         "coverage-guided fuzzing of what reads and runs plans",
