@@ -4,7 +4,8 @@ Usage: python tools/try_tensorflow.py 2.20 [arguments of pytest]
 
 The environment, the library and a copy of the project stand in build/tensorflow-2.20.
 What is used every day stays as it is. Without arguments for pytest, all tests run but
-those of stress and the slow ones.
+those of stress, the slow ones, and those of the checkout itself: its tools, pages and
+benchmarks.
 """
 
 import pathlib
@@ -18,7 +19,10 @@ import package_copy
 from cc_build import ROOT, BuildError
 from run_requirements import OTHERS
 
-TESTS = ("--numprocesses=auto", "--dist=worksteal", "-m", "not slow and not stress")
+TESTS = (
+    *("--numprocesses=auto", "--dist=worksteal", "-m", "not slow and not stress"),
+    *(f"--ignore=tests/{folder}" for folder in ("tools", "docs", "benchmarks")),
+)
 
 
 def requirements(version: str) -> list[str]:
