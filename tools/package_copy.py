@@ -25,6 +25,8 @@ FOLDERS = (
 )
 FILES = ("pyproject.toml", "README.md")
 PATTERNS = ("*.py", "*.md", "py.typed")
+# Of which tests load all: models of earlier versions.
+MODELS = "tests/saving/fixtures"
 
 
 def place_library(library: pathlib.Path, folder: pathlib.Path, version: str) -> None:
@@ -92,6 +94,9 @@ def assemble(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
         for pattern in PATTERNS:
             for source in (ROOT / name).rglob(pattern):
                 copy_file(source, folder / source.relative_to(ROOT))
+    for source in (ROOT / MODELS).rglob("*"):
+        if source.is_file():
+            copy_file(source, folder / source.relative_to(ROOT))
     for name in FILES:
         copy_file(ROOT / name, folder / name)
     version = importlib.metadata.version("tensorflow")

@@ -22,6 +22,7 @@ def project(tmp_path, monkeypatch) -> pathlib.Path:
         "recursive_tf/ops/_recursive_tf.so": "the project's own",
         "recursive_tf/cc/base.cc": "int a;\n",
         "tests/python/test_one.py": "",
+        "tests/saving/fixtures/0.1/tree/saved_model.pb": "a model",
         "docs/design.md": "",
         "pyproject.toml": "",
         "README.md": "",
@@ -65,6 +66,7 @@ def test_a_copy_has_what_tests_need_and_no_sources_in_cpp(copy):
         "recursive_tf/ops/_recursive_tf.so",
         "recursive_tf/py.typed",
         "tests/python/test_one.py",
+        "tests/saving/fixtures/0.1/tree/saved_model.pb",
     }
 
 
