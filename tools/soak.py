@@ -75,7 +75,7 @@ PARTS = {
     ),
     "interrupts": Part(
         "Ctrl-C in a script, at random moments",
-        15,
+        8,
         (_tests("tests/processes", "-k", "interrupts", "--times={3000}"),),
     ),
     "processes": Part(
@@ -100,13 +100,13 @@ PARTS = {
     ),
     "attributes": Part(
         "saved programs with other attributes",
-        33,
+        20,
         (_tests("tests/saving/test_damaged_programs.py", "--damaged={11000}"),),
     ),
     "readers": Part(
         "coverage-guided fuzzing of the readers of trees",
-        17,
-        (("-m", "tests.hostile.fuzz_readers", "{1000}"),),
+        31,
+        (("-m", "tests.hostile.fuzz_readers", "{1800}"),),
     ),
     "plans": Part(
         "coverage-guided fuzzing of what reads and runs plans",

@@ -76,9 +76,9 @@ DRAWS = {
     "uniform": lambda: tf.random.uniform([]),
     "truncated": lambda: tf.random.truncated_normal([]),
     "integers": lambda: tf.cast(tf.random.uniform([], 0, 2**30, tf.int32), tf.float32),
-    "shuffle": lambda: tf.random.shuffle(tf.range(1.0, 5000.0))[0],
+    "shuffle": lambda: tf.random.shuffle(tf.range(1.0, 200_000.0))[0],
     "categorical": lambda: tf.cast(
-        tf.random.categorical(tf.zeros([1, 5000]), 1)[0, 0], tf.float32
+        tf.random.categorical(tf.zeros([1, 200_000]), 1)[0, 0], tf.float32
     ),
 }
 
@@ -95,8 +95,8 @@ def test_each_invocation_draws_its_own(draw):
         more = lambda: tf.concat([f(n - 1)[1:], own], 0)  # noqa: E731
         f.output(tf.cond(n < 1, lambda: tf.tile(own, [10]), more))
     drawn = np.concatenate([f(9), f(9), *f.map([9, 9])])
-    # Of 5,000 numbers that may be drawn, some may be the same.
-    assert len(set(drawn.tolist())) >= 36
+    # Two of so many numbers may be the same.
+    assert len(set(drawn.tolist())) >= 39
 
 
 @feature(

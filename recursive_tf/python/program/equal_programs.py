@@ -13,7 +13,12 @@ import tensorflow as tf
 
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.closed_graph import ClosedGraph
-from recursive_tf.python.program.graph_copy import CONDITIONALS, LOOPS, branch_graphs
+from recursive_tf.python.program.graph_copy import (
+    CONDITIONALS,
+    LOOPS,
+    branch_function,
+    branch_graphs,
+)
 from recursive_tf.python.tf_compat import FuncGraph
 
 _FUNCTIONAL = CONDITIONALS | LOOPS
@@ -94,13 +99,6 @@ class _Content:
         self.add(tensor.dtype.name, None if shape.rank is None else shape.as_list())
         if tensor.dtype in _HANDLES:
             self.add(tf_compat.content_of_handle(tensor))
-
-
-def branch_function(branch: FuncGraph) -> str | None:
-    """Returns the name of the function that a branch of a conditional was traced of."""
-    copies = (op for op in branch.get_operations() if tf_compat.is_copy(op))
-    first = next(copies, None)
-    return None if first is None else tf_compat.branch_function_name(first)
 
 
 def _has_own_functions(op: tf.Operation) -> bool:

@@ -366,3 +366,10 @@ def branch_graphs(op: tf.Operation) -> list[FuncGraph]:
         tf_compat.to_func_graph(tf_compat.find_function(op.graph, name))
         for name in tf_compat.function_names(op)
     ]
+
+
+def branch_function(branch: FuncGraph) -> str | None:
+    """Returns the name of the function that a branch of a conditional was traced of."""
+    copies = (op for op in branch.get_operations() if tf_compat.is_copy(op))
+    first = next(copies, None)
+    return None if first is None else tf_compat.branch_function_name(first)

@@ -14,11 +14,8 @@ from typing import NamedTuple
 from recursive_tf.python import tf_compat
 from recursive_tf.python.program.closed_graph import ClosedGraph
 from recursive_tf.python.program.effects import ops_within
-from recursive_tf.python.program.equal_programs import (
-    branch_function,
-    content_of_program,
-)
-from recursive_tf.python.program.graph_copy import branch_graphs
+from recursive_tf.python.program.equal_programs import content_of_program
+from recursive_tf.python.program.graph_copy import branch_function, branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
 
 # Of all programs that are kept together. What is made of an op takes 20 to 40 kB.

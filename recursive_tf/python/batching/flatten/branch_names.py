@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import tensorflow as tf
 
-from recursive_tf.python.program.equal_programs import branch_function
+from recursive_tf.python.program.graph_copy import branch_function
 from recursive_tf.python.tf_compat import FuncGraph
 
 
