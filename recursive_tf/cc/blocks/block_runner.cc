@@ -32,8 +32,9 @@ constexpr int64_t kLeastPartRows = 24;
 constexpr int64_t kMostPartRows = 192;
 constexpr int64_t kMostPartsOfThread = 4;
 // Rows for a thread from which on threads share the rows of a product, and not
-// its columns: then no two write to one line of memory.
-constexpr int64_t kRowsToShare = 48;
+// its columns: enough for a tile, which reads all of the matrix. Then no two
+// write to one line of memory, and each reads only the rows of its own.
+constexpr int64_t kRowsToShare = 12;
 // What sharing costs, in numbers that a product or an instruction works on: all
 // of some microseconds.
 constexpr int64_t kNumbersToShare = 200'000;
@@ -119,8 +120,7 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   const int64_t least =
       phase.products.empty() ? kLeastTailNumbers / phase.width : kLeastPartRows;
   const int64_t part_rows =
-      RoundUp(RowsOfPart(num_rows, std::max<int64_t>(least, 1), num_threads),
-              kernels_.max_rows);
+      RowsOfPart(num_rows, std::max<int64_t>(least, 1), num_threads);
   team_.Run(DivideUp(num_rows, part_rows), [&](int64_t index) {
     RunColumns(phase, parts.data(), 0, num_parts, index * part_rows,
                std::min((index + 1) * part_rows, num_rows));

@@ -65,6 +65,10 @@ Team::Team(int num_threads, Schedule schedule, Schedule guests)
 
 Team::~Team() { state_->is_over.store(true, std::memory_order_release); }
 
+void Team::Wake(int num_threads) {
+  AskForMembers(std::min(num_threads, num_threads_));
+}
+
 void Team::Rest() {
   if (num_threads_ > 1) {
     state_->is_resting.store(true, std::memory_order_release);
@@ -84,7 +88,10 @@ void Team::RunShared(int64_t num_parts, Call call, const void* work) {
     state.queues[queue].ticket.store(TicketOf(job_, mine),
                                      std::memory_order_release);
   }
-  AskForMembers(num_parts);
+  const auto wanted =
+      static_cast<int>(std::min<int64_t>(num_parts, num_threads_));
+  num_wanted_ = std::max(num_wanted_, wanted);
+  AskForMembers(wanted);
   DoMeanwhile();
   while (state.RunPart(0)) {
   }
@@ -113,10 +120,8 @@ void Team::State::Rethrow() {
   std::rethrow_exception(std::exchange(failure, nullptr));
 }
 
-void Team::AskForMembers(int64_t num_parts) {
+void Team::AskForMembers(int wanted) {
   state_->is_resting.store(false, std::memory_order_relaxed);
-  const auto wanted =
-      static_cast<int>(std::min<int64_t>(num_parts, num_threads_));
   int num_asked = 0;
   for (int thread = 1; thread < wanted; ++thread) {
     std::atomic<bool>& is_asked = state_->members[thread].is_asked;

@@ -21,7 +21,7 @@ namespace recursive_tf {
 // thread, makes a job slower and nothing wait. A member that finds nothing to
 // do for a while gives its thread back; the next job asks for it again.
 //
-// Thread safety: Run and Rest are for one thread, the leader.
+// Thread safety: Run, Wake and Rest are for one thread, the leader.
 class Team {
  public:
   // Runs a function on another thread, some time or other.
@@ -73,6 +73,13 @@ class Team {
     Team& team_;
   };
 
+  // Asks so many threads, the leader with them, to come before there is a job:
+  // one that sleeps takes as long to wake up as a small launch to run.
+  void Wake(int num_threads);
+
+  // Returns how many threads there were parts for in the largest job so far.
+  int num_wanted() const { return num_wanted_; }
+
   // Asks members to give their threads back now, because something else will
   // want them.
   void Rest();
@@ -120,7 +127,7 @@ class Team {
   };
 
   void RunShared(int64_t num_parts, Call call, const void* work);
-  void AskForMembers(int64_t num_parts);
+  void AskForMembers(int wanted);
   void DoMeanwhile();
 
   const int num_threads_;
@@ -129,6 +136,7 @@ class Team {
   const std::shared_ptr<State> state_;
   std::function<void()> meanwhile_;
   uint64_t job_ = 0;
+  int num_wanted_ = 1;
 };
 
 }  // namespace recursive_tf

@@ -72,6 +72,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
                                  int32_t num_rows,
                                  std::vector<tf::Tensor> captures) {
   TF_RETURN_IF_ERROR(RunPrologue(std::move(captures), num_rows));
+  step_.team().Wake(blocks_.team_size());
   for (const tf::Tensor& argument : arguments) {
     AddValue(argument);
   }
@@ -83,6 +84,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
   steps_.Start(num_rows);
   TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());
+  blocks_.set_team_size(step_.team().num_wanted());
   record_->tape.results = steps_.Results();
   watch_.Lap(&report_.seconds_schedule);
   return absl::OkStatus();

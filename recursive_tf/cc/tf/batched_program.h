@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_PROGRAM_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_PROGRAM_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -144,6 +145,12 @@ class Blocks {
   const Block& operator[](size_t index) const { return *blocks_[index]; }
   size_t size() const { return blocks_.size(); }
 
+  // Of the team of the last step, those that had something to do.
+  int team_size() const { return team_size_.load(std::memory_order_relaxed); }
+  void set_team_size(int size) const {
+    team_size_.store(size, std::memory_order_relaxed);
+  }
+
  private:
   explicit Blocks(const tensorflow::FunctionLibraryDefinition& library)
       : library_(library) {}
@@ -151,6 +158,8 @@ class Blocks {
   // What the kernels know of their ops is in it.
   tensorflow::FunctionLibraryDefinition library_;
   std::vector<std::unique_ptr<Block>> blocks_;
+  // What steps learn of each other.
+  mutable std::atomic<int> team_size_{1};
 };
 
 }  // namespace recursive_tf
