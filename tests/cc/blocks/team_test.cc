@@ -82,6 +82,38 @@ TEST(TeamTest, NoMoreMembersAreAskedForThanThereAreParts) {
   EXPECT_EQ(kept.size(), 3U);
 }
 
+TEST(TeamTest, MembersThatAreAwakeAreNotAskedForAgain) {
+  Functions kept;
+  Team team(4, KeptIn(&kept));
+  EXPECT_EQ(team.num_wanted(), 1);
+  team.Wake(1);
+  EXPECT_EQ(kept.size(), 0U);
+  team.Wake(3);
+  EXPECT_EQ(kept.size(), 2U);
+  // There was no job for them yet.
+  EXPECT_EQ(team.num_wanted(), 1);
+  CountParts(&team, 3);
+  EXPECT_EQ(kept.size(), 2U);
+  EXPECT_EQ(team.num_wanted(), 3);
+  team.Wake(100);
+  EXPECT_EQ(kept.size(), 3U);
+  CountParts(&team, 2);
+  EXPECT_EQ(team.num_wanted(), 3);
+}
+
+TEST(TeamTest, AMemberThatIsAwakeTakesPartInTheFirstJob) {
+  Threads threads;
+  Team team(2, threads.schedule());
+  team.Wake(2);
+  const std::thread::id leader = std::this_thread::get_id();
+  std::atomic<bool> has_helped{false};
+  team.Run(2, [&](int64_t) {
+    if (std::this_thread::get_id() != leader) has_helped = true;
+    while (!has_helped) std::this_thread::yield();
+  });
+  EXPECT_TRUE(has_helped);
+}
+
 TEST(TeamTest, WhoWorksAloneBeginsWithItsOwnParts) {
   Functions kept;
   Team team(2, KeptIn(&kept));

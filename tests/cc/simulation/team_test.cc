@@ -107,6 +107,9 @@ void RunJobs(uint64_t seed) {
                 guests);
       const uint64_t num_jobs = 1 + simulation.Draw(5);
       for (uint64_t i = 0; i < num_jobs; ++i) {
+        if (simulation.DrawOneIn(4)) {
+          team.Wake(static_cast<int>(simulation.Draw(6)));
+        }
         RunJob(&simulation, &team);
         if (simulation.DrawOneIn(4)) team.Rest();
       }
