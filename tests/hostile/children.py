@@ -25,4 +25,5 @@ def run_numbers(module, count, in_one_process):
             check=False,
         )
         last = "\n".join(done.stdout.splitlines()[-1:])
-        assert done.returncode == 0, f"{last}\n{done.stderr[-3000:]}"
+        how = f"{done.returncode} after: {last}\n{done.stderr[-3000:]}"
+        assert done.returncode == 0, f"The process ended with {how}"
