@@ -145,13 +145,16 @@ format: $(VENV)/.dev ## Format Python and C++
 	@$(IN_VENV)/clang-format -i $(CC_FILES)
 
 .PHONY: docs
-docs: $(VENV)/.dev build ## Write the tables of docs/language.md and vertex.md, and tests/README.md
+docs: pages site ## Write what is generated of the documentation, and build its site into build/site
+
+.PHONY: pages
+pages: $(VENV)/.dev build ## Write the tables of docs/language.md and vertex.md, and tests/README.md
 	@$(IN_VENV)/python -m tools.language_table
 	@$(IN_VENV)/python -m tools.vertex_lines
 	@$(IN_VENV)/python -m tools.test_map
 
 .PHONY: site
-site: $(VENV)/.docs ## Build the site of the documentation into build/site
+site: $(VENV)/.docs ## Build the site alone
 	$(STEP) "site"
 	@NO_MKDOCS_2_WARNING=1 $(IN_VENV)/python -m mkdocs build --quiet --strict
 	@echo "build/site/index.html"

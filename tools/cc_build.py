@@ -80,6 +80,15 @@ def flags_of_time(name: str) -> tuple[str, ...]:
     return COLLECT_LATE if "Free Software Foundation" in said.stdout else ()
 
 
+def from_cache(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns what runs a command: ccache if it is there, and the command compiles.
+
+    Its own `CCACHE_DISABLE=1` turns it off.
+    """
+    found = shutil.which("ccache") if "-c" in command else None
+    return (found, *command) if found else command
+
+
 def compiler_file(name: str) -> pathlib.Path | None:
     """Returns where the compiler has a library, e.g. `libtsan.so`; None without it."""
     found = subprocess.run(
@@ -149,7 +158,7 @@ def run(job: Job) -> None:
     partial = output.with_name(output.name + ".partial")
     done = subprocess.run(
         [
-            *(*job.command, *flags_of_time(job.command[0])),
+            *(*from_cache(job.command), *flags_of_time(job.command[0])),
             *("-o", partial, "-MMD", "-MF", job.depfile),
         ],
         cwd=ROOT,

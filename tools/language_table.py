@@ -19,7 +19,7 @@ from tests.language.features import EXECUTORS, Feature, registered_features
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "language.md"
-BEGIN = "<!-- begin: `make docs` writes this from the tests with `@feature` -->\n"
+BEGIN = "<!-- begin: `make pages` writes this from the tests with `@feature` -->\n"
 END = "<!-- end -->\n"
 _MAKES_ROWS = re.compile(r"^from tests\.language\.features import .*\bfeature\b", re.M)
 # Other marks could keep a test from running.
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
     text = PAGE.read_text()
     written = with_table(text, features)
     if checks and written != text:
-        problems.append(f"{PAGE.name} is not up to date. Run: make docs")
+        problems.append(f"{PAGE.name} is not up to date. Run: make pages")
     print("\n".join(problems), end="\n" if problems else "")
     if not (checks or problems):
         PAGE.write_text(written)

@@ -12,7 +12,7 @@ PAGE = TESTS / "README.md"
 HEAD = """# Where the tests are
 
 A folder is a feature; what is of one feature stands in its folder, for both executors,
-values and gradients alike. `make docs` writes this page from the first lines of files.
+values and gradients alike. `make pages` writes this page from the first lines of files.
 """
 
 

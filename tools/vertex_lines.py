@@ -13,7 +13,7 @@ import re
 import sys
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs" / "vertex.md"
-BEGIN = "<!-- begin: `make docs` writes this from the page -->\n"
+BEGIN = "<!-- begin: `make pages` writes this from the page -->\n"
 END = "<!-- end -->\n"
 HEAD = "| model | vertex function | SubGraph |\n|---|---|---|\n"
 KINDS = ("As a vertex function", "As a SubGraph")
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
     text = PAGE.read_text()
     written = with_table(text)
     if checks and written != text:
-        print(f"{PAGE.name} is not up to date. Run: make docs")
+        print(f"{PAGE.name} is not up to date. Run: make pages")
         return 1
     if not checks:
         PAGE.write_text(written)

@@ -10,6 +10,7 @@ from recursive_tf.data.columns import INTEGERS, Columns
 from recursive_tf.data.constituents import add_constituent
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
+from recursive_tf.data.joined_words import joined_words
 from recursive_tf.data.shapes import Shape, shaped_tree, split_of
 from recursive_tf.data.tree import Tree
 
@@ -65,22 +66,36 @@ def generate(
 
 
 def from_words(
-    sentences: Iterable[Sequence[str]], shape: Shape = "balanced", *, seed: int = 0
+    sentences: Iterable[Sequence[str]] | tf.RaggedTensor,
+    shape: Shape = "balanced",
+    *,
+    seed: int = 0,
 ) -> Forest:
     """Returns a batch of binary trees over sentences that have none.
 
     >>> from_words([["not", "a", "dull", "film"]]).to_nested()
     [[['not', 'a'], ['dull', 'film']]]
 
+    Words may be a RaggedTensor, e.g. that of a tokenizer. Then TensorFlow makes the
+    trees, in a `tf.function` and in an exported model, too:
+
+    >>> from_words(tf.strings.split(["not a dull film"])).to_nested()
+    [[['not', 'a'], ['dull', 'film']]]
+
     Args:
-        sentences: Each its words, which become leaves, in order.
-        shape: Of all trees: see `generate`.
-        seed: Of shapes that are random.
+        sentences: The words of each sentence. They become leaves, in order. A
+            RaggedTensor, `[num_trees, (words)]`, has strings or whole numbers.
+        shape: The shape of all trees: see `generate`. TensorFlow makes those that are
+            not random, `"balanced"` and `"linear"`.
+        seed: What random shapes follow from.
 
     Raises:
-        ForestError: If there is no such shape, or a sentence without words.
+        ForestError: If there is no such shape, or a sentence without words. In a
+            RaggedTensor, such a sentence is an `InvalidArgumentError`.
     """
     split = split_of(shape)
+    if isinstance(sentences, tf.RaggedTensor):
+        return joined_words(sentences, shape)
     rng = random.Random(seed)
     trees = []
     for number, words in enumerate(sentences):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
@@ -16,7 +17,25 @@ from recursive_tf.layers.whole_folder import whole_folder
 FEATURE = "feature_"
 
 
-def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
+# What a SavedModel keeps with it, if a function refers to it.
+_KEPT = (
+    keras.layers.Layer,
+    tf.Module,
+    tf.Variable,
+    tf.lookup.StaticHashTable,
+    tf.lookup.StaticVocabularyTable,
+    tf.lookup.experimental.DenseHashTable,
+    tf.lookup.experimental.MutableHashTable,
+)
+
+
+def export(
+    model: keras.Model,
+    path: str | pathlib.Path,
+    like: Forest,
+    *,
+    preprocess: Callable[[tf.Tensor], Forest] | None = None,
+) -> None:
     """Writes a SavedModel, for inference, of a model that is called with forests.
 
     A process that loads it, `loaded = tf.saved_model.load(path)`, needs no Python of
@@ -30,15 +49,26 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
       children_row_splits in place of the last two; and feature_ with the name of each
       feature that the model reads.
 
+    With `preprocess` there is a third one, `loaded.serve_texts(texts)`, which is also
+    the signature "serve_texts". It makes trees of texts, and calls the model with them.
+    Whatever ops it uses are needed where the model is loaded, e.g. `import
+    tensorflow_text`.
+
     Args:
         model: A functional model, or one that was called once.
         path: The folder to write to. It is there when all of it is: until then it is
             what it was.
         like: A batch with the arrays that there will be. The model does not see its
             labels.
+        preprocess: A function of TensorFlow's ops. It takes texts, string[num_texts],
+            and returns a batch of trees with the arrays that the model reads, e.g. a
+            tokenizer, then `rtf.data.from_words`, then `rtf.data.encode`. A SavedModel
+            keeps the layers, modules, variables and tables of lookups that the function
+            refers to by name.
 
     Raises:
         ValueError: If `like` is one tree and no batch.
+        TypeError: If `preprocess` returns no `Forest`.
     """
     if like.shape.rank != 1:
         raise ValueError(
@@ -61,6 +91,10 @@ def export(model: keras.Model, path: str | pathlib.Path, like: Forest) -> None:
         archive.track(model)
         archive.add_endpoint("serve_arrays", serve_arrays)  # The first is the default.
         archive.add_endpoint("serve", serve)
+        if preprocess is not None:
+            for resource in _resources_of(preprocess):
+                archive.track(resource)
+            archive.add_endpoint("serve_texts", _function_of_texts(model, preprocess))
         with whole_folder(path) as folder:
             archive.write_out(folder, verbose=False)
 
@@ -84,6 +118,33 @@ def _function_of_arrays(model: keras.Model) -> Any:
         return model(_forest_of(arrays))
 
     return serve_arrays
+
+
+def _function_of_texts(
+    model: keras.Model, preprocess: Callable[[tf.Tensor], Forest]
+) -> Any:
+    @tf.function(
+        input_signature=[tf.TensorSpec([None], tf.string, "texts")], autograph=False
+    )
+    def serve_texts(texts: tf.Tensor) -> Any:
+        forest = tf.autograph.experimental.do_not_convert(preprocess)(texts)
+        if not isinstance(forest, Forest):
+            raise TypeError(
+                "preprocess must return an rtf.data.Forest, the trees of its texts. "
+                f"Got {type(forest).__name__}: end it with rtf.data.from_words(words)."
+            )
+        return model(forest.replace(labels=None))
+
+    return serve_texts
+
+
+def _resources_of(function: Callable[..., Any]) -> list[Any]:
+    """Returns what a SavedModel has to keep of all that a function refers to."""
+    values = [function, getattr(function, "__self__", None)]
+    if inspect.isroutine(function):
+        found = inspect.getclosurevars(function)
+        values += [*found.nonlocals.values(), *found.globals.values()]
+    return [value for value in values if isinstance(value, _KEPT)]
 
 
 def _without_unread(model: keras.Model, forest: Forest) -> Forest:

@@ -35,6 +35,12 @@ def test_the_readme_trains_a_model_of_keras(readme):
     assert model(forest).shape == (forest.num_nodes, 5)
 
 
+def test_the_keras_way_is_ten_lines():
+    first = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+    lines = [line for line in first.splitlines() if line and "import" not in line]
+    assert len(lines) == 10
+
+
 def test_the_readme_has_gradients(readme):
     assert all(gradient is not None for gradient in readme["gradients"])
 

@@ -1,6 +1,7 @@
 """The traceback of a SubGraphError shows the user's lines."""
 
 import pathlib
+import re
 import traceback
 
 import pytest
@@ -45,6 +46,26 @@ def decorated():
     endless(1)
 
 
+@rtf.subgraph
+def calls_wrongly(n: tf.int32) -> tf.int32:
+    if n < 1:
+        return 1
+    return calls_wrongly(n - 1, 3)
+
+
+def wrong_call_in_a_branch():
+    calls_wrongly(3)
+
+
+@rtf.subgraph
+def calls_another(n: tf.int32) -> tf.int32:
+    return calls_wrongly(n)
+
+
+def wrong_call_of_a_callee():
+    calls_another(3)
+
+
 @rtf.vertex(state=tf.TensorSpec([]))
 def longest(v):
     v.scatter(1.0)
@@ -65,6 +86,8 @@ CASES = [
     wrong_input,
     no_output,
     decorated,
+    wrong_call_in_a_branch,
+    wrong_call_of_a_callee,
     wrong_graph,
     nothing_to_explain,
 ]
@@ -95,6 +118,16 @@ def test_one_frame_of_the_library_is_left(function):
     assert of_library(frames) == [("tracebacks.py", "call")]
     assert frames[-1][0].name == "tracebacks.py"
     assert frames[-2][0] == pathlib.Path(__file__)
+
+
+@pytest.mark.parametrize("function", [wrong_call_in_a_branch, wrong_call_of_a_callee])
+def test_a_message_names_lines_of_the_user_alone(function):
+    with pytest.raises(rtf.SubGraphError, match="too many positional") as caught:
+        function()
+    message = str(caught.value)
+    files = set(re.findall(r'File "([^"]+)"', message))
+    assert files == {__file__}
+    assert "in calls_wrongly  *" in message
 
 
 def test_lines_of_the_user_in_a_body_stay():

@@ -53,6 +53,24 @@ def test_an_edited_header_is_noticed_though_no_job_names_it(root):
     assert is_stale(job())
 
 
+def test_where_ccache_is_there_it_runs_the_compiler(root, monkeypatch):
+    run(job("-fPIC"))
+    expected = (root / "build/answer.o").read_bytes()
+    bin_folder = root / "bin"
+    bin_folder.mkdir()
+    fake = bin_folder / "ccache"
+    fake.write_text(f'#!/bin/sh\necho "$1" >> {root}/ran\nexec "$@"\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
+    assert not is_stale(job("-fPIC"))  # It changes nothing of what is built.
+    run(job("-fPIC"))
+    assert (root / "ran").read_text() == f"{cc_build.compiler()}\n"
+    assert (root / "build/answer.o").read_bytes() == expected
+    link = (cc_build.compiler(), "-shared", "build/answer.o")
+    run(Job((pathlib.Path("build/answer.o"),), pathlib.Path("build/a.so"), link))
+    assert (root / "ran").read_text() == f"{cc_build.compiler()}\n"
+
+
 def test_a_header_that_went_away_is_noticed(root):
     run(job())
     (root / "answer.h").unlink()

@@ -51,7 +51,7 @@ def test_a_page_that_is_not_up_to_date_is_found_and_written(
     page.write_text(f"above\n{language_table.BEGIN}old\n{language_table.END}below\n")
     monkeypatch.setattr(language_table, "PAGE", page)
     assert main(["--check"]) == 1
-    assert capsys.readouterr().out == "page.md is not up to date. Run: make docs\n"
+    assert capsys.readouterr().out == "page.md is not up to date. Run: make pages\n"
     assert main([]) == 0
     assert main(["--check"]) == 0
     written = page.read_text()

@@ -41,10 +41,11 @@ def called_by_users(function: Function) -> Function:
 
 
 def _of_user(traceback: TracebackType | None) -> TracebackType | None:
-    """Returns a traceback without the frames of this library and of TensorFlow."""
+    """Returns a traceback without what this library, TensorFlow and AutoGraph wrote."""
     frames = []
     while traceback is not None:
-        if tf_compat.is_of_user(traceback.tb_frame.f_code.co_filename):
+        file = traceback.tb_frame.f_code.co_filename
+        if tf_compat.is_of_user(file) and not tf_compat.is_generated(file):
             frames.append(traceback)
         traceback = traceback.tb_next
     kept = None

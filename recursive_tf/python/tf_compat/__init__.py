@@ -29,6 +29,7 @@ from recursive_tf.python.tf_compat.autograph import (
     assigns_nothing,
     convert_by_autograph,
     is_autographs_branch,
+    is_generated,
     mark_as_converted,
     without_autograph,
 )
@@ -186,6 +187,7 @@ __all__ = [
     "is_copy",
     "is_elementwise",
     "is_elsewhere",
+    "is_generated",
     "is_in_another_process",
     "is_of_batch_normalization",
     "is_of_keras_seed",

@@ -2,10 +2,12 @@
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+import tensorflow as tf
 from tensorflow.python.autograph.core import ag_ctx as autograph_context
 from tensorflow.python.autograph.core import config as autograph_config
 from tensorflow.python.autograph.core import converter
@@ -13,6 +15,11 @@ from tensorflow.python.autograph.impl import api as autograph_api
 from tensorflow.python.autograph.operators import control_flow as autograph_control_flow
 from tensorflow.python.autograph.pyct import parser
 from tensorflow.python.util import tf_stack
+
+from recursive_tf.python.tf_compat.origins import is_of_user
+
+# How the names of its files begin.
+_GENERATED = "__autograph_generated_file"
 
 # As AutoGraph does with Keras. No function here has control flow that it would have to
 # convert, and those that a training step calls would take it as long as compiling does.
@@ -104,9 +111,31 @@ def convert_by_autograph(function: Callable[..., Any]) -> Callable[..., Any]:
             explained = getattr(error, "ag_error_metadata", None)
             if explained is None:
                 raise
+            explained.translated_stack = _of_user(explained.translated_stack)
             raise explained.to_exception(error) from error.__cause__
 
     return call
+
+
+def is_generated(filename: str) -> bool:
+    """Says whether AutoGraph wrote a file: nobody has seen what stands in it."""
+    return os.path.basename(filename).startswith(_GENERATED)
+
+
+def _of_user(frames: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Returns the frames that AutoGraph's error names, without those of libraries.
+
+    An error that passes through this library on its way, from one body to another one
+    that calls it, would otherwise name lines of the library.
+    """
+    if not tf.debugging.is_traceback_filtering_enabled():
+        return frames
+    return tuple(
+        frame
+        for frame in frames
+        if frame.is_converted
+        or (is_of_user(frame.filename) and not is_generated(frame.filename))
+    )
 
 
 def _convert_or_warn(function: Callable[..., Any]) -> Callable[..., Any]:
