@@ -44,7 +44,7 @@ class Forest(tf.experimental.BatchableExtensionType):
         roots: int32, `[]` or `[num_trees]`: the root of each tree.
         sizes: int32 of the same shape: how many nodes each tree has.
         tokens: `[num_nodes]`: the word of each node, as an integer or a string.
-        labels: `[num_nodes, ...]`: what is to be learnt of each node, or None.
+        labels: `[num_nodes, ...]`: what is to be learned of each node, or None.
         features: By name, what else is known of each node: `[num_nodes, ...]`.
     """
 

@@ -38,7 +38,7 @@ def locked(path: pathlib.Path, patience_s: float = 1.0) -> Iterator[None]:
             yield
         finally:
             with contextlib.suppress(OSError):
-                path.unlink()  # Before the lock is: who waits for it looks.
+                path.unlink()  # Before the lock: a process that waits looks.
 
 
 def _acquired(path: pathlib.Path, patience_s: float) -> RawIOBase:

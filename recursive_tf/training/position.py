@@ -43,7 +43,7 @@ class SoFar:
 
         Args:
             model: It has all its variables, those of metrics too.
-            distribution: Who takes its steps.
+            distribution: The processes and replicas that take its steps.
         """
         self._variables = values(model.metrics_variables)
         self._strategy = distribution.strategy

@@ -67,7 +67,7 @@ class Run:
 
     In a cluster, all processes have the run, and its chief writes. Whoever writes in
     `fit` holds the lock. Where there is a cluster, `with` takes no lock yet, because
-    only the distribution says who writes.
+    only the distribution says which process writes.
 
     Attributes:
         folder: Where its files are.

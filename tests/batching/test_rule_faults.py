@@ -78,7 +78,7 @@ def test_a_wrong_rule_of_the_library_leaves_the_program_to_the_dataflow_executor
 
 
 @pytest.mark.parametrize("rule", FAULTS)
-def test_who_insists_on_the_batched_executor_is_told(rule):
+def test_whoever_asks_for_the_batched_executor_is_told(rule):
     register(rule, of_library=True)
     with pytest.raises(rtf.SubGraphError, match="its rule is at fault"):
         define("batched").map(ROWS)

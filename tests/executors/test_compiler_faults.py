@@ -70,7 +70,7 @@ def test_a_fault_of_a_pass_leaves_the_program_to_the_dataflow_executor(
 
 
 @pytest.mark.parametrize(("module", "name"), PASSES[:-6:3], ids=names(PASSES[:-6:3]))
-def test_who_insists_on_the_batched_executor_is_told_of_the_fault(
+def test_whoever_asks_for_the_batched_executor_is_told_of_the_fault(
     monkeypatch, module, name
 ):
     break_pass(monkeypatch, module, name)
@@ -112,7 +112,7 @@ def test_a_fault_of_a_gradients_pass_leaves_it_to_the_dataflow_executor(
     assert "a fault of recursive_tf: KeyError" in said
 
 
-def test_who_insists_on_a_batched_gradient_is_told_of_the_fault(monkeypatch):
+def test_whoever_asks_for_a_batched_gradient_is_told_of_the_fault(monkeypatch):
     break_pass(monkeypatch, training_block, "split")
     with pytest.raises(rtf.SubGraphError, match="a fault of recursive_tf"):
         slope("batched")

@@ -137,7 +137,7 @@ def test_a_loaded_model_has_it(b, tmp_path):
     np.testing.assert_allclose(tape.gradient(y, loaded.b), BY_B, rtol=1e-6)
 
 
-def test_who_insists_on_the_batched_executor_is_told(b):
+def test_whoever_asks_for_the_batched_executor_is_told(b):
     grow = define(b, "batched")
 
     @tf.function

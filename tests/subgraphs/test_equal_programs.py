@@ -289,6 +289,8 @@ OPS = {
     "mul": lambda x, c: c * x,
     "leaky": lambda x, c: tf.nn.leaky_relu(x, c),
     "sum": lambda x, c: tf.reduce_sum(tf.fill([2], x)) + c,
+    "silu": lambda x, c: tf.nn.silu(x, c),
+    "while": lambda x, c: tf.while_loop(lambda y: y < c, lambda y: y + c, [x])[0],
     "if": lambda x, c: tf.cond(x < c, lambda: x, lambda: -x),
 }
 STEPS = st.lists(

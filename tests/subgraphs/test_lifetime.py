@@ -114,7 +114,7 @@ def in_own_process(folder, executor, measure, *args):
     return float(program.finish(300).split()[-1])
 
 
-# Of another process, which is insisted on there.
+# Of another process, in which the batched executor is asked for by name.
 IN_EACH = pytest.mark.parametrize("chosen", ["dataflow", "batched"])
 
 

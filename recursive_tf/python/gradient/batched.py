@@ -24,7 +24,7 @@ from recursive_tf.python.root_calls.root_op import (
     Carried,
     capture_indices,
     graphs_of,
-    insists,
+    must_batch,
     refuse_tangents,
     texts_of,
 )
@@ -34,7 +34,7 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
     """Turns the root op into its training form, and adds the backward root op.
 
     If that cannot be batched, the gradient is that of the dataflow executor, unless
-    the batched executor was insisted on.
+    the user asked for the batched executor by name.
 
     Returns:
         A gradient or None for each input of the op.
@@ -49,7 +49,7 @@ def gradient_of_invoke_batched(op: tf.Operation, *gradients: Any) -> list[Any]:
         training = compilation.training(unneeded)
         _to_training_form(op, compilation, training)
     except CannotBatchError as error:
-        if not insists(op):
+        if not must_batch(op):
             return gradient_by_recomputing(op, gradients, error)
         raise refused(f"The gradient of SubGraph '{name}'", error) from error
     return _gradient_by_replaying(op, compilation, training, unneeded, gradients)

@@ -281,7 +281,8 @@ class GraphCopy:
         if gradient is not None:
             if self._is_within_source(op.graph):
                 tf_compat.own_custom_gradient(op)
-            tf_compat.set_custom_gradient(new, _redirect(gradient, self))
+            if not tf_compat.keep_known_gradient(new, op):
+                tf_compat.set_custom_gradient(new, _redirect(gradient, self))
         self.register(op, new)
         return new
 

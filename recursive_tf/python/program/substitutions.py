@@ -24,7 +24,6 @@ from recursive_tf.python.program.draws import (
 )
 from recursive_tf.python.program.effects import (
     contains,
-    ops_of_functions,
     order_around_calls,
 )
 from recursive_tf.python.program.functional_ops import copy_conditional, copy_loop
@@ -315,21 +314,16 @@ def _close_conditional(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
     return copy.inline(op, assertion, list(op.inputs)[1:])
 
 
-def _copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
-    if not (contains(op, _TRACED) or draws_within(op) or _has_own_gradients(op)):
-        return None
+def _copy_loop(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+    """Copies any loop: the graphs of one that is not copied hold the traced body."""
     has_key = closed_graph_around(copy.target).key is not None
-    return copy_loop(copy, op, counted=has_key)
+    needs_key = has_key and bool(contains(op, _TRACED) or draws_within(op))
+    return copy_loop(copy, op, counted=needs_key)
 
 
 def _stack(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
     rows = rows_of(copy, op)
     return None if rows is None else [rows]
-
-
-def _has_own_gradients(op: tf.Operation) -> bool:
-    """Says whether gradients in a loop may hold tensors of the graphs around it."""
-    return any(map(tf_compat.has_custom_gradient, ops_of_functions(op)))
 
 
 def _inline(copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:

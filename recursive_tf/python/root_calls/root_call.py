@@ -50,7 +50,7 @@ class Choices:
         return self._executor == "auto"
 
     @property
-    def insists(self) -> bool:
+    def must_batch(self) -> bool:
         """Whether only the batched executor will do."""
         return self._executor == "batched"
 
@@ -71,7 +71,7 @@ class Choices:
         try:
             return self._compile(program)
         except CannotBatchError as error:
-            if self.insists:
+            if self.must_batch:
                 name = program.procedures[0].name
                 raise refused(f"SubGraph '{name}'", error) from error
             self.refusal = error
@@ -265,7 +265,7 @@ class RootCall:
             )
         results = add_root_op(
             carried,
-            Chosen(compilation, attributes, reasons, self._choices.insists),
+            Chosen(compilation, attributes, reasons, self._choices.must_batch),
             args=args,
             captures=captures,
             push_sizes=[push.size_in(place) for push in program.pushes],

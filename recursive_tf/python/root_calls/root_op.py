@@ -19,8 +19,9 @@ BATCHED = "RecursiveInvokeBatched"
 ROOT_OPS = (DATAFLOW, BATCHED)
 # Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
 REASONS_ATTRIBUTE = "_not_batched"
-# Of a RecursiveInvokeBatched op: the executor that was insisted on, if one was.
-_INSISTED_ATTRIBUTE = "_insisted"
+# An attribute of a RecursiveInvokeBatched op: the executor that the user asked for by
+# name, if there is one. Saved models have it.
+_ASKED_FOR_ATTRIBUTE = "_insisted"
 # Of tests, which must know what executor a program really runs in.
 _observers: list[list[str]] = []
 
@@ -102,14 +103,14 @@ class Chosen:
         compilation: For the batched executor, if that runs it.
         attributes: What it was told; see `Options.batched_attributes`.
         reasons: Why it does not.
-        is_insisted: Whether the batched executor was asked for, and so may not leave
+        must_batch: Whether the batched executor was asked for, and so may not leave
             the gradient to the other one.
     """
 
     compilation: Compilation | None
     attributes: Mapping[str, str]
     reasons: list[str]
-    is_insisted: bool = False
+    must_batch: bool = False
 
 
 def add_root_op(
@@ -143,9 +144,10 @@ def add_root_op(
             **chosen.attributes,
             **chosen.compilation.attributes(graph, carried.names),
         )
-        if chosen.is_insisted:
-            insisted = ["batched"]
-            tf_compat.set_strings(results.activation.op, _INSISTED_ATTRIBUTE, insisted)
+        if chosen.must_batch:
+            asked_for = ["batched"]
+            op = results.activation.op
+            tf_compat.set_strings(op, _ASKED_FOR_ATTRIBUTE, asked_for)
     outputs = [*results.outputs, *results.pushed]
     for tensor, spec in zip(outputs, _result_specs(carried, args), strict=True):
         tensor.set_shape(spec.shape)
@@ -160,9 +162,9 @@ def _result_specs(carried: Carried, args: Sequence[tf.Tensor]) -> list[tf.Tensor
     return outputs + [with_rows(row) for row in carried.rows]
 
 
-def insists(op: tf.Operation) -> bool:
-    """Says whether the user insisted on the batched executor for a root op."""
-    return bool(tf_compat.get_strings(op, _INSISTED_ATTRIBUTE))
+def must_batch(op: tf.Operation) -> bool:
+    """Says whether the user asked for the batched executor of a root op by name."""
+    return bool(tf_compat.get_strings(op, _ASKED_FOR_ATTRIBUTE))
 
 
 @contextlib.contextmanager

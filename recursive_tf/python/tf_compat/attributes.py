@@ -6,8 +6,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.framework.attr_value_pb2 import AttrValue, NameAttrList
 
-# The attribute that names the gradient of an op, other than the rest of its type.
-OWN_GRADIENT = "_gradient_op_type"
+from recursive_tf.python.tf_compat.known_gradients import OWN_GRADIENT, kind_of_gradient
+
 # Attributes that consist of names of ops, or of arguments.
 _OF_NAMES = frozenset(("_class", "_user_specified_name"))
 _PYTHON_FUNCTIONS = frozenset(("EagerPyFunc", "PyFunc", "PyFuncStateless"))
@@ -67,11 +67,17 @@ def content_of_op(op: tf.Operation) -> bytes | None:
     So without functions: their names say nothing, and differ each time.
 
     Returns:
-        None if it has a gradient of its own, or calls Python: that is no content.
+        None if it calls Python, or has a gradient of its own that does: that is no
+        content.
     """
     node = op.node_def
-    if op.type in _PYTHON_FUNCTIONS or OWN_GRADIENT in node.attr:
+    if op.type in _PYTHON_FUNCTIONS:
         return None
+    if OWN_GRADIENT in node.attr:
+        kind = kind_of_gradient(op)
+        if kind is None:
+            return None
+        node.attr[OWN_GRADIENT].s = kind.encode()
     for field in ("name", "input", "experimental_debug_info"):
         node.ClearField(field)
     for name in list(node.attr):

@@ -11,7 +11,12 @@ from tensorflow.python.framework.func_graph import FuncGraph
 from tensorflow.python.framework.ops import RegisterGradient
 from tensorflow.python.ops import gradients_util
 
-from recursive_tf.python.tf_compat.attributes import OWN_GRADIENT, set_attr
+from recursive_tf.python.tf_compat.attributes import set_attr
+from recursive_tf.python.tf_compat.known_gradients import (
+    OWN_GRADIENT,
+    KnownGradient,
+    kind_of_gradient,
+)
 
 # What `tf.custom_gradient` begins its names with.
 _PREFIX_OF_CUSTOM = "CustomGradient-"
@@ -60,6 +65,17 @@ def set_custom_gradient(op: tf.Operation, gradient: Callable[..., Any]) -> None:
     name = f"RecursiveCustomGradient-{ops.uid()}"
     _register_for(op.graph, name, gradient)
     set_attr(op, OWN_GRADIENT, AttrValue(s=name.encode()))
+
+
+def keep_known_gradient(op: tf.Operation, source: tf.Operation) -> bool:
+    """Gives `op` the gradient of what it copies if it is a known one; says whether.
+
+    It holds nothing of `source`.
+    """
+    kind = kind_of_gradient(source)
+    if kind is not None:
+        set_custom_gradient(op, KnownGradient(kind, op))
+    return kind is not None
 
 
 def own_custom_gradient(op: tf.Operation) -> None:

@@ -128,7 +128,7 @@ def add_shared_call(
     Args:
         front: The graph being traced.
         body_id: What the body is called by.
-        key: Who has the same one shares an invocation.
+        key: Calls with the same key share an invocation.
         args: Of the body.
         outputs: What it returns.
     """

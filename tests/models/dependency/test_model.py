@@ -69,7 +69,7 @@ def test_gradients_are_differences(executor, left_dependents):
 
 def test_both_executors_batch_or_not_as_they_are_told():
     model = random_model(executor="auto")
-    batched = random_model(executor="batched")  # Insists.
+    batched = random_model(executor="batched")  # Or an error.
     np.testing.assert_allclose(loss_of(model), loss_of(batched), rtol=1e-12)
 
 
