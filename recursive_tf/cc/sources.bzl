@@ -115,6 +115,7 @@ LIBRARY_SOURCES = [
 CORE_SOURCES = [
     "recursive_tf/cc/batching/block_order.cc",
     "recursive_tf/cc/batching/calls.cc",
+    "recursive_tf/cc/batching/flow_deaths.cc",
     "recursive_tf/cc/batching/gradient_plan_decoder.cc",
     "recursive_tf/cc/batching/in_place.cc",
     "recursive_tf/cc/batching/launch_bound.cc",
@@ -126,6 +127,8 @@ CORE_SOURCES = [
     "recursive_tf/cc/batching/policy_table.cc",
     "recursive_tf/cc/batching/q_learning.cc",
     "recursive_tf/cc/batching/rehearsal.cc",
+    "recursive_tf/cc/batching/shared_flow.cc",
+    "recursive_tf/cc/batching/shared_steps.cc",
     "recursive_tf/cc/batching/sub_frontiers.cc",
     "recursive_tf/cc/blocks/block_graph.cc",
     "recursive_tf/cc/blocks/block_invariants.cc",

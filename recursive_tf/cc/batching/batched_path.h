@@ -33,6 +33,18 @@ inline int32_t SubGraphOf(const Plan& plan, const Activations& activations,
   return activations.in_place().Outermost(activations[invocation].procedure);
 }
 
+// Returns a path from the steps of it that have an activation, the innermost
+// first. A row of the root call that only calls has none: what it calls has its
+// row.
+inline std::vector<PathStep> FromRoot(std::vector<PathStep> upward) {
+  if (upward.back().procedure != kRootProcedure) {
+    const int32_t row = std::exchange(upward.back().ordinal, 0);
+    upward.push_back({kRootProcedure, /*site=*/0, row});
+  }
+  std::reverse(upward.begin(), upward.end());
+  return upward;
+}
+
 // Returns the path of an invocation that `caller` makes, which may be none.
 // Branches are no steps of it.
 inline std::vector<PathStep> StepsOfCall(const Plan& plan,
@@ -47,14 +59,7 @@ inline std::vector<PathStep> StepsOfCall(const Plan& plan,
         {SubGraphOf(plan, activations, id), activation.site, activation.row});
     caller = activation.parent;
   }
-  // A row of the root call that only calls has no activation. What it calls has
-  // its row (calls.h).
-  if (steps.back().procedure != kRootProcedure) {
-    const int32_t row = std::exchange(steps.back().ordinal, 0);
-    steps.push_back({kRootProcedure, /*site=*/0, row});
-  }
-  std::reverse(steps.begin(), steps.end());
-  return steps;
+  return FromRoot(std::move(steps));
 }
 
 // Returns the path of the invocation that activation `id` is a part of.

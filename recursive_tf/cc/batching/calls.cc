@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
+#include "recursive_tf/cc/batching/wait_cycle.h"
 #include "recursive_tf/cc/runtime/memo_key.h"
 
 namespace recursive_tf {
@@ -23,6 +24,7 @@ void Calls::Start(int32_t num_rows, int32_t first_argument) {
   first_argument_ = first_argument;
   results_.resize(num_rows * plan_.procedures.front().outputs.size());
   const CallSite& call = pass_through_.root_call();
+  shared_.Expect(num_rows);
   for (int32_t row = 0; row < num_rows && !is_refused(); ++row) {
     const ResultSlots to{kNoActivation, /*first_result=*/0, row};
     MakeOne(to, call, call.branches.front(), /*selector=*/std::nullopt);
@@ -37,7 +39,7 @@ std::vector<Rows> Calls::Results() const {
   return columns;
 }
 
-std::optional<SharedRows::Cycle> Calls::FindCycle() const {
+std::optional<WaitCycle> Calls::FindCycle() const {
   if (activations_.table().num_alive() == 0) return std::nullopt;
   return shared_.FindCycle(activations_.table());
 }

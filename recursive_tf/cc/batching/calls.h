@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/activations.h"
+#include "recursive_tf/cc/batching/admission.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/in_place.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
@@ -18,6 +18,8 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/shared_rows.h"
+#include "recursive_tf/cc/batching/steps.h"
+#include "recursive_tf/cc/batching/wait_cycle.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 
 namespace recursive_tf {
@@ -40,22 +42,12 @@ namespace recursive_tf {
 // takes no memory for it.
 class Calls {
  public:
-  struct Refusal {
-    ActivationTree::Verdict verdict;
-    // Who made the call that was one too many, where, and of what.
-    int32_t caller;
-    int32_t site;
-    int32_t procedure;
-    // Of the root call, if that is who made it, or of a map.
-    int32_t row;
-  };
-
   // All pointers must outlive this.
   Calls(const Plan* plan, Host* host, ActivationLimits limits,
         Activations* activations)
       : plan_(*plan),
         host_(host),
-        limits_(limits),
+        admission_(limits),
         in_place_(activations->in_place()),
         pass_through_(*plan),
         activations_(*activations) {}
@@ -70,7 +62,7 @@ class Calls {
   void set_recorder(LaunchRecorder* recorder) { recorder_ = recorder; }
 
   // Says how many bytes the values of all activations hold by now.
-  void set_num_bytes(int64_t num_bytes) { num_bytes_ = num_bytes; }
+  void set_num_bytes(int64_t num_bytes) { admission_.set_num_bytes(num_bytes); }
 
   // Does what comes after the block of the stage that an activation is in.
   void Continue(int32_t id) {
@@ -121,14 +113,16 @@ class Calls {
   bool is_cancelled() const { return is_cancelled_; }
 
   // Returns which call was one too many, if one was.
-  const std::optional<Refusal>& refused_call() const { return refused_call_; }
+  const std::optional<RefusedCall>& refused_call() const {
+    return refused_call_;
+  }
 
   // Returns whose push the host refused, if it did.
   const std::optional<int32_t>& refused_push() const { return refused_push_; }
 
   // Returns calls that wait for themselves, if activations are left. REQUIRES:
   // none of them waits for a block, and none was refused.
-  std::optional<SharedRows::Cycle> FindCycle() const;
+  std::optional<WaitCycle> FindCycle() const;
 
  private:
   // Between two launches there are rarely more than a few.
@@ -148,12 +142,13 @@ class Calls {
     const int32_t depth =
         DepthOfCaller(parent, procedure) + (is_branch ? 0 : 1);
     const ActivationTree::Verdict verdict =
-        is_branch ? ActivationTree::Verdict::kEntered : Judge(depth);
+        is_branch ? ActivationTree::Verdict::kEntered
+                  : admission_.Judge(depth, activations_.table().num_bytes());
     if (verdict != ActivationTree::Verdict::kEntered) {
-      refused_call_ = Refusal{verdict, parent, site, procedure, row};
+      refused_call_ = RefusedCall{verdict, parent, site, procedure, row};
       return kNoActivation;
     }
-    if (!is_branch) ++num_invocations_;
+    if (!is_branch) admission_.Enter();
     const int32_t id = activations_.table().Add(procedure);
     BatchedActivation& activation = activations_[id];
     activation.parent = parent;
@@ -166,20 +161,6 @@ class Calls {
     }
     if (recorder_ != nullptr) recorder_->Begin(id, parent);
     return id;
-  }
-
-  ActivationTree::Verdict Judge(int32_t depth) const {
-    if (Faults::Global().Strikes(Faults::Kind::kActivation)) {
-      return ActivationTree::Verdict::kFault;
-    }
-    if (limits_.IsTooDeep(depth)) return ActivationTree::Verdict::kTooDeep;
-    if (limits_.IsTooLarge(num_bytes_ + activations_.table().num_bytes())) {
-      return ActivationTree::Verdict::kTooLarge;
-    }
-    if (limits_.IsReached(num_invocations_)) {
-      return ActivationTree::Verdict::kTooMany;
-    }
-    return ActivationTree::Verdict::kEntered;
   }
 
   // Takes on those that entered a procedure or a stage, in the order in which
@@ -457,13 +438,13 @@ class Calls {
     }
     activations_.EndReads(id, static_cast<int32_t>(procedure.stages.size()));
     activations_.table().Remove(id);
-    if (!procedure.is_branch) --num_invocations_;
+    if (!procedure.is_branch) admission_.Leave();
     return to.caller;
   }
 
   const Plan& plan_;
   Host* const host_;
-  const ActivationLimits limits_;
+  Admission admission_;
 
   const InPlace& in_place_;
   const PassThrough pass_through_;
@@ -480,13 +461,11 @@ class Calls {
   // Of the root call: its first argument, and its results, row by row.
   int32_t first_argument_ = 0;
   std::vector<ValueRow> results_;
-  std::optional<Refusal> refused_call_;
+  std::optional<RefusedCall> refused_call_;
   std::optional<int32_t> refused_push_;
   bool is_cancelled_ = false;
   // If the run is recorded.
   LaunchRecorder* recorder_ = nullptr;
-  int64_t num_invocations_ = 0;
-  int64_t num_bytes_ = 0;
 };
 
 }  // namespace recursive_tf

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "recursive_tf/cc/base/equal_rows.h"
@@ -16,7 +15,8 @@
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/schedule.h"
-#include "recursive_tf/cc/batching/shared_rows.h"
+#include "recursive_tf/cc/batching/steps.h"
+#include "recursive_tf/cc/batching/wait_cycle.h"
 #include "recursive_tf/cc/runtime/path.h"
 
 namespace recursive_tf {
@@ -87,7 +87,7 @@ const std::vector<int32_t>& LockStep::TakeDeadValues() {
   return activations_.TakeDeadValues();
 }
 
-const std::optional<Calls::Refusal>& LockStep::refused_call() const {
+const std::optional<RefusedCall>& LockStep::refused_call() const {
   return calls_.refused_call();
 }
 
@@ -95,29 +95,17 @@ const std::optional<int32_t>& LockStep::refused_push() const {
   return calls_.refused_push();
 }
 
-std::optional<SharedRows::Cycle> LockStep::FindCycle() const {
+std::optional<WaitCycle> LockStep::FindCycle() const {
   return calls_.FindCycle();
 }
 
-std::string LockStep::PathOf(int32_t id, bool mapped,
-                             const std::vector<std::string>& names) const {
-  return FormatPath(StepsOfPath(plan_, activations_, id), mapped, names);
+std::vector<PathStep> LockStep::StepsOf(int32_t id) const {
+  return StepsOfPath(plan_, activations_, id);
 }
 
-std::string LockStep::PathOf(const Calls::Refusal& refused, bool mapped,
-                             const std::vector<std::string>& names) const {
-  const PathStep callee{refused.procedure, refused.site, refused.row};
-  return FormatPath(StepsOfCall(plan_, activations_, refused.caller, callee),
-                    mapped, names);
-}
-
-std::string LockStep::PathOf(const SharedRows::Wait& wait, bool mapped,
-                             const std::vector<std::string>& names) const {
-  const int32_t caller = wait.asker.to.caller;
-  const std::optional<PathStep>& front = wait.asker.front;
-  if (!front.has_value()) return PathOf(caller, mapped, names);
-  return FormatPath(StepsOfCall(plan_, activations_, caller, *front), mapped,
-                    names);
+std::vector<PathStep> LockStep::StepsOfCallee(int32_t caller,
+                                              PathStep callee) const {
+  return StepsOfCall(plan_, activations_, caller, callee);
 }
 
 int32_t LockStep::SubGraphOf(int32_t id) const {
@@ -130,7 +118,8 @@ ValueRow LockStep::DecidedBy(int32_t id) const {
 
 void LockStep::WaitForBlocks() {
   calls_.TakeToBlocks([this](int32_t id, int32_t block) {
-    schedule_.Add(id, activations_[id], block);
+    const BatchedActivation& activation = activations_[id];
+    schedule_.Add(id, activation.progress, activation.call_depth, block);
   });
 }
 

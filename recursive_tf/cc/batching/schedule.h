@@ -23,10 +23,10 @@ class Schedule {
     return order_.After(before, block);
   }
 
-  // Says that an activation waits for a block.
-  void Add(int32_t id, const BatchedActivation& activation, int32_t block) {
-    frontier_.Add(block, {id, After(activation.progress, block).depth,
-                          activation.call_depth});
+  // Says that an activation, which has come so far, waits for a block.
+  void Add(int32_t id, const Progress& progress, int32_t call_depth,
+           int32_t block) {
+    frontier_.Add(block, {id, After(progress, block).depth, call_depth});
   }
 
   bool empty() const { return frontier_.empty(); }

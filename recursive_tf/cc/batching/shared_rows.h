@@ -4,13 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/batching/activation_table.h"
+#include "recursive_tf/cc/batching/key_table.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/wait_cycle.h"
 #include "recursive_tf/cc/runtime/memo_key.h"
 #include "recursive_tf/cc/runtime/path.h"
 
@@ -58,26 +60,24 @@ class SharedRows {
     std::optional<PathStep> front;
   };
 
-  // A call that waits for what another activation runs.
-  struct Wait {
-    Asker asker;
-    int32_t runner;
-    int64_t key;
-  };
+  // Says that about so many invocations will be shared.
+  void Expect(size_t count) { expected_ = count; }
 
   // Returns the number of what has the key; none if nobody asked for it.
   int32_t Find(const MemoKey& key) const {
-    return slots_.empty() ? kNone : slots_[SlotOf(key)];
+    const auto procedure = static_cast<size_t>(key.procedure);
+    return procedure < numbers_.size() ? numbers_[procedure].Find(key.number)
+                                       : kNone;
   }
 
   // Says that an activation runs what has the key. REQUIRES: nobody does.
   void Begin(const MemoKey& key, int32_t id) {
-    if (2 * (rows_.size() + 1) > slots_.size()) Grow();
-    slots_[SlotOf(key)] = static_cast<int32_t>(rows_.size());
+    const auto number = static_cast<int32_t>(rows_.size());
+    NumbersOf(key.procedure).Add(key.number, number);
     if (static_cast<size_t>(id) >= runs_.size()) {
       runs_.resize(static_cast<size_t>(id) + 1, kNone);
     }
-    runs_[id] = static_cast<int32_t>(rows_.size());
+    runs_[id] = number;
     rows_.emplace_back().key = key;
   }
 
@@ -150,37 +150,15 @@ class SharedRows {
     free_waiter_ = first;
   }
 
-  // What waits for itself.
-  struct Cycle {
-    // One of the calls in it.
-    Wait wait;
-    // The key that this waits for, the one that waits for in its turn, and so
-    // on. The last one waits for the first.
-    std::vector<int64_t> keys;
-  };
-
   // Returns a cycle of calls that wait. REQUIRES: all that goes on waits,
   // directly or not, for what another activation runs.
-  Cycle FindCycle(const ActivationTable& activations) const {
-    const std::vector<Wait> waits = Waits();
-    // By activation: a wait that it, or one that it called, waits in.
-    std::unordered_map<int32_t, const Wait*> below;
-    for (const Wait& wait : waits) {
-      for (int32_t id = wait.asker.to.caller; id != kNoActivation;
-           id = activations[id].parent) {
-        if (!below.emplace(id, &wait).second) break;
-      }
-    }
-    const Wait* at = &waits.front();
-    for (size_t i = 0; i < waits.size(); ++i) at = below.at(at->runner);
-    Cycle cycle{*at, {}};
-    do {
-      const Wait* const next = below.at(at->runner);
-      AddKeysBetween(at->runner, next->asker.to.caller, activations,
-                     &cycle.keys);
-      at = next;
-    } while (at->runner != cycle.wait.runner);
-    return cycle;
+  WaitCycle FindCycle(const ActivationTable& activations) const {
+    return FindWaitCycle(
+        Waits(), [&](int32_t id) { return activations[id].parent; },
+        [this](int32_t id) -> std::optional<int64_t> {
+          if (!Runs(id)) return std::nullopt;
+          return rows_[runs_[id]].key.number;
+        });
   }
 
  private:
@@ -192,65 +170,38 @@ class SharedRows {
     int32_t next = kNone;
   };
 
-  // Adds the keys of what runs from `above` down to `below`, which it called.
-  void AddKeysBetween(int32_t above, int32_t below,
-                      const ActivationTable& activations,
-                      std::vector<int64_t>* keys) const {
-    std::vector<int64_t> upward;
-    for (int32_t id = below;; id = activations[id].parent) {
-      if (Runs(id)) upward.push_back(rows_[runs_[id]].key.number);
-      if (id == above) break;
-    }
-    keys->insert(keys->end(), upward.rbegin(), upward.rend());
+  KeyTable& NumbersOf(int32_t procedure) {
+    const auto index = static_cast<size_t>(procedure);
+    while (numbers_.size() <= index) numbers_.emplace_back().Expect(expected_);
+    return numbers_[index];
   }
 
   // Returns who waits, if anybody does.
-  std::vector<Wait> Waits() const {
-    std::vector<Wait> waits;
+  std::vector<WaitingCall> Waits() const {
+    std::vector<WaitingCall> waits;
     for (size_t runner = 0; runner < runs_.size(); ++runner) {
       if (runs_[runner] == kNone) continue;
       const SharedRow& shared = rows_[runs_[runner]];
       for (int32_t at = shared.first_waiter; at != kNone;
            at = waiters_[at].next) {
-        waits.push_back({waiters_[at].asker, static_cast<int32_t>(runner),
-                         shared.key.number});
+        const Asker& asker = waiters_[at].asker;
+        waits.push_back({asker.to.caller, asker.front,
+                         static_cast<int32_t>(runner), shared.key.number});
       }
     }
     return waits;
   }
 
-  // Returns the slot of a key, or the free one where it is to stand.
-  size_t SlotOf(const MemoKey& key) const {
-    // Keys are mostly numbers in a row: those of one cache line stay together.
-    constexpr int kBits = 4;
-    const MemoKey line{key.procedure, key.number >> kBits};
-    const size_t in_line = key.number & ((1 << kBits) - 1);
-    const size_t mask = slots_.size() - 1;
-    size_t slot = ((MemoKeyHash()(line) << kBits) | in_line) & mask;
-    while (slots_[slot] != kNone && !(rows_[slots_[slot]].key == key)) {
-      slot = (slot + 1) & mask;
-    }
-    return slot;
-  }
-
-  void Grow() {
-    constexpr size_t kFewest = 16;
-    slots_.assign(slots_.empty() ? kFewest : 2 * slots_.size(), kNone);
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      slots_[SlotOf(rows_[i].key)] = static_cast<int32_t>(i);
-    }
-  }
-
-  std::vector<SharedRow> rows_;
-  std::vector<ValueRow> results_;
+  PooledVector<SharedRow> rows_;
+  PooledVector<ValueRow> results_;
   // By number, if the run is recorded.
   std::vector<LaunchNodes> last_nodes_;
-  // Of the keys of rows, each at the place that its hash names, or one behind
-  // it; more than half are free. Its size is a power of two.
-  std::vector<int32_t> slots_;
+  // By procedure: of keys, the numbers of their rows.
+  std::vector<KeyTable> numbers_;
+  size_t expected_ = 0;
   // By activation: what it runs.
-  std::vector<int32_t> runs_;
-  std::vector<Waiter> waiters_;
+  PooledVector<int32_t> runs_;
+  PooledVector<Waiter> waiters_;
   int32_t free_waiter_ = kNone;
 };
 

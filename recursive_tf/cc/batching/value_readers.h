@@ -23,8 +23,10 @@ class ValueReaders {
   void Add(ValueRow row) { ++num_readers_[row.value]; }
   void Add(int32_t value, int32_t count) { num_readers_[value] += count; }
 
-  void Remove(ValueRow row) {
-    if (--num_readers_[row.value] == 0) dead_.push_back(row.value);
+  void Remove(ValueRow row) { Remove(row.value, 1); }
+  // REQUIRES: `count` is not 0.
+  void Remove(int32_t value, int32_t count) {
+    if ((num_readers_[value] -= count) == 0) dead_.push_back(value);
   }
 
   // Says that those of `count` values from `first` on died that nobody reads.

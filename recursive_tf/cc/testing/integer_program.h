@@ -20,10 +20,13 @@
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/lock_step.h"
+#include "recursive_tf/cc/batching/make_steps.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/shared_flow.h"
+#include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/batching/tape.h"
 
 namespace recursive_tf {
@@ -66,7 +69,10 @@ class IntegerRun : public Host {
       : program_(*program),
         order_(program->plan),
         policy_(policy(order_)),
-        steps_(&program->plan, &order_, policy_.get(), this, limits) {}
+        limits_(limits),
+        flow_(FindSharedFlow(program->plan)) {
+    MakeSteps();
+  }
 
   // Returns the results of every row; none if a call was refused, or waits for
   // itself, or if the run was cancelled.
@@ -74,21 +80,21 @@ class IntegerRun : public Host {
                           int32_t num_rows) {
     for (const int64_t output : program_.prologue) AddValue(Column{output});
     for (const Column& argument : arguments) AddValue(argument);
-    steps_.Start(num_rows);
+    steps_->Start(num_rows);
     Sweep();
     Launch launch;
-    while (steps_.Next(&launch)) {
+    while (steps_->Next(&launch)) {
       if (shares_rows_) ShareRows(&launch);
       const bool goes_on = goes_on_ && goes_on_(launch.block);
-      if (goes_on) steps_.Complete(launch);
+      if (goes_on) steps_->Complete(launch);
       Compute(launch);
-      if (!goes_on) steps_.Complete(launch);
+      if (!goes_on) steps_->Complete(launch);
       Sweep();
     }
-    if (steps_.refused_call() || steps_.refused_push()) return {};
-    if (steps_.is_cancelled()) return {};
-    if (steps_.FindCycle()) return {};
-    tape_.results = steps_.Results();
+    if (steps_->refused_call() || steps_->refused_push()) return {};
+    if (steps_->is_cancelled()) return {};
+    if (steps_->FindCycle()) return {};
+    tape_.results = steps_->Results();
     std::vector<Column> results(num_rows);
     for (const Rows& rows : tape_.results) {
       const Column column = Gather(rows);
@@ -137,7 +143,16 @@ class IntegerRun : public Host {
   }
 
   // From now on the run is recorded.
-  void set_recorder(LaunchRecorder* recorder) { steps_.set_recorder(recorder); }
+  void set_recorder(LaunchRecorder* recorder) {
+    recorder_ = recorder;
+    MakeSteps();
+  }
+
+  // From now on each activation is followed, also where all of them are shared.
+  void set_follows_each() {
+    flow_.reset();
+    MakeSteps();
+  }
 
   // What was pushed, by table and index.
   const std::map<int32_t, std::map<int64_t, int64_t>>& tables() const {
@@ -161,9 +176,19 @@ class IntegerRun : public Host {
   size_t num_alive() const { return values_.size() - num_dead_; }
   size_t max_alive() const { return max_alive_; }
 
-  const LockStep& steps() const { return steps_; }
+  const Steps& steps() const { return *steps_; }
+  // REQUIRES: each activation is followed.
+  const LockStep& lock_step() const {
+    return dynamic_cast<const LockStep&>(*steps_);
+  }
+  bool is_flow() const { return flow_.has_value() && recorder_ == nullptr; }
 
  private:
+  void MakeSteps() {
+    steps_ = recursive_tf::MakeSteps(&program_.plan, flow_, &order_,
+                                     policy_.get(), this, limits_, recorder_);
+  }
+
   void ShareRows(Launch* launch) const {
     if (program_.launch_blocks.count(launch->block) > 0) return;
     const std::vector<Column> inputs = GatherAll(launch->inputs);
@@ -201,7 +226,7 @@ class IntegerRun : public Host {
     taped.kept.insert(taped.kept.end(), outputs.begin(), outputs.end());
     tape_.launches.push_back(std::move(taped));
     for (Column& output : outputs) AddValue(std::move(output));
-    if (static_cast<int32_t>(values_.size()) != steps_.num_values()) {
+    if (static_cast<int32_t>(values_.size()) != steps_->num_values()) {
       throw std::logic_error("the values are numbered in another way");
     }
   }
@@ -256,7 +281,7 @@ class IntegerRun : public Host {
     max_alive_ = std::max(max_alive_, num_alive());
     for (const auto& [pushed, value] : pushes_) *pushed = At(value);
     pushes_.clear();
-    for (const int32_t value : steps_.TakeDeadValues()) {
+    for (const int32_t value : steps_->TakeDeadValues()) {
       if (!values_.at(value).has_value()) {
         throw std::logic_error("a value died twice");
       }
@@ -268,7 +293,10 @@ class IntegerRun : public Host {
   const IntegerProgram& program_;
   const BlockOrder order_;
   const std::unique_ptr<const Policy> policy_;
-  LockStep steps_;
+  const ActivationLimits limits_;
+  std::optional<SharedFlow> flow_;
+  LaunchRecorder* recorder_ = nullptr;
+  std::unique_ptr<Steps> steps_;
   std::vector<std::optional<Column>> values_;
   std::map<int32_t, std::map<int64_t, int64_t>> tables_;
   // Since the last launch: where values go, and which.

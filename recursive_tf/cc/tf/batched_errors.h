@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/launch.h"
-#include "recursive_tf/cc/batching/lock_step.h"
+#include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 
@@ -17,7 +17,7 @@ namespace recursive_tf {
 class BatchedErrors {
  public:
   // Both must outlive this.
-  BatchedErrors(const BatchedSpec* program, const LockStep* steps, bool mapped)
+  BatchedErrors(const BatchedSpec* program, const Steps* steps, bool mapped)
       : program_(*program), steps_(*steps), mapped_(mapped) {}
 
   absl::Status FailedLaunch(const Launch& launch, absl::Status status) const;
@@ -38,7 +38,7 @@ class BatchedErrors {
   std::string PathOf(int32_t activation) const;
 
   const BatchedSpec& program_;
-  const LockStep& steps_;
+  const Steps& steps_;
   const bool mapped_;
 };
 

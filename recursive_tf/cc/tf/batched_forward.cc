@@ -14,6 +14,8 @@
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/faults.h"
 #include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/launch_recorder.h"
+#include "recursive_tf/cc/batching/make_steps.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/recording.h"
 #include "recursive_tf/cc/batching/report_board.h"
@@ -36,6 +38,14 @@
 namespace recursive_tf {
 
 namespace tf = tensorflow;
+namespace {
+
+std::optional<LaunchRecorder> RecorderOf(const BatchedForwardSpec& spec) {
+  if (!Recording::Global().is_recording()) return std::nullopt;
+  return std::make_optional<LaunchRecorder>(spec.order.ranks());
+}
+
+}  // namespace
 
 BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
                                const Blocks* blocks, const BatchedStep* step,
@@ -47,9 +57,11 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
       tape_(&spec->program.gradients, record_.get()),
       pushes_(pushes, spec->keep ? &record_->tape.pushed : nullptr),
       host_(&values_, &pushes_, step),
-      steps_(&spec->program.plan, &spec->order, spec->policy.get(), &host_,
-             spec->limits),
-      errors_(&spec->program, &steps_, spec->mapped),
+      recorder_(RecorderOf(*spec)),
+      steps_(MakeSteps(&spec->program.plan, spec->flow, &spec->order,
+                       spec->policy.get(), &host_, spec->limits,
+                       recorder_.has_value() ? &*recorder_ : nullptr)),
+      errors_(&spec->program, steps_.get(), spec->mapped),
       invariants_(&record_->prologue, /*for_once=*/spec->keep),
       has_run_(spec->late.outputs.size(), false),
       bytes_per_row_(spec->program.plan.num_blocks),
@@ -62,10 +74,7 @@ BatchedForward::BatchedForward(const BatchedForwardSpec* spec,
     bound_.emplace(spec->program.plan.num_blocks);
     report_.products.resize(spec->program.plan.num_blocks);
   }
-  if (Recording::Global().is_recording()) {
-    steps_.set_recorder(&recorder_.emplace(spec->order.ranks()));
-    reads_.emplace();
-  }
+  if (recorder_.has_value()) reads_.emplace();
 }
 
 absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
@@ -81,11 +90,11 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
   if (reads_.has_value()) reads_->AddValues(values_.size());
-  steps_.Start(num_rows);
+  steps_->Start(num_rows);
   TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());
   blocks_.set_team_size(step_.team().num_wanted());
-  record_->tape.results = steps_.Results();
+  record_->tape.results = steps_->Results();
   watch_.Lap(&report_.seconds_schedule);
   return absl::OkStatus();
 }
@@ -132,7 +141,7 @@ absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
 
 absl::Status BatchedForward::RunAll() {
   Launch launch;
-  while (steps_.Next(&launch)) {
+  while (steps_->Next(&launch)) {
     watch_.Lap(&report_.seconds_schedule);
     TF_RETURN_IF_ERROR(step_.CheckCancelled());
     has_gone_on_ = false;
@@ -142,33 +151,33 @@ absl::Status BatchedForward::RunAll() {
       return has_gone_on_ ? errors_.FailedBlock(launch.block, status)
                           : errors_.FailedLaunch(launch, status);
     }
-    if (!has_gone_on_) steps_.Complete(launch);
+    if (!has_gone_on_) steps_->Complete(launch);
     TF_RETURN_IF_ERROR(CatchUp());
   }
-  if (steps_.is_cancelled()) return step_.CheckCancelled();
+  if (steps_->is_cancelled()) return step_.CheckCancelled();
   return errors_.Refusal(spec_.limits, host_.push_status());
 }
 
 absl::Status BatchedForward::RunWithinLimits(Launch* launch) {
   const auto num_rows = static_cast<double>(launch->num_activations());
   double& bytes_per_row = bytes_per_row_[launch->block];
-  const int64_t held = num_bytes() + steps_.activations().num_bytes();
+  const int64_t held = num_bytes() + steps_->num_bytes();
   const auto more = static_cast<int64_t>(bytes_per_row * num_rows);
   if (spec_.limits.IsTooLarge(held + more)) {
     return LimitError(ActivationTree::Verdict::kTooLarge, spec_.limits);
   }
   const int64_t before = num_bytes();
-  steps_.set_num_bytes(before + more);
+  steps_->set_num_bytes(before + more);
   TF_RETURN_IF_ERROR(RunLaunch(launch));
   bytes_per_row = static_cast<double>(num_bytes() - before) / num_rows;
-  steps_.set_num_bytes(num_bytes());
+  steps_->set_num_bytes(num_bytes());
   return absl::OkStatus();
 }
 
 void BatchedForward::GoOn(const Launch& launch) {
   seconds_before_going_on_ = watch_.Lap(&report_.seconds_blocks);
   has_gone_on_ = true;
-  steps_.Complete(launch);
+  steps_->Complete(launch);
   watch_.Lap(&report_.seconds_schedule);
 }
 
@@ -182,7 +191,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   TF_RETURN_IF_ERROR(CollectInputs(*launch, &inputs));
   ShareRows(launch, &inputs);
   watch_.Lap(&report_.seconds_gather);
-  const int32_t num_values = steps_.num_values() - launch->first_value;
+  const int32_t num_values = steps_->num_values() - launch->first_value;
   if (bound_.has_value()) {
     AddTo(&*bound_, *launch, num_values);
     watch_.Skip();
@@ -244,7 +253,7 @@ void BatchedForward::AddTo(LaunchBound* bound, const Launch& launch,
   std::vector<ValueRow> decided_by;
   decided_by.reserve(launch.activations.size());
   for (const int32_t id : launch.activations) {
-    decided_by.push_back(steps_.DecidedBy(id));
+    decided_by.push_back(steps_->DecidedBy(id));
   }
   bound->Add(launch, decided_by, num_values);
 }
@@ -311,7 +320,7 @@ absl::Status BatchedForward::CheckItems(const Launch& launch) {
 
 absl::Status BatchedForward::CheckRows(
     const Launch& launch, const std::vector<tf::Tensor>& outputs) const {
-  const size_t num_values = steps_.num_values() - launch.first_value;
+  const size_t num_values = steps_->num_values() - launch.first_value;
   for (size_t i = 0; i < num_values; ++i) {
     if (i < outputs.size() && outputs[i].dims() > 0 &&
         (outputs[i].dim_size(0) == launch.num_rows() ||
@@ -336,7 +345,7 @@ absl::Status BatchedForward::CatchUp() {
   TF_RETURN_IF_ERROR(OfSubGraph(pushes_.Flush(values_, &step_.team()),
                                 spec_.program.names.front()));
   watch_.Lap(&report_.seconds_gather);
-  for (const int32_t value : steps_.TakeDeadValues()) values_.Drop(value);
+  for (const int32_t value : steps_->TakeDeadValues()) values_.Drop(value);
   return absl::OkStatus();
 }
 

@@ -14,11 +14,12 @@
 #include "recursive_tf/cc/batching/launch_bound.h"
 #include "recursive_tf/cc/batching/launch_reads.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
-#include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/looked_at.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/run_report.h"
+#include "recursive_tf/cc/batching/shared_flow.h"
+#include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/tf/batched_errors.h"
 #include "recursive_tf/cc/tf/batched_host.h"
 #include "recursive_tf/cc/tf/batched_program.h"
@@ -42,10 +43,13 @@ struct BatchedForwardSpec {
   explicit BatchedForwardSpec(const BatchedSpec* program)
       : program(*program),
         order(program->plan),
+        flow(FindSharedFlow(program->plan)),
         looked_at(FindLookedAt(program->plan)) {}
 
   const BatchedSpec& program;
   const BlockOrder order;
+  // If the plan is one.
+  const std::optional<SharedFlow> flow;
   // Of each block: whether calls are followed by what it gives.
   const std::vector<bool> looked_at;
   LateParts late;
@@ -126,7 +130,9 @@ class BatchedForward {
   BatchedPushes pushes_;
   RowValues values_;
   BatchedHost host_;
-  LockStep steps_;
+  // If runs are recorded.
+  std::optional<LaunchRecorder> recorder_;
+  const std::unique_ptr<Steps> steps_;
   const BatchedErrors errors_;
   Invariants invariants_;
   // By late part: whether it ran.
@@ -139,8 +145,6 @@ class BatchedForward {
   std::vector<double> bytes_per_row_;
   // If somebody watches.
   std::optional<LaunchBound> bound_;
-  // If runs are recorded.
-  std::optional<LaunchRecorder> recorder_;
   std::optional<LaunchReads> reads_;
   RunReport report_;
   Stopwatch watch_;

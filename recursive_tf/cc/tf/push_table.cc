@@ -67,8 +67,9 @@ absl::Status PushTable::CheckType(tf::DataType dtype) const {
                    " for a table of ", tf::DataTypeString(dtype_)));
 }
 
-absl::Status PushTable::Claim(int64_t index) {
-  switch (claims_.Claim(index)) {
+absl::Status PushTable::NotClaimed(RowClaims::Verdict verdict,
+                                   int64_t index) const {
+  switch (verdict) {
     case RowClaims::Verdict::kClaimed:
       return absl::OkStatus();
     case RowClaims::Verdict::kTaken:
@@ -86,7 +87,7 @@ absl::Status PushTable::Claim(int64_t index) {
 
 absl::Status PushTable::Push(int64_t index, const tf::Tensor& value) {
   TF_RETURN_IF_ERROR(CheckType(value.dtype()));
-  TF_RETURN_IF_ERROR(Claim(index));
+  TF_RETURN_IF_ERROR(NotClaimed(claims_.Claim(index), index));
   tf::Tensor table;
   TF_RETURN_IF_ERROR(TableFor(value.shape(), &table));
   // TensorFlow's copy crashes on rows without elements.

@@ -30,10 +30,14 @@ class PushTable {
 
   absl::Status Push(int64_t index, const tensorflow::Tensor& value);
 
-  // The same in two steps, for many rows at once: takes row `index`; then sets
-  // `*table` to the table, to whose taken rows the rows of `values` may be
-  // copied.
-  absl::Status Claim(int64_t index);
+  // The same in two steps, for many rows at once, on one thread alone: takes
+  // row `index`; then sets `*table` to the table, to whose taken rows the rows
+  // of `values` may be copied.
+  absl::Status Claim(int64_t index) {
+    const RowClaims::Verdict verdict = claims_.ClaimAlone(index);
+    if (verdict == RowClaims::Verdict::kClaimed) return absl::OkStatus();
+    return NotClaimed(verdict, index);
+  }
   absl::Status TableOf(const tensorflow::Tensor& values,
                        tensorflow::Tensor* table);
 
@@ -45,6 +49,8 @@ class PushTable {
   // then written without the lock, because each is claimed by one writer.
   absl::Status TableFor(const tensorflow::TensorShape& row_shape,
                         tensorflow::Tensor* table);
+  // Returns why a row was not claimed, if it was not.
+  absl::Status NotClaimed(RowClaims::Verdict verdict, int64_t index) const;
   // Returns an error if values of a dtype cannot be pushed.
   absl::Status CheckType(tensorflow::DataType dtype) const;
 

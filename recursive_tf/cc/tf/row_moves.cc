@@ -41,10 +41,29 @@ void RowMoves::Finish() {
       num_bytes < kBytesToShare ? 1 : team_.num_threads();
   if (num_bytes > 0) {
     team_.Run(num_threads, [&](int64_t thread) {
-      MoveRowsOf(thread, num_threads, row_bytes);
+      if (has_adds_) {
+        MoveRowsOf(thread, num_threads, row_bytes);
+      } else {
+        CopyPart(thread, num_threads, row_bytes);
+      }
     });
   }
   rows_.clear();
+  has_adds_ = false;
+}
+
+void RowMoves::CopyPart(int64_t thread, int64_t num_threads,
+                        int64_t row_bytes) const {
+  const int64_t bytes_ahead = std::min(row_bytes, kMostBytesAhead);
+  const size_t first = rows_.size() * thread / num_threads;
+  const size_t end = rows_.size() * (thread + 1) / num_threads;
+  for (size_t i = first; i < end; ++i) {
+    if (i + kRowsAhead < end) {
+      Prefetch(rows_[i + kRowsAhead].from, rows_[i + kRowsAhead].to,
+               bytes_ahead);
+    }
+    std::memcpy(rows_[i].to, rows_[i].from, row_bytes);
+  }
 }
 
 void RowMoves::MoveRowsOf(int64_t thread, int64_t num_threads,

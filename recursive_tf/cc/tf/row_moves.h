@@ -25,7 +25,8 @@ class RowMoves {
   explicit RowMoves(Team* team) : team_(*team) {}
 
   // Copies a part of a row, from element `offset` on, to a row of `to`, or adds
-  // it. REQUIRES: the same dtype in both; one that CanAdd to be added.
+  // it. REQUIRES: the same dtype in both; one that CanAdd to be added. If
+  // nothing is added until Finish, no row is copied to twice.
   void Copy(const RowView& from, int64_t row, int64_t offset, const RowView& to,
             int64_t to_row) {
     Move(from, row, offset, to, to_row, /*adds=*/false);
@@ -52,16 +53,20 @@ class RowMoves {
       num_elements_ = to.num_elements;
       dtype_ = to.dtype;
     }
+    has_adds_ |= adds;
     const char* const first = static_cast<const char*>(from.data);
     rows_.push_back({first + row * from.num_bytes + offset * from.element_size,
                      static_cast<char*>(to.data) + to_row * to.num_bytes,
                      adds});
   }
-  // Does what goes to rows of one thread.
+  // Does what goes to rows of one thread, in order.
   void MoveRowsOf(int64_t thread, int64_t num_threads, int64_t row_bytes) const;
+  // Does the part of a thread, where every row is only copied to.
+  void CopyPart(int64_t thread, int64_t num_threads, int64_t row_bytes) const;
 
   Team& team_;
   PooledVector<Row> rows_;
+  bool has_adds_ = false;
   // Of all of them.
   int64_t num_elements_ = 0;
   tensorflow::DataType dtype_ = tensorflow::DT_INVALID;

@@ -5,13 +5,19 @@ looked at when they run: for cycles only where the run finds that somebody waits
 itself.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python.vertices.cycles import Edges, find_cycle, in_words
-from recursive_tf.python.vertices.graphs import NONE, Neighbors, count_of
+from recursive_tf.python.vertices.graphs import (
+    NONE,
+    Columns,
+    Neighbors,
+    count_of,
+)
 
 
 def checked_neighbors(neighbors: Neighbors, name: str) -> Neighbors:
@@ -29,19 +35,23 @@ def checked_neighbors(neighbors: Neighbors, name: str) -> Neighbors:
     if edges is not None:
         _check_known(edges, name)
         return neighbors
-    flat, lowest = _flat(neighbors)
-    count = tf.cast(count_of(neighbors), flat.dtype)
-    is_wrong = tf.logical_or(flat < lowest, flat >= count)
+    parts, lowest = _parts(neighbors)
+    count = tf.cast(count_of(neighbors), parts[0].dtype)
+    # Two numbers of each part: no tensor is made of as many as there are edges.
+    is_wrong = [
+        tf.logical_or(tf.reduce_min(part) < lowest, tf.reduce_max(part) >= count)
+        for part in parts
+    ]
     check = tf.cond(
-        tf.reduce_any(is_wrong),
-        lambda: _fail_at_first(neighbors, is_wrong, name),
+        functools.reduce(tf.logical_or, is_wrong),
+        lambda: _fail_at_first(neighbors, count, name),
         tf.no_op,
     )
     with tf.control_dependencies([check]):
-        flat = tf.identity(flat)
+        parts = [tf.identity(part) for part in parts]
     if isinstance(neighbors, tf.RaggedTensor):
-        return neighbors.with_flat_values(flat)
-    return flat
+        return neighbors.with_flat_values(parts[0])
+    return Columns(tuple(parts)) if isinstance(neighbors, Columns) else parts[0]
 
 
 def explain(error: Exception, neighbors: Neighbors, name: str) -> None:
@@ -66,7 +76,11 @@ def known_edges(neighbors: Neighbors) -> Edges | None:
             return None
         count = len(splits) - 1
         return Edges(np.repeat(np.arange(count), np.diff(splits)), values, count)
-    matrix = tf.get_static_value(neighbors)
+    if isinstance(neighbors, Columns):
+        columns = [tf.get_static_value(each) for each in neighbors.columns]
+        matrix = None if any(each is None for each in columns) else np.stack(columns, 1)
+    else:
+        matrix = tf.get_static_value(neighbors)
     if matrix is None:
         return None
     to, slots = np.nonzero(matrix != NONE)
@@ -93,21 +107,25 @@ def _check_known(edges: Edges, name: str, cause: Exception | None = None) -> Non
     ) from cause
 
 
-def _flat(neighbors: Neighbors) -> tuple[tf.Tensor, int]:
-    """Returns all in-neighbors, and the least that one may be."""
+def _parts(neighbors: Neighbors) -> tuple[list[tf.Tensor], int]:
+    """Returns tensors of all in-neighbors, and the least that one may be."""
     if isinstance(neighbors, tf.RaggedTensor):
-        return neighbors.values, 0
-    return neighbors, NONE
+        return [neighbors.values], 0
+    if isinstance(neighbors, Columns):
+        return list(neighbors.columns), NONE
+    return [neighbors], NONE
 
 
-def _fail_at_first(neighbors: Neighbors, is_wrong: tf.Tensor, name: str) -> Any:
+def _fail_at_first(neighbors: Neighbors, count: tf.Tensor, name: str) -> Any:
     """Adds an assertion that fails, and names the first vertex that is wrong."""
-    first = tf.where(is_wrong)[0]
+    parts, lowest = _parts(neighbors)
+    flat = tf.stack(parts, 1) if isinstance(neighbors, Columns) else parts[0]
+    first = tf.where(tf.logical_or(flat < lowest, flat >= count))[0]
     if isinstance(neighbors, tf.RaggedTensor):
         vertex = tf.gather(neighbors.value_rowids(), first[0])
     else:
         vertex = first[0]
-    numbers = vertex, tf.gather_nd(_flat(neighbors)[0], first), count_of(neighbors)
+    numbers = vertex, tf.gather_nd(flat, first), count
     words = [tf.strings.as_string(number) for number in numbers]
     text = tf.strings.join(_no_vertex(name, *words))
     return tf.raw_ops.Assert(condition=False, data=[text])

@@ -1,6 +1,6 @@
 """What a graph may be: a forest, lists of in-neighbors, or a matrix of them."""
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import tensorflow as tf
 
@@ -11,9 +11,20 @@ from recursive_tf.python.tracing.specs import format_spec, spec_of
 NONE = -1
 _MATRIX = 2
 
+
+class Columns(NamedTuple):
+    """The first, the second, ... in-neighbor of all vertices, apart.
+
+    Attributes:
+        columns: Each [num_vertices], with NONE where there is no such in-neighbor.
+    """
+
+    columns: tuple[tf.Tensor, ...]
+
+
 # In-neighbors of each vertex: [num_vertices, (number)], or [num_vertices, most] with
 # NONE where there are fewer.
-Neighbors: TypeAlias = tf.Tensor | tf.RaggedTensor
+Neighbors: TypeAlias = tf.Tensor | tf.RaggedTensor | Columns
 
 
 def neighbors_of(graph: Any, name: str) -> Neighbors:
@@ -29,7 +40,7 @@ def neighbors_of(graph: Any, name: str) -> Neighbors:
     """
     if isinstance(graph, Forest):
         if graph.is_binary:
-            return tf.stack([graph.left, graph.right], axis=1)
+            return Columns((graph.left, graph.right))
         return graph.children
     if isinstance(graph, tf.RaggedTensor):
         if graph.dtype.is_integer and graph.shape.rank == _MATRIX:
@@ -46,13 +57,22 @@ def neighbors_of(graph: Any, name: str) -> Neighbors:
     return matrix
 
 
+def known_count_of(neighbors: Neighbors) -> int | None:
+    """Returns the number of vertices, if it is known."""
+    rows = neighbors.columns[0] if isinstance(neighbors, Columns) else neighbors
+    known: int | None = rows.shape[0]
+    return known
+
+
 def count_of(neighbors: Neighbors) -> tf.Tensor:
     """Returns the number of vertices, an int32 scalar."""
-    known = neighbors.shape[0]
+    known = known_count_of(neighbors)
     if known is not None:
         return tf.constant(known)
     if isinstance(neighbors, tf.RaggedTensor):
         return tf.cast(neighbors.nrows(), tf.int32)
+    if isinstance(neighbors, Columns):
+        return tf.shape(neighbors.columns[0])[0]
     return tf.shape(neighbors)[0]
 
 

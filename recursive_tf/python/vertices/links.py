@@ -6,7 +6,12 @@ from typing import Any
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.vertices.graphs import NONE, Neighbors, count_of
+from recursive_tf.python.vertices.graphs import (
+    NONE,
+    Columns,
+    Neighbors,
+    count_of,
+)
 
 
 class Links:
@@ -48,6 +53,11 @@ class Links:
         return self._made[key]
 
     def _slot(self, i: int) -> tf.Tensor:
+        if isinstance(self._neighbors, Columns):
+            columns = self._neighbors.columns
+            if i < len(columns):
+                return columns[i]
+            return tf.fill([self.num_vertices], NONE)
         if not isinstance(self._neighbors, tf.RaggedTensor):
             if self._neighbors.shape[1] is None:
                 # At least as wide, so that there is a column to take.
@@ -67,10 +77,17 @@ class Links:
     def _lists(self) -> tf.RaggedTensor:
         if isinstance(self._neighbors, tf.RaggedTensor):
             return tf.cast(self._neighbors, tf.int32)
-        matrix = tf.cast(self._neighbors, tf.int32)
+        if isinstance(self._neighbors, Columns):
+            matrix = tf.stack(self._neighbors.columns, 1)
+        else:
+            matrix = self._neighbors
+        matrix = tf.cast(matrix, tf.int32)
         return tf.ragged.boolean_mask(matrix, matrix != NONE)
 
     def _counts(self) -> tf.Tensor:
         if isinstance(self._neighbors, tf.RaggedTensor):
             return tf.cast(self._neighbors.row_lengths(), tf.int32)
+        if isinstance(self._neighbors, Columns):
+            columns = self._neighbors.columns
+            return tf.add_n([tf.cast(each != NONE, tf.int32) for each in columns])
         return tf.math.count_nonzero(self._neighbors != NONE, 1, dtype=tf.int32)

@@ -14,7 +14,11 @@ from recursive_tf.python.tracing.function_graph import enclosing_body
 from recursive_tf.python.vertices import plain
 from recursive_tf.python.vertices.checks import explain
 from recursive_tf.python.vertices.definition import VertexDefinition
-from recursive_tf.python.vertices.graphs import Neighbors, neighbors_of
+from recursive_tf.python.vertices.graphs import (
+    Neighbors,
+    known_count_of,
+    neighbors_of,
+)
 from recursive_tf.python.vertices.inputs import as_inputs
 from recursive_tf.python.vertices.lowering import add_run
 
@@ -91,7 +95,7 @@ class VertexFunction:
                 "outside, and use what it returns in the body."
             )
         neighbors = neighbors_of(graph, name)
-        inputs = as_inputs(inputs, neighbors.shape[0], name)
+        inputs = as_inputs(inputs, known_count_of(neighbors), name)
         if not tf.executing_eagerly():
             return add_run(self._definition, self._instance, neighbors, inputs)
         if plain_subgraphs.is_wanted():

@@ -43,7 +43,7 @@ TEST_P(PolicyTest, EqualRowsAreComputedOnceForAll) {
   const Column n = {12, 3, 12, 0, 9};
   EXPECT_EQ(shared.Run({n}, 5), each.Run({n}, 5));
   EXPECT_EQ(shared.num_alive(), each.num_alive());
-  EXPECT_EQ(shared.steps().activations().num_alive(), 0);
+  EXPECT_EQ(shared.steps().num_alive(), 0);
   // As many launches, of no more rows than there are numbers.
   ASSERT_EQ(shared.launches().size(), each.launches().size());
   for (size_t i = 0; i < each.launches().size(); ++i) {
@@ -64,7 +64,7 @@ TEST_P(PolicyTest, EverythingButTheResultsIsGoneInTheEnd) {
   IntegerRun run(&program, GetParam());
   run.Run({{12}}, 1);
   EXPECT_EQ(run.num_alive(), 1);
-  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  EXPECT_EQ(run.steps().num_alive(), 0);
 }
 
 TEST_P(PolicyTest, TwoRunsLaunchTheSame) {
@@ -88,7 +88,7 @@ TEST_P(PolicyTest, EvaluatesThousandsOfRandomForests) {
     }
     const auto num_rows = static_cast<int32_t>(forest.roots.size());
     ASSERT_EQ(Flat(run.Run({forest.roots}, num_rows)), expected) << seed;
-    ASSERT_EQ(run.steps().activations().num_alive(), 0) << seed;
+    ASSERT_EQ(run.steps().num_alive(), 0) << seed;
   }
 }
 
@@ -135,7 +135,7 @@ TEST_P(PolicyTest, ConditionalsBesideEachOtherDoNotWaitForEachOther) {
   EXPECT_EQ(Flat(run.Run({{0, 1, 2, 3, 9}}, 5)),
             (Column{BesideOf(0), BesideOf(1), BesideOf(2), BesideOf(3),
                     BesideOf(9)}));
-  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  EXPECT_EQ(run.steps().num_alive(), 0);
   // The second is taken before the first returns anything.
   std::vector<int32_t> blocks;
   for (const auto& [block, num_rows] : run.launches()) blocks.push_back(block);
@@ -147,7 +147,7 @@ TEST_P(PolicyTest, ALoopAroundACallTurnsAsOftenAsEachRowWants) {
   const IntegerProgram program = LoopAroundACall();
   IntegerRun run(&program, GetParam());
   EXPECT_EQ(Flat(run.Run({{0, 5, 1, 9, 2}}, 5)), (Column{0, 31, 1, 511, 3}));
-  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  EXPECT_EQ(run.steps().num_alive(), 0);
   // But for the results, which are of one launch each.
   EXPECT_LE(run.num_alive(), 5);
 }

@@ -58,15 +58,15 @@ TEST(LockStepTest, AnEndedActivationMakesPlaceForTheNext) {
   const IntegerProgram program = Fib();
   IntegerRun run(&program);
   run.Run({{20}}, 1);
-  EXPECT_LT(run.steps().activations().max_alive(), 2 * 21891);
-  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  EXPECT_LT(run.steps().max_alive(), 2 * 21891);
+  EXPECT_EQ(run.steps().num_alive(), 0);
 }
 
 TEST(LockStepTest, ABranchInPlaceIsNotOnThePath) {
   const IntegerProgram program = Beside();
   IntegerRun run(&program, "agenda", ActivationLimits{/*max_depth=*/2});
   EXPECT_TRUE(run.Run({{3}}, 1).empty());
-  const std::optional<Calls::Refusal>& refused = run.steps().refused_call();
+  const std::optional<RefusedCall>& refused = run.steps().refused_call();
   ASSERT_TRUE(refused.has_value());
   const std::vector<std::string> names(7, "f");
   EXPECT_EQ(run.steps().PathOf(*refused, false, names), "f → call#0 → call#0");
@@ -126,7 +126,7 @@ TEST(LockStepTest, ALoopIsOneActivationHoweverOftenItTurns) {
   const IntegerProgram program = LoopAroundACall();
   IntegerRun run(&program);
   run.Run({{12}}, 1);
-  EXPECT_EQ(run.steps().activations().max_alive(), 13);
+  EXPECT_EQ(run.steps().max_alive(), 13);
 }
 
 TEST(LockStepTest, ASelectorOutOfRangeTakesTheLastBranch) {

@@ -101,8 +101,8 @@ TEST_P(MapTest, NothingIsAliveInTheEndButTheResults) {
   IntegerRun run(&program, GetParam());
   run.Run({{6}}, 1);
   EXPECT_EQ(run.num_alive(), 2);  // With the output of the prologue.
-  EXPECT_EQ(run.steps().lists().num_alive(), 0);
-  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  EXPECT_EQ(run.lock_step().lists().num_alive(), 0);
+  EXPECT_EQ(run.steps().num_alive(), 0);
 }
 
 TEST(MapInLockStepTest, AllItemsAreTakenToOneLaunch) {
@@ -147,7 +147,7 @@ TEST(MapInLockStepTest, AResultThatNobodyReadsIsNotKept) {
   program.blocks = {{}, [](const Column& in) { return Column{in[1]}; }};
   IntegerRun run(&program);
   EXPECT_EQ(run.Run({{6}}, 1), (std::vector<Column>{{2}}));
-  EXPECT_EQ(run.steps().lists().num_alive(), 0);
+  EXPECT_EQ(run.lock_step().lists().num_alive(), 0);
 }
 
 TEST(MapInLockStepTest, ARefusedCallSaysWhichItemItIsFor) {

@@ -43,7 +43,18 @@ size_t NumRows(const IntegerRun& run, int32_t block) {
   return num_rows;
 }
 
-class SharedCallsTest : public testing::TestWithParam<std::string> {
+// How a program is run: with a policy; as a flow, or from activation to
+// activation.
+struct Way {
+  std::string policy;
+  bool follows_each;
+};
+
+std::string NameOf(const testing::TestParamInfo<Way>& info) {
+  return info.param.policy + (info.param.follows_each ? "_each" : "_flow");
+}
+
+class SharedCallsTest : public testing::TestWithParam<Way> {
  protected:
   // Runs the program on `graph`, for some of its nodes. Returns the value of
   // each; none if the run ended early.
@@ -55,7 +66,10 @@ class SharedCallsTest : public testing::TestWithParam<std::string> {
   Column RunOf(IntegerProgram program, const Column& nodes,
                ActivationLimits limits = {}) {
     program_ = std::move(program);
-    run_ = std::make_unique<IntegerRun>(&program_, GetParam(), limits);
+    run_ = std::make_unique<IntegerRun>(&program_, GetParam().policy, limits);
+    // Fronts that push are activations of their own.
+    EXPECT_EQ(run_->is_flow(), !every_call_pushes_);
+    if (GetParam().follows_each) run_->set_follows_each();
     Column values;
     for (const Column& row :
          run_->Run({nodes}, static_cast<int32_t>(nodes.size()))) {
@@ -70,8 +84,12 @@ class SharedCallsTest : public testing::TestWithParam<std::string> {
   std::unique_ptr<IntegerRun> run_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Policies, SharedCallsTest,
-                         testing::Values("agenda", "depth"));
+INSTANTIATE_TEST_SUITE_P(Ways, SharedCallsTest,
+                         testing::Values(Way{"agenda", true},
+                                         Way{"depth", true},
+                                         Way{"agenda", false},
+                                         Way{"depth", false}),
+                         NameOf);
 
 TEST_P(SharedCallsTest, EvaluatesRandomGraphsAndEachNodeOnce) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
@@ -87,7 +105,7 @@ TEST_P(SharedCallsTest, EvaluatesRandomGraphsAndEachNodeOnce) {
     ASSERT_EQ(NumRows(*run_, kLook), nodes.size());
     ASSERT_EQ(NumRows(*run_, kWeigh) + NumRows(*run_, kCombine), nodes.size());
     ASSERT_EQ(run_->tables().at(0).size(), nodes.size());
-    ASSERT_EQ(run_->steps().activations().num_alive(), 0);
+    ASSERT_EQ(run_->steps().num_alive(), 0);
     ASSERT_FALSE(run_->steps().FindCycle().has_value());
   }
 }
@@ -184,7 +202,7 @@ TEST_P(SharedCallsTest, ARootThatOnlyCallsReturnsWhatItsCallsDo) {
     ASSERT_EQ(RunOf(WrappedSharedProgram(&graph, /*returns=*/true), roots),
               expected);
     ASSERT_EQ(NumRows(*run_, kLook), NodesBelow(graph, roots).size());
-    ASSERT_EQ(run_->steps().activations().num_alive(), 0);
+    ASSERT_EQ(run_->steps().num_alive(), 0);
   }
 }
 
@@ -202,8 +220,8 @@ TEST_P(SharedCallsTest, ARootThatReturnsNothingTakesAnActivationForEachNode) {
     EXPECT_EQ(run_->tables().at(0).at(i), values[i]);
   }
   // Branches beside no other call run in place.
-  EXPECT_EQ(run_->steps().activations().max_alive(), size);
-  EXPECT_EQ(run_->steps().activations().num_alive(), 0);
+  EXPECT_EQ(run_->steps().max_alive(), size);
+  EXPECT_EQ(run_->steps().num_alive(), 0);
   EXPECT_FALSE(run_->steps().FindCycle().has_value());
 }
 
@@ -212,6 +230,7 @@ TEST_P(SharedCallsTest, PathsHaveTheRowThatHasNoActivation) {
   for (const bool fronts_push : {false, true}) {
     // 5 needs 4 and 3; these need each other.
     const Graph graph{{-1, -1, -1, 4, 2, 4}, {-1, -1, -1, 2, 3, 2}};
+    every_call_pushes_ = fronts_push;
     RunOf(WrappedSharedProgram(&graph, /*returns=*/false, fronts_push), {0, 5});
     const auto cycle = run_->steps().FindCycle();
     ASSERT_TRUE(cycle.has_value());

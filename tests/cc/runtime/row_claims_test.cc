@@ -30,6 +30,17 @@ TEST(RowClaimsTest, AClaimedRowIsTakenForGood) {
   EXPECT_FALSE(claims.IsTaken(2));
 }
 
+TEST(RowClaimsTest, ClaimsOfOneThreadAreClaims) {
+  RowClaims claims(2);
+  EXPECT_EQ(claims.ClaimAlone(0), Verdict::kClaimed);
+  EXPECT_EQ(claims.ClaimAlone(0), Verdict::kTaken);
+  EXPECT_EQ(claims.Claim(0), Verdict::kTaken);
+  ASSERT_EQ(claims.Claim(1), Verdict::kClaimed);
+  EXPECT_EQ(claims.ClaimAlone(1), Verdict::kTaken);
+  EXPECT_EQ(claims.ClaimAlone(-1), Verdict::kOutOfRange);
+  EXPECT_EQ(claims.ClaimAlone(2), Verdict::kOutOfRange);
+}
+
 TEST(RowClaimsTest, RowsOutsideTheTableAreRefused) {
   RowClaims claims(3);
   EXPECT_EQ(claims.Claim(-1), Verdict::kOutOfRange);

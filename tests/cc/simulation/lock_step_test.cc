@@ -156,7 +156,7 @@ Column RunOnce(const Case& made, Random* random) {
     EXPECT_TRUE(run.steps().refused_call().has_value());
     return made.expected;
   }
-  EXPECT_EQ(run.steps().activations().num_alive(), 0);
+  EXPECT_EQ(run.steps().num_alive(), 0);
   return values;
 }
 

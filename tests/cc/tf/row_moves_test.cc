@@ -47,10 +47,10 @@ TEST_F(RowMovesTest, RowsOfOtherSizesMayFollow) {
   const tf::Tensor numbers = TensorOf<int32_t>({2}, {7, 8});
   const tf::Tensor to_numbers = TensorOf<int32_t>({2}, {0, 1});
   moves_.Copy(RowView(wide), 0, 0, RowView(to_wide), 0);
-  moves_.Add(RowView(numbers), 0, 0, RowView(to_numbers), 1);
+  moves_.Add(RowView(numbers), 1, 0, RowView(to_numbers), 1);
   moves_.Finish();
   EXPECT_EQ(ElementsOf<float>(to_wide), (Floats{1, 2}));
-  EXPECT_EQ(ElementsOf<int32_t>(to_numbers), (std::vector<int32_t>{0, 8}));
+  EXPECT_EQ(ElementsOf<int32_t>(to_numbers), (std::vector<int32_t>{0, 9}));
 }
 
 TEST_F(RowMovesTest, ThreadsAddWhatGoesToOneRowInItsOrder) {
@@ -78,6 +78,31 @@ TEST_F(RowMovesTest, ThreadsAddWhatGoesToOneRowInItsOrder) {
   }
   moves_.Finish();
   EXPECT_EQ(ElementsOf<float>(to), expected);
+}
+
+TEST_F(RowMovesTest, ThreadsCopyAllRowsWhereNothingIsAdded) {
+  constexpr int64_t kRows = 1001;
+  constexpr int64_t kWidth = 37;
+  Floats numbers;
+  for (int64_t i = 0; i < kRows * kWidth; ++i) {
+    numbers.push_back(static_cast<float>(i));
+  }
+  const tf::Tensor from = TensorOf<float>({kRows, kWidth}, numbers);
+  const tf::Tensor to =
+      TensorOf<float>({kRows, kWidth}, Floats(kRows * kWidth, -1));
+  for (int64_t row = 0; row < kRows; ++row) {
+    moves_.Copy(RowView(from), kRows - 1 - row, 0, RowView(to), row);
+  }
+  moves_.Finish();
+  const Floats found = ElementsOf<float>(to);
+  for (int64_t i = 0; i < kRows * kWidth; ++i) {
+    const int64_t row = kRows - 1 - i / kWidth;
+    ASSERT_EQ(found[i], numbers[row * kWidth + i % kWidth]);
+  }
+  // What is added after that is added.
+  moves_.Add(RowView(from), 0, 0, RowView(to), 0);
+  moves_.Finish();
+  EXPECT_EQ(ElementsOf<float>(to)[0], numbers[(kRows - 1) * kWidth]);
 }
 
 TEST_F(RowMovesTest, RowsWithoutElementsAndNoRowsAreNoMove) {

@@ -1,0 +1,248 @@
+#include "recursive_tf/cc/batching/shared_flow.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/batching/flow_deaths.h"
+#include "recursive_tf/cc/batching/in_place.h"
+#include "recursive_tf/cc/batching/pass_through.h"
+#include "recursive_tf/cc/batching/plan.h"
+
+namespace recursive_tf {
+namespace {
+
+using Kind = FlowSource::Kind;
+
+// Finding deaths takes the square of them, and a branch in a branch a frame of
+// the stack. Vertex functions have a few.
+constexpr size_t kMostStages = 128;
+constexpr size_t kMostCalls = 256;
+
+// Puts a flow together, procedure by procedure.
+class FlowMaker {
+ public:
+  explicit FlowMaker(const Plan& plan)
+      : plan_(plan), pass_through_(plan), in_place_(plan) {}
+
+  // Returns whether the plan is a flow.
+  bool Make() {
+    const CallSite& root = pass_through_.root_call();
+    flow_.front = root.branches.front().procedure;
+    if (!IsFront(flow_.front)) return false;
+    const Branch& body = *pass_through_[flow_.front].body;
+    const PlannedProcedure& procedure = plan_.procedures[body.procedure];
+    if (!in_place_.RunsInPlace(body.procedure)) return false;
+    if (procedure.stages.empty()) return false;
+    const auto of_root = [](Source source) -> FlowSource {
+      if (source.of_prologue()) return OfPrologue(source);
+      return {Kind::kRoot, 0, source.slot, 0};
+    };
+    flow_.root = AskOf(root.site, root.branches.front(), of_root);
+    flow_.num_arguments = procedure.num_arguments;
+    flow_.num_cells = procedure.num_arguments;
+    std::vector<FlowSource> arguments;
+    for (int32_t i = 0; i < procedure.num_arguments; ++i) {
+      arguments.push_back({Kind::kCell, i, 0, kEndOfFlow});
+    }
+    if (!Add(body.procedure, arguments, kEndOfFlow, {}, &flow_.results)) {
+      return false;
+    }
+    if (!is_whole_) return false;
+    FindFlowDeaths(guards_, &flow_);
+    return true;
+  }
+
+  SharedFlow Take() { return std::move(flow_); }
+
+ private:
+  using Guards = std::vector<FlowDeath::Guard>;
+
+  // A procedure that is added, and where its slots are found.
+  struct Adding {
+    std::vector<std::optional<FlowSource>> slots;
+    int32_t first_stage;
+    const Guards* guards;
+  };
+
+  bool IsFront(int32_t procedure) const {
+    return pass_through_[procedure].kind == PassThrough::Kind::kAsks;
+  }
+
+  static FlowSource OfPrologue(Source source) {
+    return {Kind::kPrologue, 0, source.prologue_output(), 0};
+  }
+
+  FlowSource Find(const Adding& adding, Source source) {
+    if (source.of_prologue()) return OfPrologue(source);
+    const std::optional<FlowSource>& found = adding.slots[source.slot];
+    is_whole_ = is_whole_ && found.has_value();
+    return found.value_or(FlowSource());
+  }
+
+  std::vector<FlowSource> FindAll(const Adding& adding,
+                                  const std::vector<Source>& sources) {
+    std::vector<FlowSource> found;
+    for (const Source source : sources) found.push_back(Find(adding, source));
+    return found;
+  }
+
+  size_t NumResults(const Branch& branch) const {
+    return plan_.procedures[branch.procedure].outputs.size();
+  }
+
+  // Returns what a call of the front asks for, whose arguments `find` finds.
+  template <typename FindSource>
+  FlowAsk AskOf(int32_t site, const Branch& of_front,
+                const FindSource& find) const {
+    const PassThrough::Procedure& front = pass_through_[flow_.front];
+    FlowAsk ask{site, find(of_front.arguments[front.key_argument]), {}};
+    for (const Source source : front.body->arguments) {
+      ask.arguments.push_back(source.of_prologue()
+                                  ? OfPrologue(source)
+                                  : find(of_front.arguments[source.slot]));
+    }
+    return ask;
+  }
+
+  // Adds a procedure, after which stage `after` comes. Its stages stand one
+  // after the other, before those of its branches.
+  bool Add(int32_t index, const std::vector<FlowSource>& arguments,
+           int32_t after, const Guards& guards,
+           std::vector<FlowSource>* results) {
+    const PlannedProcedure& procedure = plan_.procedures[index];
+    if (procedure.goes_on.has_value() || !procedure.lists.empty()) return false;
+    const auto first = static_cast<int32_t>(flow_.stages.size());
+    const auto count = static_cast<int32_t>(procedure.stages.size());
+    if (flow_.stages.size() + procedure.stages.size() > kMostStages) {
+      return false;
+    }
+    flow_.stages.resize(first + count);
+    guards_.resize(first + count, guards);
+    Adding adding{{arguments.begin(), arguments.end()}, first, &guards};
+    adding.slots.resize(procedure.num_slots);
+    for (int32_t k = 0; k < count; ++k) {
+      flow_.stages[first + k].next.to = k + 1 < count ? first + k + 1 : after;
+      if (!AddStage(procedure.stages[k], k, &adding)) return false;
+    }
+    *results = FindAll(adding, procedure.outputs);
+    return true;
+  }
+
+  bool AddStage(const Stage& stage, int32_t k, Adding* adding) {
+    const int32_t index = adding->first_stage + k;
+    FlowStage added;
+    added.next = flow_.stages[index].next;
+    added.block = stage.block;
+    for (const StageInput& input : stage.inputs) {
+      added.inputs.push_back(FindAll(*adding, input));
+    }
+    added.num_outputs = stage.num_outputs;
+    if (stage.block != kNoBlock) added.cell = flow_.num_cells++;
+    for (int32_t i = 0; i < stage.num_outputs; ++i) {
+      adding->slots[stage.first_output + i] = {Kind::kCell, added.cell, i,
+                                               index};
+    }
+    for (const PlannedPush& push : stage.pushes) {
+      added.pushes.push_back(
+          {push.table, Find(*adding, push.index), Find(*adding, push.value)});
+    }
+    for (const CallSite& call : stage.calls) {
+      if (call.num_mapped > 0 || call.key.has_value()) return false;
+      added.calls.push_back(static_cast<int32_t>(flow_.calls.size()));
+      if (!AddCall(call, stage.calls.size() == 1, added.next.to, adding)) {
+        return false;
+      }
+    }
+    flow_.stages[index] = std::move(added);
+    return true;
+  }
+
+  // Adds a call. Branches of one call have cells side by side: only one of them
+  // is taken.
+  bool AddCall(const CallSite& call, bool is_alone, int32_t after,
+               Adding* adding) {
+    const auto index = static_cast<int32_t>(flow_.calls.size());
+    if (flow_.calls.size() >= kMostCalls) return false;
+    flow_.calls.emplace_back();
+    FlowCall added;
+    added.cell = flow_.num_cells++;
+    if (call.selector.has_value())
+      added.selector = Find(*adding, *call.selector);
+    const int32_t first_cell = flow_.num_cells;
+    int32_t num_cells = first_cell;
+    for (size_t i = 0; i < call.branches.size(); ++i) {
+      flow_.num_cells = first_cell;
+      const FlowDeath::Guard guard{added.cell, WayOf(static_cast<int32_t>(i))};
+      FlowBranch& branch = added.branches.emplace_back();
+      if (!AddBranch(call, call.branches[i], is_alone, after, guard, *adding,
+                     &branch)) {
+        return false;
+      }
+      num_cells = std::max(num_cells, flow_.num_cells);
+    }
+    flow_.num_cells = num_cells;
+    const size_t num_results = NumResults(call.branches.front());
+    for (size_t i = 0; i < num_results; ++i) {
+      const auto result = static_cast<int32_t>(i);
+      adding->slots[call.first_result + result] = {Kind::kCall, added.cell,
+                                                   result, index};
+    }
+    flow_.calls[index] = std::move(added);
+    return true;
+  }
+
+  bool AddBranch(const CallSite& call, const Branch& branch, bool is_alone,
+                 int32_t after, FlowDeath::Guard guard, const Adding& adding,
+                 FlowBranch* added) {
+    const auto find = [&](Source source) { return Find(adding, source); };
+    if (NumResults(branch) != NumResults(call.branches.front())) return false;
+    const PassThrough::Procedure& passed = pass_through_[branch.procedure];
+    const bool in_place = is_alone && in_place_.RunsInPlace(branch.procedure);
+    added->decides = in_place && call.selector.has_value();
+    switch (passed.kind) {
+      case PassThrough::Kind::kAsks:
+        if (branch.procedure != flow_.front) return false;
+        added->ask = AskOf(call.site, branch, find);
+        return true;
+      case PassThrough::Kind::kCalls:
+        if (passed.callee.procedure != flow_.front) return false;
+        added->ask = AskOf(passed.call->site, passed.callee, find);
+        return true;
+      case PassThrough::Kind::kReturns:
+        added->results = FindAll(adding, passed.results);
+        return true;
+      default:
+        break;
+    }
+    const auto& stages = plan_.procedures[branch.procedure].stages;
+    if (!in_place || stages.empty()) return false;
+    added->entry.emplace().to = static_cast<int32_t>(flow_.stages.size());
+    Guards guards = *adding.guards;
+    guards.push_back(guard);
+    return Add(branch.procedure, FindAll(adding, branch.arguments), after,
+               guards, &added->results);
+  }
+
+  const Plan& plan_;
+  const PassThrough pass_through_;
+  const InPlace in_place_;
+  SharedFlow flow_;
+  // Whether all that is read was made before.
+  bool is_whole_ = true;
+  // By stage: the branches that lead to it.
+  std::vector<Guards> guards_;
+};
+
+}  // namespace
+
+std::optional<SharedFlow> FindSharedFlow(const Plan& plan) {
+  FlowMaker maker(plan);
+  if (!maker.Make()) return std::nullopt;
+  return maker.Take();
+}
+
+}  // namespace recursive_tf

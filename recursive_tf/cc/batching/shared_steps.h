@@ -1,0 +1,224 @@
+#ifndef RECURSIVE_TF_CC_BATCHING_SHARED_STEPS_H_
+#define RECURSIVE_TF_CC_BATCHING_SHARED_STEPS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "recursive_tf/cc/base/pooled_vector.h"
+#include "recursive_tf/cc/batching/activation_table.h"
+#include "recursive_tf/cc/batching/admission.h"
+#include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/host.h"
+#include "recursive_tf/cc/batching/key_table.h"
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/batching/policy.h"
+#include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/schedule.h"
+#include "recursive_tf/cc/batching/shared_flow.h"
+#include "recursive_tf/cc/batching/steps.h"
+#include "recursive_tf/cc/batching/value_readers.h"
+#include "recursive_tf/cc/batching/wait_cycle.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
+#include "recursive_tf/cc/runtime/path.h"
+
+namespace recursive_tf {
+
+// Runs a flow (shared_flow.h): a plan all of whose invocations are shared. It
+// launches what LockStep would, in the same order, with a fraction of the work
+// for each invocation: a call is one look-up of its key, and leaves the number
+// of who it asks; nothing is handed over when that ends, since who reads a
+// result finds it there.
+//
+// Invariants:
+//   (1) An invocation and its cells stay where they are as long as the run
+//       lasts: others may ask for it.
+//   (2) A value has as many readers as invocations have yet to read it, and as
+//       results are rows of it.
+//
+// Cost: linear in the numbers of invocations and of their calls.
+class SharedSteps : public Steps {
+ public:
+  // All pointers must outlive this.
+  SharedSteps(const Plan* plan, const SharedFlow* flow, const BlockOrder* order,
+              const Policy* policy, Host* host, ActivationLimits limits)
+      : plan_(*plan),
+        flow_(*flow),
+        host_(host),
+        admission_(limits),
+        schedule_(order, policy, plan->num_blocks),
+        num_gone_(flow->num_edges, 0) {}
+
+  void Start(int32_t num_rows) override;
+  bool Next(Launch* launch) override;
+  void set_num_bytes(int64_t num_bytes) override {
+    admission_.set_num_bytes(num_bytes);
+  }
+  void Complete(const Launch& launch) override;
+  const std::vector<int32_t>& TakeDeadValues() override {
+    return readers_.TakeDead();
+  }
+  std::vector<Rows> Results() const override;
+
+  const std::optional<RefusedCall>& refused_call() const override {
+    return refused_call_;
+  }
+  const std::optional<int32_t>& refused_push() const override {
+    return refused_push_;
+  }
+  // There is no loop that launches nothing.
+  bool is_cancelled() const override { return false; }
+  std::optional<WaitCycle> FindCycle() const override;
+
+  std::vector<PathStep> StepsOf(int32_t id) const override;
+  std::vector<PathStep> StepsOfCallee(int32_t caller,
+                                      PathStep callee) const override;
+  int32_t SubGraphOf(int32_t /*id*/) const override { return flow_.front; }
+  ValueRow DecidedBy(int32_t id) const override {
+    return invocations_[id].decided_by;
+  }
+
+  int32_t num_values() const override { return readers_.num_values(); }
+  int64_t num_alive() const override { return admission_.num_invocations(); }
+  int64_t max_alive() const override { return max_alive_; }
+  int64_t num_bytes() const override;
+
+ private:
+  static constexpr int32_t kNone = -1;
+
+  struct Invocation {
+    int32_t stage = 0;
+    // How many of the stage's calls have not returned.
+    int32_t num_pending = 0;
+    int32_t call_depth = 1;
+    // Who asked first, and where.
+    int32_t parent = kNoActivation;
+    int32_t site = 0;
+    int32_t row = 0;
+    Progress progress;
+    ValueRow decided_by;
+    int64_t key = 0;
+    // The calls that wait for it, as a list, in their order.
+    int32_t first_waiter = kNone;
+    int32_t last_waiter = kNone;
+    bool has_ended = false;
+  };
+
+  // A call that waits.
+  struct Waiter {
+    int32_t id = kNoActivation;
+    int32_t site = 0;
+    // Behind it, for the same.
+    int32_t next = kNone;
+  };
+
+  bool is_refused() const {
+    return refused_call_.has_value() || refused_push_.has_value();
+  }
+
+  ValueRow& Cell(int32_t id, int32_t cell) {
+    return cells_[static_cast<size_t>(id) * flow_.num_cells + cell];
+  }
+  const ValueRow& Cell(int32_t id, int32_t cell) const {
+    return cells_[static_cast<size_t>(id) * flow_.num_cells + cell];
+  }
+  ValueRow Result(int32_t id, int32_t index) const {
+    return results_[static_cast<size_t>(id) * flow_.results.size() + index];
+  }
+
+  // Returns where an invocation finds a value. REQUIRES: what it asked for to
+  // get it has ended.
+  ValueRow Find(int32_t id, const FlowSource& source) const {
+    if (source.kind != FlowSource::Kind::kCell) return FindOther(id, source);
+    const ValueRow& cell = Cell(id, source.cell);
+    return {cell.value + source.index, cell.row};
+  }
+  // Of the prologue, or of a call.
+  ValueRow FindOther(int32_t id, FlowSource source) const;
+  // The same of a row of the root call, which has no invocation.
+  ValueRow FindAtRoot(int32_t row, const FlowSource& source) const;
+
+  // Returns who has the key that a call asks for, begun if nobody asked before;
+  // none if a limit is reached. `find` finds the sources of the call.
+  template <typename FindSource>
+  int32_t Ask(const FlowAsk& ask, int32_t parent, int32_t row,
+              const FindSource& find);
+  // Begins an invocation, without its arguments. Returns its number, or none.
+  int32_t Begin(const FlowAsk& ask, int64_t key, int32_t parent, int32_t row);
+
+  // Lets all that may go on wait for their next blocks.
+  void GoOnWithAll();
+  // Takes an invocation from a stage whose block has run, if it has one, as far
+  // as it gets: to a block, to others that it waits for, or to its end.
+  void GoOn(int32_t id);
+  // Takes it to the stage that an edge leads to. Returns whether it goes on
+  // from there.
+  bool Arrive(int32_t id, int32_t stage);
+  bool Push(const FlowStage& stage, int32_t id);
+  // Makes the calls of a stage. Returns where it goes on, also if it has to
+  // wait first; null if a call is refused.
+  const FlowEdge* MakeCalls(const FlowStage& stage, int32_t id);
+  // Makes a call that asks.
+  void AskAt(const FlowCall& call, const FlowBranch& branch, int32_t id);
+  void WaitFor(int32_t asked, int32_t id, int32_t site);
+  // Ends an invocation: who waits for it may go on.
+  void End(int32_t id);
+
+  // Says that an invocation does not read values any more.
+  void Release(const std::vector<FlowDeath>& deaths, int32_t id) {
+    for (const FlowDeath& death : deaths) {
+      if (IsThere(death, id)) readers_.Remove(Find(id, death.source));
+    }
+  }
+  bool IsThere(const FlowDeath& death, int32_t id) const {
+    for (const FlowDeath::Guard& guard : death.guards) {
+      if (Cell(id, guard.cell).value != guard.way) return false;
+    }
+    return true;
+  }
+  // The same of outputs of a launch, for all that left its stage by an edge.
+  void ReleaseOwn(const FlowEdge& edge, int32_t first_value);
+  void Decide(ValueRow by, int32_t id) {
+    ValueRow& decided_by = invocations_[id].decided_by;
+    if (by.value > decided_by.value) decided_by = by;
+  }
+
+  // Sets a part of an input of a launch to a row of each invocation.
+  void FindRows(const FlowSource& source, const std::vector<int32_t>& ids,
+                Rows* rows) const;
+
+  // Returns the calls that wait, except those that began what they wait for.
+  std::vector<WaitingCall> Waits() const;
+
+  const Plan& plan_;
+  const SharedFlow& flow_;
+  Host* const host_;
+  Admission admission_;
+  Schedule schedule_;
+  ValueReaders readers_;
+  KeyTable keys_;
+  PooledVector<Invocation> invocations_;
+  // By invocation: its cells, its results. There is room for more.
+  PooledVector<ValueRow> cells_;
+  PooledVector<ValueRow> results_;
+  PooledVector<Waiter> waiters_;
+  // By row of the root call: who it asked for.
+  std::vector<int32_t> of_rows_;
+  // Invocations that begin; and those whose calls all returned.
+  std::vector<int32_t> begun_;
+  std::vector<int32_t> resumed_;
+  // Those whose turn it is.
+  std::vector<int32_t> taken_;
+  // By edge: how many of the launch that completes left their stage by it.
+  std::vector<int32_t> num_gone_;
+  int32_t first_argument_ = 0;
+  int64_t max_alive_ = 0;
+  std::optional<RefusedCall> refused_call_;
+  std::optional<int32_t> refused_push_;
+};
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BATCHING_SHARED_STEPS_H_

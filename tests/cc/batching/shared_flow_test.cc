@@ -1,0 +1,247 @@
+// Plans whose invocations are all shared, run as flows: against the same plans
+// run from activation to activation.
+
+#include "recursive_tf/cc/batching/shared_flow.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/testing/forest_program.h"
+#include "recursive_tf/cc/testing/integer_program.h"
+#include "recursive_tf/cc/testing/plans.h"
+#include "tests/cc/batching/shared_program.h"
+
+namespace recursive_tf {
+namespace {
+
+int64_t ArgumentOf(int64_t key) { return (5 * key + 3) % kModulus; }
+
+// Makes random programs of one memoized SubGraph: of a key, and a number that
+// follows from it. Its procedures are the front and the body, then branches.
+class FlowPrograms {
+ public:
+  explicit FlowPrograms(uint32_t seed) : random_(seed) {}
+
+  IntegerProgram Make() {
+    program_.plan.num_prologue_outputs = 1;
+    program_.prologue = {17};
+    program_.plan.procedures.resize(2);
+    PlannedProcedure body = OfSlots(/*num_arguments=*/2);
+    Look(&body);
+    AddStages(/*depth=*/0, &body);
+    Ask(&body);
+    AddStages(/*depth=*/0, &body);
+    Finish(&body);
+    program_.plan.procedures[0] = FrontOfTwo();
+    program_.plan.procedures[1] = std::move(body);
+    program_.plan.num_blocks = static_cast<int32_t>(program_.blocks.size());
+    return program_;
+  }
+
+ private:
+  int32_t Below(size_t count) {
+    return static_cast<int32_t>(random_() % count);
+  }
+
+  static PlannedProcedure OfSlots(int32_t num_arguments) {
+    PlannedProcedure procedure;
+    procedure.is_branch = true;
+    procedure.num_arguments = num_arguments;
+    procedure.num_slots = num_arguments;
+    return procedure;
+  }
+
+  static PlannedProcedure FrontOfTwo() {
+    PlannedProcedure front = OfSlots(2);
+    front.is_branch = false;
+    Stage ask;
+    ask.calls.push_back(CallSite{0, {}, {Branch{1, {S(0), S(1)}}}, 2});
+    ask.calls.back().key = S(0);
+    front.num_slots = 3;
+    front.stages = {ask};
+    front.outputs = {S(2)};
+    return front;
+  }
+
+  int32_t Add(PlannedProcedure procedure) {
+    program_.plan.procedures.push_back(std::move(procedure));
+    return static_cast<int32_t>(program_.plan.procedures.size()) - 1;
+  }
+
+  Source Any(const PlannedProcedure& procedure) {
+    const int32_t slot = Below(procedure.num_slots + 1);
+    return slot == procedure.num_slots ? Source::Prologue(0) : S(slot);
+  }
+
+  // Looks at the key: whether there are others below it, which, and their
+  // numbers. They are asked for at once, each if it is there, or both.
+  void Look(PlannedProcedure* body) {
+    const auto block = static_cast<int32_t>(program_.blocks.size());
+    program_.blocks.emplace_back([](const Column& in) {
+      const int64_t left = in[0] - 1;
+      const int64_t right = in[0] / 2;
+      return Column{in[0] > 0, left, ArgumentOf(left), right,
+                    ArgumentOf(right)};
+    });
+    Stage look = Compute(block, {S(0)}, 2, 5);
+    body->num_slots = 7;
+    const int32_t num_asks = Below(3);
+    for (int32_t i = 0; i < num_asks; ++i) {
+      const int32_t returned = Add(Returned());
+      PlannedProcedure calls = OfSlots(2);
+      Stage call;
+      call.calls = {CallSite{i, {}, {Branch{0, {S(1), S(0)}}}, 2}};
+      calls.stages = {call};
+      calls.num_slots = 3;
+      calls.outputs = {S(2)};
+      look.calls.push_back({0,
+                            S(2),
+                            {Branch{returned, {Any(*body)}},
+                             Branch{Add(calls), {S(4 + 2 * i), S(3 + 2 * i)}}},
+                            body->num_slots++});
+    }
+    // A row of a table for each key.
+    look.pushes = {PlannedPush{0, S(0), S(1)}};
+    body->stages.push_back(look);
+  }
+
+  // Takes one of two branches, if there are others below the key or not: one
+  // asks for both of them.
+  void Ask(PlannedProcedure* body) {
+    PlannedProcedure leaf = OfSlots(2);
+    AddStages(/*depth=*/1, &leaf);
+    Finish(&leaf);
+    PlannedProcedure inner = OfSlots(5);
+    AddStages(/*depth=*/1, &inner);
+    Stage ask;
+    for (int32_t i = 0; i < 2; ++i) {
+      ask.calls.push_back({5 + i,
+                           {},
+                           {Branch{0, {S(2 * i), S(2 * i + 1)}}},
+                           inner.num_slots++});
+    }
+    inner.stages.push_back(ask);
+    AddStages(/*depth=*/1, &inner);
+    Finish(&inner);
+    Stage choose;
+    const Branch not_below{Add(leaf), {Any(*body), Any(*body)}};
+    const Branch below{Add(inner), {S(3), S(4), S(5), S(6), Any(*body)}};
+    choose.calls = {CallSite{0, S(2), {not_below, below}, body->num_slots++}};
+    body->stages.push_back(choose);
+  }
+
+  void AddStages(int32_t depth, PlannedProcedure* procedure) {
+    for (int32_t i = Below(3); i > 0; --i) AddStage(depth, procedure);
+  }
+
+  // Adds a block, whose last output is 0 or 1, and perhaps two branches.
+  void AddStage(int32_t depth, PlannedProcedure* procedure) {
+    const auto block = static_cast<int32_t>(program_.blocks.size());
+    const int32_t num_outputs = 2 + Below(2);
+    program_.blocks.emplace_back([block, num_outputs](const Column& in) {
+      int64_t sum = block;
+      for (const int64_t each : in) sum = (3 * sum + each) % kModulus;
+      Column out;
+      for (int32_t i = 1; i < num_outputs; ++i) {
+        out.push_back((sum * (i + 1) + i) % kModulus);
+      }
+      out.push_back(sum % 2);
+      return out;
+    });
+    Stage stage = Compute(block, {Any(*procedure), Any(*procedure)},
+                          procedure->num_slots, num_outputs);
+    procedure->num_slots += num_outputs;
+    if (depth < 2 && Below(2) == 0) {
+      std::vector<Branch> branches;
+      for (int32_t i = 0; i < 2; ++i) {
+        PlannedProcedure branch = OfSlots(2);
+        AddStages(depth + 1, &branch);
+        Finish(&branch);
+        const Branch taken{Add(branch), {Any(*procedure), Any(*procedure)}};
+        branches.push_back(taken);
+      }
+      const Source parity = S(procedure->num_slots - 1);
+      stage.calls = {CallSite{0, parity, branches, procedure->num_slots++}};
+    }
+    procedure->stages.push_back(stage);
+  }
+
+  void Finish(PlannedProcedure* procedure) {
+    procedure->outputs = {Any(*procedure)};
+  }
+
+  std::mt19937 random_;
+  IntegerProgram program_;
+};
+
+TEST(SharedFlowTest, RandomFlowsRunLikeTheirActivations) {
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    const IntegerProgram program = FlowPrograms(seed).Make();
+    IntegerRun flow(&program);
+    ASSERT_TRUE(flow.is_flow());
+    IntegerRun each(&program);
+    each.set_follows_each();
+    const Column keys = {static_cast<int64_t>(seed % 40), 3, 7, 3};
+    Column arguments;
+    for (const int64_t key : keys) arguments.push_back(ArgumentOf(key));
+    ASSERT_EQ(flow.Run({keys, arguments}, 4), each.Run({keys, arguments}, 4))
+        << seed;
+    ASSERT_EQ(flow.launches(), each.launches()) << seed;
+    ASSERT_EQ(flow.tables(), each.tables()) << seed;
+    ASSERT_EQ(flow.steps().num_alive(), 0) << seed;
+    ASSERT_LE(flow.steps().max_alive(), each.steps().max_alive() + 1) << seed;
+    // As many values are left, and about as many were held at once.
+    ASSERT_EQ(flow.num_alive(), each.num_alive()) << seed;
+    ASSERT_LE(flow.max_alive(), 2 * each.max_alive()) << seed;
+  }
+}
+
+TEST(SharedFlowTest, AProgramThatIsTooLargeIsNone) {
+  const Graph graph = RandomGraph(3, 6, /*seed=*/1);
+  IntegerProgram program = SharedProgram(&graph);
+  // A branch in a branch in a branch.
+  for (int i = 0; i < 100000; ++i) {
+    std::vector<PlannedProcedure>& procedures = program.plan.procedures;
+    PlannedProcedure around = LeafOfTree(kWeigh);
+    around.num_slots = 3;
+    around.stages.front().calls = {CallSite{0, {}, {Branch{kLeaf, {S(0)}}}, 2}};
+    std::swap(procedures[kLeaf], around);
+    procedures[kLeaf].stages.front().calls.front().branches = {
+        Branch{static_cast<int32_t>(procedures.size()), {S(0)}}};
+    procedures.push_back(around);
+  }
+  EXPECT_FALSE(FindSharedFlow(program.plan).has_value());
+}
+
+TEST(SharedFlowTest, WhatCallsAnotherSubGraphOrPushesInTheFrontIsNone) {
+  const Graph graph = RandomGraph(3, 6, /*seed=*/1);
+  EXPECT_TRUE(FindSharedFlow(SharedProgram(&graph).plan).has_value());
+  EXPECT_FALSE(
+      FindSharedFlow(SharedProgram(&graph, /*every_call_pushes=*/true).plan)
+          .has_value());
+  const IntegerProgram trees = [] {
+    IntegerProgram program;
+    program.plan.num_blocks = 3;
+    program.plan.procedures = {LookAtNode(/*pushes=*/false), LeafOfTree(1),
+                               InnerOfTree(2, 0), InnerOfTree(2, 0)};
+    return program;
+  }();
+  EXPECT_FALSE(FindSharedFlow(trees.plan).has_value());
+  // The front calls something else where it called itself.
+  IntegerProgram other = SharedProgram(&graph);
+  PlannedProcedure negative = LeafOfTree(kWeigh);
+  negative.is_branch = false;
+  other.plan.procedures.push_back(negative);
+  other.plan.procedures[kInner].stages.front().calls.front().branches = {
+      Branch{kInner + 1, {S(0)}}};
+  EXPECT_FALSE(FindSharedFlow(other.plan).has_value());
+}
+
+}  // namespace
+}  // namespace recursive_tf
