@@ -38,7 +38,7 @@ class SentimentSettings(Settings):
         "these have a vector that is trained.",
         minimum=0,
         maximum=1,
-        default=0.0,
+        default=0.1,
     )
     labels: str = setting(
         str,

@@ -1,5 +1,5 @@
 // Checks of many activations at once, and texts of them, which both are mostly
-// for who debugs.
+// for people who debug.
 
 #include <algorithm>
 #include <cstddef>

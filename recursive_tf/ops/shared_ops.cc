@@ -29,8 +29,8 @@ Calls the body of a memoized SubGraph, unless an invocation with this key has
 run or runs in this root call: then it returns what that does.
 
 handle: The activation of the front, which is the invocation's.
-key: Within one root call all with the same one share an invocation.
-args: Of the body. Those of who asks first hold for all.
+key: Within one root call, all calls with the same key share an invocation.
+args: Of the body. The arguments of the first call hold for all calls.
 activation: Names the body's activation to the gradient.
 callee: The index of the body's procedure.
 output_shapes: What is known of the shapes of `outputs`.

@@ -93,7 +93,7 @@ def unknown_vector(run_folder):
 @pytest.mark.slow
 def test_the_vector_of_unknown_words_is_trained(treebank, tmp_path):
     chosen = {"epochs": 1, "embedding_rate": 0.5}
-    untrained = run(tmp_path / "none", treebank, **chosen)
+    untrained = run(tmp_path / "none", treebank, unknown_words=0.0, **chosen)
     trained = run(tmp_path / "some", treebank, unknown_words=0.5, **chosen)
     begun = np.abs(unknown_vector(untrained)).max()
     assert begun <= tree_lstm.TREEBANK.embedding_range  # As it was initialized.

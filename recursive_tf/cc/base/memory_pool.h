@@ -44,7 +44,7 @@ class MemoryPool {
   static constexpr size_t kLeastHeld = size_t{64} << 20;
 
   explicit MemoryPool(size_t most_kept) : most_kept_(most_kept) {}
-  ~MemoryPool() { Free(std::numeric_limits<size_t>::max()); }
+  ~MemoryPool() { Trim(std::numeric_limits<size_t>::max()); }
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
@@ -148,7 +148,7 @@ class MemoryPool {
     if (index < kNumClasses) MakePlaceFor(size);
     Header* header = New(size);
     if (header == nullptr) {
-      Free(std::numeric_limits<size_t>::max());
+      Trim(std::numeric_limits<size_t>::max());
       header = New(size);
     }
     if (header == nullptr) return nullptr;
@@ -164,11 +164,11 @@ class MemoryPool {
     const size_t most_taken = most_taken_.load(std::memory_order_relaxed);
     const size_t most = std::max(most_taken + most_taken / 4, kLeastHeld);
     const size_t wanted = num_held() + size;
-    if (wanted > most) Free(wanted - most);
+    if (wanted > most) Trim(wanted - most);
   }
 
   // Gives the system so much of what is kept, or all, the largest first.
-  void Free(size_t num_bytes) {
+  void Trim(size_t num_bytes) {
     for (size_t index = kNumClasses; index-- > 0 && num_kept() > 0;) {
       while (Header* const header = Pop(&classes_[index])) {
         Free(header);
