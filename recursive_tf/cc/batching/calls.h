@@ -378,8 +378,7 @@ class Calls {
     if (!call.selector.has_value()) return 0;
     const int32_t chosen =
         host_->ReadSelector(activations_.Find(caller, *call.selector));
-    const size_t last = call.branches.size() - 1;
-    return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
+    return CallSite::BranchFor(chosen, call.branches.size());
   }
 
   // Says that a selector, if there was one, sent an activation to where it is.

@@ -1,6 +1,8 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_PLAN_H_
 #define RECURSIVE_TF_CC_BATCHING_PLAN_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,6 +30,12 @@ struct Branch {
 // A place where a procedure waits for another: a call of a SubGraph, or a
 // conditional, whose branches are procedures of their own.
 struct CallSite {
+  // Returns the branch that a number of the selector takes, of so many.
+  static size_t BranchFor(int32_t chosen, size_t num_branches) {
+    const size_t last = num_branches - 1;
+    return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
+  }
+
   // Of the call within its SubGraph, for paths.
   int32_t site = 0;
   // Which branch is taken: a number from 0, and the last branch for all others,

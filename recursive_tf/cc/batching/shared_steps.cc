@@ -243,8 +243,7 @@ const FlowEdge* SharedSteps::MakeCalls(const FlowStage& stage, int32_t id) {
     size_t way = 0;
     if (call.selector.has_value()) {
       const int32_t chosen = host_->ReadSelector(Find(id, *call.selector));
-      const size_t last = call.branches.size() - 1;
-      way = chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
+      way = CallSite::BranchFor(chosen, call.branches.size());
     }
     const FlowBranch& branch = call.branches[way];
     if (branch.decides) Decide(Find(id, *call.selector), id);
