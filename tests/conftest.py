@@ -49,7 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--large",
         action="store_true",
-        help="the sizes of docs/reliability.md, which take minutes and gigabytes",
+        help="the tests that are marked so, and the sizes of docs/reliability.md, "
+        "which take minutes and gigabytes",
     )
     parser.addoption(
         "--quick",
@@ -92,11 +93,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leaves out what `--quick` does not run."""
+    """Leaves out what `--quick` does not run, and without `--large` what is large."""
     if config.option.quick:
         wanted = chosen(items, changed_files())
         config.hook.pytest_deselected(items=list(set(items).difference(wanted)))
         items[:] = wanted
+    if not config.option.large:
+        skip = pytest.mark.skip(reason="it takes long: make soak")
+        for item in items:
+            if item.get_closest_marker("large"):
+                item.add_marker(skip)
 
 
 @pytest.hookimpl(tryfirst=True)

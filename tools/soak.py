@@ -131,6 +131,11 @@ PARTS = {
             _tests("tests/models/test_resume.py", "tests/models/test_strategies.py"),
         ),
     ),
+    "large": Part(
+        "tests that take long, and of which shorter ones find most",
+        15,
+        (_tests("tests", "-m", "large", "--large", "--ignore=tests/clusters"),),
+    ),
     "saving": Part(
         "exports that are killed",
         8,

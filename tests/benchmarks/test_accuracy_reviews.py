@@ -33,6 +33,7 @@ def test_all_may_be_on_one_side_of_the_best_border():
     assert found["best_border"] == pytest.approx(2 / 3)
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_a_row_is_printed_of_each_epoch(tmp_path, capsys):
     for split in ("train", "dev"):

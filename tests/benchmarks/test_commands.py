@@ -21,6 +21,7 @@ def test_trees_a_second_are_printed_by_batch_size(command, tmp_path):
     assert "\n| 2 | " in program.finish(300)
 
 
+@pytest.mark.large
 def test_the_yardstick_prints_tables_and_keeps_every_run(capsys, monkeypatch, tmp_path):
     # The other tests of this process keep their processors.
     monkeypatch.setattr(yardstick, "use_two_cores", lambda: None)

@@ -183,6 +183,7 @@ def test_rounds_take_every_figure_of_every_process(tmp_path):
     assert all(steady[i] == steady[i + 1] == steady[i + 2] for i in range(0, 48, 3))
 
 
+@pytest.mark.large
 @has_git
 @pytest.mark.slow
 def test_the_command_compares_a_revision_with_itself(tmp_path, capsys, monkeypatch):

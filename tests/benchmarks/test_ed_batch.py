@@ -54,6 +54,7 @@ def test_values_and_gradients_are_those_of_the_dataflow_executor(workload):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.large
 def test_what_was_learned_is_below_agenda_and_depth_on_other_batches(workload):
     batches = workload.batches(None, SIZE, 4)
     policies = policies_of(workload, UNITS, batches[:2])
@@ -63,6 +64,7 @@ def test_what_was_learned_is_below_agenda_and_depth_on_other_batches(workload):
     assert counts["critical_path"] <= min(counts["agenda"], counts["depth"])
 
 
+@pytest.mark.large
 def test_the_tables_have_a_row_for_each_workload(capsys, tmp_path):
     # Those that are traced soonest: the others are run above.
     names = [module.WORKLOAD.name for module in (tree_lstm, tree_gru)]

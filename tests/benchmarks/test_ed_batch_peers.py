@@ -40,6 +40,7 @@ def test_ours_computes_the_equations(work):
     assert ours.make(work, NO_OPTIMIZER).infer(numbers) == pytest.approx(expected)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", [n for n in INPUTS if INPUTS[n] is Texts])
 def test_keras_has_the_loss_and_gradients_of_ours(work):
     answers = [
@@ -77,6 +78,7 @@ def test_peers_of_other_environments_agree_with_ours(peer, work, tmp_path):
         assert not disagreement(worker.ask(check=True), expected)
 
 
+@pytest.mark.large
 def test_the_table_has_every_system_and_step(monkeypatch, capsys, tmp_path):
     # The other tests of this process keep their processors.
     monkeypatch.setattr(command, "use_two_cores", lambda: None)

@@ -7,6 +7,7 @@ from benchmarks import exchanges
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.large
 def test_it_prints_a_table(capsys, monkeypatch):
     for name in ("TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS"):
         monkeypatch.setenv(name, "1")

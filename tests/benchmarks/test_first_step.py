@@ -10,6 +10,7 @@ pytestmark = pytest.mark.slow
 SMALL = Size(50, 4, 4)
 
 
+@pytest.mark.large
 def test_it_prints_a_row_for_each_program(capsys):
     first_step.main(["--repeats", "1"], SMALL)
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]

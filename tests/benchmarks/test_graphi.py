@@ -17,6 +17,7 @@ def tiny(monkeypatch):
     monkeypatch.setitem(schedules.SHARES, "tiny", 32)
 
 
+@pytest.mark.large
 def test_it_prints_a_table_and_keeps_what_the_page_is_made_of(capsys, tmp_path, tiny):
     file = tmp_path / "found.json"
     choices = ["--sizes", "tiny", "--batch=2", "--repeats=2"]
@@ -28,6 +29,7 @@ def test_it_prints_a_table_and_keeps_what_the_page_is_made_of(capsys, tmp_path, 
     assert page.table_of(found["rows"]) in page.networks(found)
 
 
+@pytest.mark.large
 def test_schedules_are_a_table_and_a_picture(capsys, tmp_path, tiny):
     file = tmp_path / "found.json"
     names = ["--networks", "LSTM", "PathNet"]

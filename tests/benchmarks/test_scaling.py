@@ -105,6 +105,7 @@ def test_a_report_has_every_table(capsys):
     assert goal in printed
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_two_workers_measure_what_they_are_asked_to():
     jobs = Jobs(None, 30, (50, 4, 4), [Training("batched", 4, 1, 2)])
@@ -119,6 +120,7 @@ def test_a_worker_that_fails_says_why():
         processes.alone(Jobs(None, 30, (50, 4, 4), [Training("none", 4, 1, 1)]))
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_the_quick_form_prints_and_keeps_what_the_page_is_made_of(tmp_path):
     # In a process of its own: the command takes one thread for all that follows.

@@ -9,6 +9,7 @@ from benchmarks import td_tree_lstm, td_tree_lstm_page
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.large
 def test_it_prints_a_table_and_keeps_what_the_page_is_made_of(capsys, tmp_path):
     choices = ["--batch_sizes=4", "--repeats=1", "--trees=8", "--epochs=1"]
     file = tmp_path / "found.json"

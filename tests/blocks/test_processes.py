@@ -34,6 +34,7 @@ def bits_of(*arguments, **variables):
     return done.stdout
 
 
+@pytest.mark.large
 def test_one_thread_is_enough():
     threads = {"TF_NUM_INTEROP_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1"}
     # And sums are in the same order as with more.

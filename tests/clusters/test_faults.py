@@ -1,7 +1,7 @@
 """What goes wrong in a cluster ends in an error in time, which names the task.
 
 What is wrong before a cluster is there is in tests/distribute/test_cluster.py. Tests
-that wait for half a minute run with `--large`: soak part `clusters`.
+that are marked `large` take half a minute: soak part `clusters`.
 """
 
 import os
@@ -31,12 +31,6 @@ SOON_S = 60.0  # Of which processes of a machine that does other things need mos
 LONG = SMALL | {"epochs": 5000, "limit_trees": 200, "checkpoint_every": 4}
 
 
-@pytest.fixture
-def large(pytestconfig):
-    if not pytestconfig.option.large:
-        pytest.skip("it waits for half a minute: make soak PARTS=clusters")
-
-
 def logs_of(folder):
     return "\n".join(path.read_text() for path in RunFolder(folder).logs.iterdir())
 
@@ -48,6 +42,7 @@ def in_training(folder, strategy):
     return program
 
 
+@pytest.mark.large
 def test_a_full_disk_at_the_chief_ends_all_and_keeps_the_checkpoints(tmp_path):
     program = in_training(tmp_path, "multi_worker")
     chief = processes_of(program)["worker", 0]
@@ -83,7 +78,8 @@ def test_a_port_that_is_taken_when_all_have_met_is_named(tmp_path):
         first.kill()
 
 
-def test_one_that_is_stopped_when_all_have_met_is_named(tmp_path, large):
+@pytest.mark.large
+def test_one_that_is_stopped_when_all_have_met_is_named(tmp_path):
     _, [first, second] = faulty(tmp_path, ["none", "stopped"], 5)
     try:
         said = first.finish(2 * SOON_S, code=1)
@@ -93,6 +89,7 @@ def test_one_that_is_stopped_when_all_have_met_is_named(tmp_path, large):
         second.kill()
 
 
+@pytest.mark.large
 def test_a_port_that_is_taken_before_it_is_bound_is_chosen_anew(
     tmp_path, monkeypatch, capsys
 ):
@@ -108,8 +105,9 @@ def test_a_port_that_is_taken_before_it_is_bound_is_chosen_anew(
     assert f"worker:1 cannot listen on port {first[1]}" in logs_of(tmp_path)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("strategy", ["multi_worker", "parameter_server"])
-def test_a_worker_that_is_stopped_is_named(tmp_path, large, strategy):
+def test_a_worker_that_is_stopped_is_named(tmp_path, strategy):
     program = in_training(tmp_path, strategy)
     stopped = time.monotonic()
     os.kill(processes_of(program)["worker", 1], signal.SIGSTOP)

@@ -13,7 +13,7 @@ from tests.clusters import machines
 from tests.clusters.machines import Machines, wait_for
 from tests.models.scripts import SMALL
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.large]
 
 NAMES = ("left", "right")
 SOON_S = 90.0
@@ -21,9 +21,7 @@ PORT = 2222
 
 
 @pytest.fixture
-def network(pytestconfig):
-    if not pytestconfig.option.large:
-        pytest.skip("it takes a minute: make soak PARTS=clusters")
+def network():
     if why := machines.why_not():
         pytest.skip(why)
     with Machines(NAMES) as network:

@@ -16,16 +16,14 @@ from tests.clusters.slurm import Slurm
 from tests.models.processes import close
 from tests.models.scripts import SMALL, figures, train
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.large]
 
 SOON_S = 120.0
 CHOSEN = SMALL | {"epochs": 4, "limit_trees": 205, "checkpoint_every": 4}
 
 
 @pytest.fixture
-def slurm(pytestconfig, tmp_path_factory):
-    if not pytestconfig.option.large:
-        pytest.skip("it takes a minute: make soak PARTS=clusters")
+def slurm(tmp_path_factory):
     if why := slurm_module.why_not():
         pytest.skip(why)
     with Slurm(tmp_path_factory.mktemp("slurm")) as slurm:

@@ -98,7 +98,7 @@ def test_an_argument_must_be_what_its_annotation_says():
     )
     message = message_of(lambda: f(1.5, [[1.0, 2.0]]))
     assert "Argument 'n' of SubGraph 'f' is int32[] by its annotation" in message
-    assert message.endswith("Cast it.")
+    assert message.endswith("of dtype int32. Cast it.")
 
 
 def test_an_argument_must_have_the_structure_of_its_annotation():

@@ -24,6 +24,7 @@ print(json.dumps(printed))
 """
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_the_page_shows_what_its_code_prints_where_the_wheel_is_installed(tmp_path):
     installed = Installed(built_wheel(tmp_path), tmp_path)

@@ -9,7 +9,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Whose tests start processes, or take seconds each: only if something there changed.
 NO_SMOKE = frozenset(("benchmarks", "distribute", "models", "stress", "tools"))
-SLOW = ("slow", "stress")
+SLOW = ("slow", "large", "stress")
 
 
 def chosen(items: Sequence[pytest.Item], changed: Iterable[str]) -> list[pytest.Item]:

@@ -76,8 +76,11 @@ class Splitting(tf.Module):
 
 @pytest.mark.parametrize(
     "preprocess",
-    [split_at_spaces, Splitting(), Splitting().trees],
-    ids=["function", "module", "method"],
+    [
+        pytest.param(split_at_spaces, id="function", marks=pytest.mark.large),
+        pytest.param(Splitting(), id="module"),
+        pytest.param(Splitting().trees, id="method", marks=pytest.mark.large),
+    ],
 )
 def test_texts_are_served_in_a_process_of_their_own(model, preprocess, tmp_path):
     rtf.layers.export(model, tmp_path / "m", like=ENCODED, preprocess=preprocess)

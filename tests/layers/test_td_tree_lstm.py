@@ -183,6 +183,7 @@ def generate_by_hand(cell):
     return visit(0, cell.start())
 
 
+@pytest.mark.large
 def test_a_cell_generates_the_tree_that_it_decides_over():
     counts = []
     for seed in range(4):

@@ -133,6 +133,7 @@ def test_a_treebank_is_read_from_the_folder_given(tmp_path, capsys):
     assert settings["l2"] == tree_lstm.TREEBANK.l2
 
 
+@pytest.mark.large
 def test_neutral_nodes_are_left_out_of_binary_labels(tmp_path, capsys):
     for name in ("train.txt", "dev.txt"):
         lines = ["(3 (2 A) (4 (3 lovely) (2 film)))\n", "(0 (2 so) (1 bad))\n"]

@@ -72,6 +72,7 @@ def test_a_run_goes_on_from_a_step_with_other_workers(alone, tmp_path):
     close(figures(tmp_path), alone)
 
 
+@pytest.mark.large
 def test_a_parameter_servers_worker_learns_as_one_does(alone, tmp_path):
     flags = ["--strategy=parameter_server", "--num_workers=1"]
     program = start(tmp_path, CHOSEN, *flags)
@@ -87,6 +88,7 @@ def steps_taken(folder, epoch):
     return int(reader.get_tensor("optimizer/0/.ATTRIBUTES/VARIABLE_VALUE"))
 
 
+@pytest.mark.large
 def test_workers_that_do_not_wait_lose_no_losses_and_count_all_steps(tmp_path):
     frozen = {"learning_rate": 0.0, "embedding_rate": 0.0}
     chosen = SMALL | frozen | {"epochs": 1, "limit_trees": 300, "batch_size": 3}

@@ -96,6 +96,7 @@ def num_lines_of_body(text: str) -> int:
     return len(define.strip().splitlines())
 
 
+@pytest.mark.large
 def test_a_planted_bug_is_found_and_made_small() -> None:
     case = smallest(WRONG_PUSH)
     text = program_source(case.program)

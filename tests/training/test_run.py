@@ -232,6 +232,7 @@ def test_a_callback_may_end_it_in_the_rest_of_an_epoch(trees, tmp_path):
     assert (stops.begun, stops.ended) == (1, 1)
 
 
+@pytest.mark.large
 def test_kerass_bar_counts_the_steps_of_whole_epochs(trees, tmp_path, capsys):
     stop_at(tmp_path, trees, 1, 8)
     capsys.readouterr()

@@ -66,6 +66,7 @@ def test_an_epoch_that_is_stopped_goes_on_to_the_same_figures(
     assert figures(tmp_path) == expected
 
 
+@pytest.mark.large
 def test_the_rest_of_an_epoch_may_be_stopped_again(trees, expected, tmp_path):
     for step in (2, 4):
         train(tmp_path, trees, Stop(1, step))
@@ -106,6 +107,7 @@ def test_averages_of_weights_go_into_them_once(trees, tmp_path):
         np.testing.assert_array_equal(weight.numpy(), expected.numpy())
 
 
+@pytest.mark.large
 def test_averages_are_there_where_the_rest_of_an_epoch_is_stopped(trees, tmp_path):
     train(tmp_path, trees, Stop(1, 3), optimizer=averaging())
     _, model = train(tmp_path, trees, Stop(1, 5), optimizer=averaging())

@@ -159,7 +159,7 @@ def test_a_wrong_number_of_arguments_is_refused(args):
 def test_a_wrong_dtype_is_refused():
     message = message_of(lambda: define_fib()(tf.constant(1.0)))
     assert "Input 0 of SubGraph 'fib' is int32[], but the argument is not" in message
-    assert "Cast it before the call." in message
+    assert ". Cast it before the call." in message
 
 
 def test_a_python_float_is_no_integer():

@@ -211,6 +211,15 @@ def test_what_is_decorated_is_a_function():
         rtf.vertex(state=tf.float32)(tf.keras.layers.Dense(3))
 
 
+@pytest.mark.parametrize("decorate", [rtf.vertex, lambda f: rtf.vertex()(f)])
+def test_a_state_is_named(decorate):
+    with pytest.raises(TypeError, match=r"needs state=.* @rtf.vertex\(state=tf"):
+
+        @decorate
+        def f(v):
+            v.scatter(1.0)
+
+
 def test_an_executor_is_one():
     with pytest.raises(ValueError, match="executor='fast': choose one of"):
         rtf.vertex(state=tf.float32, executor="fast")

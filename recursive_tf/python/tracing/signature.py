@@ -11,6 +11,7 @@ from recursive_tf.python.tracing.specs import (
     as_declared,
     as_spec,
     covers,
+    format_error,
     format_spec,
     format_structure,
     is_composite,
@@ -184,8 +185,8 @@ class Signature:
                     "tensor."
                 ) from error
             raise SubGraphError(
-                f"{self._takes(needed, index)}, but the argument is not: {error} Cast "
-                "it before the call."
+                f"{self._takes(needed, index)}, but the argument is not: "
+                f"{format_error(error)} Cast it before the call."
             ) from error
         if not needed.shape.is_compatible_with(tensor.shape):
             hint = " `.map` takes one row for each invocation." if mapped else ""

@@ -123,6 +123,15 @@ def format_spec(spec: tf.TypeSpec) -> str:
     return f"{spec.dtype.name}[{dims}]"
 
 
+def format_error(error: Exception) -> str:
+    """Returns what an error says, as a sentence.
+
+    >>> format_error(ValueError("it is too long"))
+    'it is too long.'
+    """
+    return f"{str(error).rstrip('.')}."
+
+
 def format_structure(structure: Any) -> str:
     """Returns a structure of specs for a person to read.
 

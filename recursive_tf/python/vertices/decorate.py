@@ -14,8 +14,10 @@ _OPTIONS = Options(max_depth=None)
 
 
 def vertex(
+    function: Callable[..., Any] | None = None,
+    /,
     *,
-    state: Any,
+    state: Any = None,
     executor: str | None = None,
     options: Options | None = None,
     name: str | None = None,
@@ -47,6 +49,7 @@ def vertex(
     USENIX ATC 2018 (arXiv:1712.04048), section 3.1.
 
     Args:
+        function: Nothing. It is what the decorator would be given without parentheses.
         state: What a vertex scatters: a structure of `tf.TensorSpec`s of known shapes,
             or dtypes, for scalars.
         executor: As of a `SubGraph`.
@@ -58,9 +61,16 @@ def vertex(
 
     Raises:
         SubGraphError: If `state` is not a structure of known shapes.
-        TypeError: If what is decorated is no Python function.
+        TypeError: If what is decorated is no Python function, or `state` is left out,
+            e.g. together with the parentheses.
         ValueError: If there is no such executor.
     """
+    if function is not None or state is None:
+        raise TypeError(
+            "rtf.vertex needs state=, which says what a vertex scatters. Write "
+            "@rtf.vertex(state=tf.TensorSpec([64])) above `def`, e.g., for a vector "
+            "of 64 numbers."
+        )
     if executor is not None and executor not in EXECUTORS:
         raise ValueError(f"executor={executor!r}: choose one of {EXECUTORS}.")
     choices: dict[str, Any] = {"options": options or _OPTIONS}

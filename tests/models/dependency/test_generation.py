@@ -48,7 +48,9 @@ def generator(executor="batched", seed=0, left_dependents=False, **choices):
     return Generator(model, executor=executor, **choices)
 
 
-@CELLS
+@pytest.mark.parametrize(
+    "left_dependents", [False, pytest.param(True, marks=pytest.mark.large)]
+)
 def test_both_executors_make_the_same_trees(left_dependents):
     batched, dataflow = (
         generator(executor, left_dependents=left_dependents)

@@ -35,6 +35,7 @@ def test_a_line_an_epoch_has_perplexity_and_edges(trained):
     assert len(lines) == SMALL["epochs"]
 
 
+@pytest.mark.large
 def test_what_is_resumed_gives_what_would_have_been(trained, tmp_path):
     train(tmp_path, epochs=1)
     train(tmp_path, resume=True)
@@ -106,6 +107,7 @@ def test_what_is_exported_gives_the_models_logits(trained, tmp_path):
         np.testing.assert_allclose(found[name], logits, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.large
 def test_conllu_and_brackets_are_read(tmp_path, capsys):
     for split, seed in (("train", 0), ("dev", 1)):
         text = to_conllu(generate_sentences(30, seed))

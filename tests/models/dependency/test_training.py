@@ -13,6 +13,7 @@ from models.dependency.model import DependencyModel
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.large
 def test_a_trained_model_beats_the_baselines_and_keeps_to_the_theme():
     keras.utils.set_random_seed(0)
     train, dev = generate_sentences(1000, seed=0), generate_sentences(200, seed=1)

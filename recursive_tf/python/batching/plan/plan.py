@@ -150,6 +150,11 @@ class _Planner:
         self._blocks = blocks
         self._block_at = {(b.procedure, b.stage): i for i, b in enumerate(blocks)}
         self._indices = {p: i for i, p in enumerate(program.procedures)}
+        self._waits_at: dict[tuple[FlatProcedure, int], list[Wait]] = {}
+        for procedure in program.procedures:
+            for wait in procedure.waits:
+                at = procedure, stages.stage_of_wait[wait]
+                self._waits_at.setdefault(at, []).append(wait)
         self._used: dict[FlatProcedure, list[tf.Tensor]] = {}
         shared = [t for t in roots_of(program) if not program.is_row(t)]
         shared += [program.lists.no_items_of(t) for t in _lists(program, blocks)]
@@ -204,7 +209,7 @@ class _Planner:
         pushes = [
             op for op in procedure.pushes if self._stages.stage_of_push[op] == index
         ]
-        waits = self._waits_at(procedure, index)
+        waits = self._waits_at.get((procedure, index), ())
         return Stage(
             block=block,
             inputs=tuple(map(slots.sources, inputs)),
@@ -232,9 +237,6 @@ class _Planner:
             first_result=slots.first_of(wait.results),
             key=None if wait.key is None else slots.source(wait.key),
         )
-
-    def _waits_at(self, procedure: FlatProcedure, index: int) -> list[Wait]:
-        return [w for w in procedure.waits if self._stages.stage_of_wait[w] == index]
 
     def _arguments(self, procedure: FlatProcedure) -> list[tf.Tensor]:
         return [*procedure.inputs, *self._used_of_around(procedure)]
@@ -272,7 +274,7 @@ class _Planner:
             block = self._block_at.get((procedure, stage), NO_BLOCK)
             if block != NO_BLOCK:
                 yield from self._blocks[block].outputs
-            for wait in self._waits_at(procedure, stage):
+            for wait in self._waits_at.get((procedure, stage), ()):
                 yield from wait.results
 
     def _read(self, procedure: FlatProcedure) -> Iterator[tf.Tensor]:

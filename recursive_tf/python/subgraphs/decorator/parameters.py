@@ -16,6 +16,7 @@ from recursive_tf.python.subgraphs.decorator.pattern import Key, Pattern
 from recursive_tf.python.subgraphs.decorator.static_value import StaticValue
 from recursive_tf.python.tracing.specs import (
     as_spec,
+    format_error,
     format_spec,
     format_structure,
     is_composite,
@@ -202,7 +203,9 @@ def _declared(value: Any, spec: tf.TypeSpec, what: str, *, mapped: bool) -> Leaf
     try:
         tensor = tf.convert_to_tensor(value, dtype=spec.dtype)
     except (TypeError, ValueError) as error:
-        raise SubGraphError(f"{says} it is not: {error} Cast it.") from error
+        raise SubGraphError(
+            f"{says} it is not: {format_error(error)} Cast it."
+        ) from error
     if not needed.shape.is_compatible_with(tensor.shape):
         hint = " A scalar has no rows." if mapped and tensor.shape.rank == 0 else ""
         raise SubGraphError(f"{says} {format_spec(spec_of(tensor))}.{hint}")
