@@ -1,19 +1,23 @@
 """Processes that work together hear when one stops, ends early, or is done."""
 
+import os
+import signal
 import socket
 
 import pytest
 
 from recursive_tf.distribute import lifeline
+from recursive_tf.distribute.heart import Times
 from recursive_tf.distribute.lifeline import Lifeline
+from tests.helpers.programs import Program
 
 SOON_S = 20.0
 
 
 @pytest.fixture(autouse=True)
 def short_times(monkeypatch):
-    for name, value in {"BEAT_S": 0.1, "SILENCE_S": 1.0, "GRACE_S": 0.2}.items():
-        monkeypatch.setattr(lifeline, name, value)
+    times = Times(beat=0.1, silence=1.0, grace=0.2, answer=5.0)
+    monkeypatch.setattr(lifeline, "TIMES", times)
 
 
 @pytest.fixture
@@ -21,6 +25,18 @@ def pair():
     ours, theirs = socket.socketpair()
     with ours, theirs:
         yield ours, theirs
+
+
+@pytest.fixture
+def silent(tmp_path):
+    """A process that cannot run Python, and a connection to its heart."""
+    with socket.create_server(("localhost", 0)) as door:
+        port = door.getsockname()[1]
+        program = Program("tests.distribute.silent_program", [port], tmp_path / "log")
+        connection, _ = door.accept()
+    with connection:
+        yield program, connection
+    program.kill()
 
 
 @pytest.fixture
@@ -67,3 +83,27 @@ def test_who_leaves_does_not_wait(pair, lost):
     line.leave()
     assert not line.is_alive()
     assert lost == []
+
+
+def test_who_cannot_run_python_is_heard(silent, lost):
+    program, connection = silent
+    line = Lifeline({"worker:0": connection}, lost.append)
+    line.join(3.0)
+    assert line.is_alive()
+    program.kill()
+    line.join(SOON_S)
+    assert lost == ["worker:0 has ended before its work was done. Look into its log."]
+
+
+def test_who_cannot_run_python_says_who_is_lost_and_ends(silent):
+    program, _ = silent
+    said = program.finish(SOON_S, code=-signal.SIGKILL)
+    assert "worker:1 has not been heard of for 2 s." in said
+
+
+def test_who_is_stopped_is_silent(silent, lost):
+    program, connection = silent
+    os.kill(program.pid, signal.SIGSTOP)
+    line = Lifeline({"worker:0": connection}, lost.append)
+    line.join(SOON_S)
+    assert lost[0].startswith("worker:0 has not been heard of for 1 s.")
