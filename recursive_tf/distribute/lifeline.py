@@ -68,16 +68,17 @@ class Lifeline(threading.Thread):
 def _start_heart(
     control: socket.socket, peers: Mapping[str, socket.socket]
 ) -> subprocess.Popen[bytes]:
+    numbers = {task: peer.fileno() for task, peer in peers.items()}
     given = {
         "owner": os.getpid(),
         "control": control.fileno(),
-        "peers": {task: peer.fileno() for task, peer in peers.items()},
+        "peers": numbers,
         "times": dataclasses.asdict(TIMES),
     }
     return subprocess.Popen(
         [sys.executable, "-I", "-S", heart.__file__, json.dumps(given)],
         stdin=subprocess.DEVNULL,
-        pass_fds=[given["control"], *given["peers"].values()],
+        pass_fds=[control.fileno(), *numbers.values()],
         # Ctrl-C and Ctrl-Z are for the process alone.
         start_new_session=True,
     )
