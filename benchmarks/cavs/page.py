@@ -32,4 +32,18 @@ def speeds(found: Mapping[str, Any]) -> str:
     return f"{origin.in_words(found)}\n\n{table(header, rows)}"
 
 
+def optimizations(found: Mapping[str, Any]) -> str:
+    """Returns how many times as fast each choice is as the first, which is without."""
+    rows = []
+    for row in found["rows"]:
+        for kind in KINDS:
+            first, *others = map(statistics.median, row[kind].values())
+            cells = [row["program"], str(row["units"]), str(row["batch"]), kind]
+            rows.append([*cells, f"{first:.0f}", *(f"{o / first:.2f}" for o in others)])
+    first, *others = found["rows"][0]["training"]
+    header = ["program", "units", "batch", "", f"{first}, samples/s", *others]
+    return f"{origin.in_words(found)}\n\n{table(header, rows)}"
+
+
 BLOCKS = {"speeds": speeds}
+OPTIMIZATION_BLOCKS = {"speeds": optimizations}

@@ -13,6 +13,8 @@ import tensorflow as tf
 Batch = tuple[Any, ...]
 # Computes a batch: [rows, units], whose squares are the loss.
 Form = Callable[..., tf.Tensor]
+# Returns what a vertex pushes, of its h.
+Result = Callable[[tf.Tensor], tf.Tensor]
 FORMS = ("vertex", "subgraph")
 VOCABULARY = 10_000
 

@@ -8,6 +8,7 @@ import recursive_tf as rtf
 from benchmarks.cavs.program import (
     VOCABULARY,
     Form,
+    Result,
     pair_of,
     product,
     random_variable,
@@ -47,14 +48,16 @@ def steps_of(words: Words) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     return words.values, is_first, tf.cast(words.row_limits() - 1, tf.int32)
 
 
-def vertex(lstm: Lstm) -> Form:
-    """Returns h of each step, by a vertex function."""
+def vertex(
+    lstm: Lstm, result: Result = tf.identity, options: rtf.Options | None = None
+) -> Form:
+    """Returns the result of h of each step, by a vertex function."""
 
-    @rtf.vertex(state=pair_of(lstm.units))
+    @rtf.vertex(state=pair_of(lstm.units), options=options)
     def step(v: rtf.Vertex) -> None:
         h, c = lstm(v.pull(), *v.gather(0))
         v.scatter((h, c))
-        v.push(h)
+        v.push(result(h))
 
     def run(words: Words) -> tf.Tensor:
         words, is_first, _ = steps_of(words)

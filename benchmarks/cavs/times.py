@@ -54,7 +54,7 @@ def row_of(program: Program, units: int, size: int, effort: Effort) -> dict[str,
         "units": units,
         "batch": size,
         "samples_per_s": {
-            kind: _speeds(of_forms, batches, size, effort, f"{program.name}, {kind}")
+            kind: speeds(of_forms, batches, size, effort, f"{program.name}, {kind}")
             for kind, of_forms in steps.items()
         },
         "launches": {name: launches_of(f, batches[0]) for name, f in forms.items()},
@@ -85,7 +85,7 @@ def launches_of(form: Form, batch: Batch) -> int:
     return sum((explanation.launches or {}).values())
 
 
-def _speeds(
+def speeds(
     steps: Mapping[str, Any],
     batches: Sequence[Batch],
     size: int,

@@ -13,6 +13,7 @@ from benchmarks.cavs.program import (
     Batch,
     Form,
     Program,
+    Result,
     pair_of,
     parts_of,
     product,
@@ -54,10 +55,12 @@ def _state(o: tf.Tensor, c: tf.Tensor) -> State:
     return tf.sigmoid(o) * tf.tanh(c), c
 
 
-def vertex(cell: TreeLstm) -> Form:
-    """Returns h of nodes, by a vertex function."""
+def vertex(
+    cell: TreeLstm, result: Result = tf.identity, options: rtf.Options | None = None
+) -> Form:
+    """Returns the results of h of nodes, by a vertex function."""
 
-    @rtf.vertex(state=pair_of(cell.units))
+    @rtf.vertex(state=pair_of(cell.units), options=options)
     def node(v: rtf.Vertex) -> None:
         word, left, right = v.pull(), v.gather(0), v.gather(1)
         h, c = tf.cond(
@@ -66,7 +69,7 @@ def vertex(cell: TreeLstm) -> Form:
             lambda: cell.leaf(word),
         )
         v.scatter((h, c))
-        v.push(h)
+        v.push(result(h))
 
     return lambda forest: node(forest, forest.tokens)
 

@@ -52,6 +52,10 @@ class Options:
             are equal if the whole numbers that they compute from are, e.g. leaves with
             the same word. "auto" does so where it pays: in blocks with a product.
             Values are the same, and gradients differ by rounding.
+        lazy_pushes: Whether a product that only a push needs, e.g. `f.push("logits",
+            dense(h), ...)`, is made once, of all rows, after the call. It pays where
+            the matrix is larger than a cache: others are left where they are. Values
+            differ by rounding. The dataflow executor always leaves it where it is.
         schedule: Which threads run operations: those of calls in the dataflow executor,
             and those of blocks that are not compiled in the batched executor.
             `rtf.Schedule()` is TensorFlow's own.
@@ -63,6 +67,7 @@ class Options:
     policy: str | LearnedPolicy = "critical_path"
     blocks: Literal["auto", "compiled", "tensorflow"] = "auto"
     share_rows: bool | Literal["auto"] = "auto"
+    lazy_pushes: bool = True
     schedule: Schedule = TENSORFLOWS
 
     def __post_init__(self) -> None:

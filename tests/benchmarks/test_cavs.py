@@ -7,7 +7,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.cavs import __main__ as command
-from benchmarks.cavs import page, times, tree_lstm
+from benchmarks.cavs import optimizations, page, times, tree_lstm
 from benchmarks.cavs.program import training
 from benchmarks.cavs.programs import PROGRAMS
 
@@ -81,3 +81,15 @@ def test_ratios_are_those_of_medians():
     about |= {"tensorflow": "?", "python": "?", "rows": [row]}
     cells = "| Tree-FC | 4 | 8 | 20 | 10 | 2.00 | 20 | 10 | 2.00 | 3 | 6 |"
     assert page.speeds(about).splitlines()[-1] == cells
+
+
+@pytest.mark.slow
+def test_optimizations_are_measured_each_by_itself(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(optimizations, "use_two_cores", lambda: None)
+    file = tmp_path / "found.json"
+    optimizations.main(["--quick", "--only", "Tree-LSTM", "--json", str(file)])
+    found = json.loads(file.read_text())
+    lines = page.optimizations(found).splitlines()
+    assert lines[0].startswith("`python -m benchmarks.cavs.optimizations --quick")
+    assert [line.split(" | ")[3] for line in lines[4:]] == ["training", "inference"]
+    assert "| lazy batching | fusion | both |" in capsys.readouterr().out

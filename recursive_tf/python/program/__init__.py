@@ -7,10 +7,12 @@ from recursive_tf.python.program.definition_in_words import (
     definition_in_words,
     signature_in_words,
 )
+from recursive_tf.python.program.lazy_pushes import LazyPush
 from recursive_tf.python.program.path_keys import key_at_root, keys_of_rows
 
 __all__ = [
     "Definition",
+    "LazyPush",
     "Program",
     "close",
     "definition_in_words",

@@ -4,7 +4,7 @@ Call sites name their callee by its index in that list, so no function names
 itself, and the static graph stays acyclic although the program recurs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -19,13 +19,18 @@ from recursive_tf.python.program.draws import changes_something, draws_something
 from recursive_tf.python.program.effects import contains, ops_within
 from recursive_tf.python.program.graph_copy import GraphCopy, Outside
 from recursive_tf.python.program.known_programs import KNOWN
+from recursive_tf.python.program.lazy_pushes import find_lazy_pushes
 from recursive_tf.python.program.path_keys import KEY
 from recursive_tf.python.program.substitutions import CALLS, Closing
-from recursive_tf.python.tracing.function_graph import BodyGraph, enclosing_body
+from recursive_tf.python.tracing.function_graph import owner_of
 
 
 def close(
-    entry: Definition, definition_of: Callable[[Any], Definition], compiler: int
+    entry: Definition,
+    definition_of: Callable[[Any], Definition],
+    compiler: int,
+    *,
+    lazily: bool = False,
 ) -> Program:
     """Returns the program of the procedures that `entry` reaches.
 
@@ -35,6 +40,7 @@ def close(
         entry: What the root call invokes.
         definition_of: Returns the definition of a SubGraph that a body calls.
         compiler: Which rules the program would be compiled with.
+        lazily: Whether what only pushes need is left to the end of the root call.
 
     Raises:
         SubGraphError: If a SubGraph that is called has no body, or one that uses
@@ -47,9 +53,13 @@ def close(
     _check_shared(definitions, hidden)
     reads = not any(changes_something(d.body) for d in definitions)
     drawing = _drawing(definitions)
-    closing = Closing(definitions, hidden, drawing, only_reads=reads)
+    lazy = []
+    if lazily and reads:
+        lazy = find_lazy_pushes(definitions, _used_by_others(hidden))
+    closing = Closing(definitions, hidden, drawing, only_reads=reads, lazy=lazy)
+    left_out = frozenset(op for push in lazy for op in push.ops)
     graphs: Sequence[ClosedGraph] = [
-        _close_one(d, hidden[d.id], closing) for d in definitions
+        _close_one(d, hidden[d.id], closing, left_out) for d in definitions
     ]
     if reads:
         graphs = KNOWN.same_as(graphs, compiler)
@@ -63,6 +73,7 @@ def close(
         only_reads=reads,
         takes_key=entry.id in drawing,
         variables=[v for d in definitions for v in tf_compat.watched_variables(d.body)],
+        lazy=lazy,
     )
 
 
@@ -94,7 +105,7 @@ def _hidden_inputs(definitions: list[Definition]) -> dict[int, list[tf.Tensor]]:
     of every procedure that calls it without being the one that has them.
     """
     hidden: dict[int, dict[int, tf.Tensor]] = {
-        d.id: {id(t): t for t, _ in d.body.captures if _owner(t) is not None}
+        d.id: {id(t): t for t, _ in d.body.captures if owner_of(t) is not None}
         for d in definitions
     }
     callees = {d.id: _callees(d) for d in definitions}
@@ -104,10 +115,15 @@ def _hidden_inputs(definitions: list[Definition]) -> dict[int, list[tf.Tensor]]:
         for d in definitions:
             for callee in callees[d.id]:
                 for key, tensor in hidden[callee].items():
-                    if _owner(tensor) is not d.body and key not in hidden[d.id]:
+                    if owner_of(tensor) is not d.body and key not in hidden[d.id]:
                         hidden[d.id][key] = tensor
                         changed = True
     return {key: list(tensors.values()) for key, tensors in hidden.items()}
+
+
+def _used_by_others(hidden: dict[int, list[tf.Tensor]]) -> set[int]:
+    """Returns the ids of the tensors of bodies that other bodies use."""
+    return {id(tensor) for tensors in hidden.values() for tensor in tensors}
 
 
 def _drawing(definitions: list[Definition]) -> set[int]:
@@ -119,13 +135,6 @@ def _drawing(definitions: list[Definition]) -> set[int]:
         changed = not callers <= found
         found |= callers
     return found
-
-
-def _owner(tensor: tf.Tensor) -> BodyGraph | None:
-    """Returns the body that an outer tensor is of, or None outside of all bodies."""
-    if isinstance(tensor, tf_compat.EagerTensor):
-        return None
-    return enclosing_body(tensor.graph)
 
 
 class _Captures(Outside):
@@ -165,9 +174,12 @@ class _Captures(Outside):
 
 
 def _close_one(
-    definition: Definition, hidden: list[tf.Tensor], closing: Closing
+    definition: Definition,
+    hidden: list[tf.Tensor],
+    closing: Closing,
+    left_out: Collection[tf.Operation],
 ) -> ClosedGraph:
-    """Returns the closed graph of one SubGraph."""
+    """Returns the closed graph of one SubGraph, without some ops."""
     target = ClosedGraph(tf_compat.unique_name(definition.name))
     captures = _Captures(definition, target, closing)
     copy = GraphCopy(definition.body, target, closing.rewrite, outside=captures)
@@ -178,7 +190,7 @@ def _close_one(
     if closing.takes_key(definition):
         target.add_key(KEY)
     target.hidden = {id(t): target.add_input(t) for t in hidden}
-    copy.run()
+    copy.run(set(definition.body.get_operations()).difference(left_out))
     captures.seal()
     target.seal()
     _check_closed(definition, target)
@@ -215,7 +227,7 @@ def _check_shared(
     for definition in definitions:
         if definition.is_shared and hidden[definition.id]:
             tensor = hidden[definition.id][0]
-            owner = _owner(tensor)
+            owner = owner_of(tensor)
             assert owner is not None
             raise SubGraphError(
                 f"SubGraph '{definition.name}' has memo=, but it, or one that it calls,"
@@ -226,7 +238,7 @@ def _check_shared(
 
 
 def _raise_called_outside(entry: Definition, tensor: tf.Tensor) -> None:
-    owner = _owner(tensor)
+    owner = owner_of(tensor)
     assert owner is not None
     raise SubGraphError(
         f"SubGraph '{entry.name}', or one that it calls, uses {tensor.name} of the "

@@ -9,6 +9,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.program.captures import Capture
 from recursive_tf.python.program.closed_graph import CALLS
 from recursive_tf.python.program.effects import contains
+from recursive_tf.python.program.lazy_pushes import LazyPush
 
 # Ops of a body. As in cc/tf/rewrite_network.cc.
 _FEWEST_OF_NETWORK = 200
@@ -57,6 +58,7 @@ class Program:
         only_reads: Whether nothing in it has an effect that another op sees.
         takes_key: Whether the first procedure takes a key for random numbers.
         variables: What it reads.
+        lazy: Pushes whose values are computed after the call, of some of the tables.
     """
 
     procedures: list[Procedure]
@@ -65,6 +67,7 @@ class Program:
     only_reads: bool
     takes_key: bool
     variables: list[tf.Variable]
+    lazy: list[LazyPush]
 
     def is_network(self) -> bool:
         """Says whether it is a network, i.e. many ops and no call among them.

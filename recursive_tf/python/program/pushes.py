@@ -11,6 +11,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.program.graph_copy import GraphCopy
 from recursive_tf.python.program.hoist import hoist
+from recursive_tf.python.program.lazy_pushes import LazyPush
 from recursive_tf.python.tracing.specs import format_spec, spec_of
 
 
@@ -51,22 +52,39 @@ class PushedTables:
 
     def close_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
         """Adds what takes the place of a traced push."""
-        handle, index, value, size = op.inputs
-        name = op.get_attr("table").decode()
-        self._add(name, op, (copy, size))
+        value = op.inputs[2]
+        self._push(copy, op, op.get_attr("table").decode(), copy.resolve(value))
+        return []
+
+    def close_lazy_push(
+        self, copy: GraphCopy, op: tf.Operation, lazy: LazyPush
+    ) -> list[tf.Tensor]:
+        """Adds pushes of what the value is computed of after the call."""
+        for name, tensor in lazy.tables.items():
+            self._push(copy, op, name, copy.resolve(tensor))
+        self._push(copy, op, lazy.pushed, tf.constant(True))
+        return []
+
+    def _push(
+        self, copy: GraphCopy, op: tf.Operation, name: str, value: tf.Tensor
+    ) -> None:
+        handle, index, _, size = op.inputs
+        self._add(name, op, spec_of(value), (copy, size))
         push = library.recursive_push(
             handle=copy.resolve(handle),
             index=copy.resolve(index),
-            value=copy.resolve(value),
+            value=value,
             slot=list(self.by_name).index(name),
         )
         copy.register(op, push)
-        return []
 
     def _add(
-        self, name: str, op: tf.Operation, size: tuple[GraphCopy, tf.Tensor]
+        self,
+        name: str,
+        op: tf.Operation,
+        row: tf.TensorSpec,
+        size: tuple[GraphCopy, tf.Tensor],
     ) -> None:
-        row = spec_of(op.inputs[2])
         table = self.by_name.setdefault(name, PushedTable(name, row, []))
         if table.row.dtype != row.dtype:
             raise SubGraphError(

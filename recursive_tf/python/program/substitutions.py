@@ -36,6 +36,7 @@ from recursive_tf.python.program.graph_copy import (
     Substitution,
     branch_graphs,
 )
+from recursive_tf.python.program.lazy_pushes import LazyPush
 from recursive_tf.python.program.map_loops import (
     as_map,
     outputs_of,
@@ -96,7 +97,9 @@ class Closing:
         drawing: Collection[int],
         *,
         only_reads: bool,
+        lazy: Sequence[LazyPush] = (),
     ) -> None:
+        self._lazy = {push.op: push for push in lazy}
         self._definitions = {d.id: d for d in definitions}
         self._indices = {d.id: i for i, d in enumerate(definitions)}
         self._hidden = hidden
@@ -110,7 +113,7 @@ class Closing:
             CALL: self._close_call,
             MAP: self._close_call,
             SHARED_CALL: self._close_shared_call,
-            PUSH: self._tables.close_push,
+            PUSH: self._close_push,
             "AssignVariableOp": _leave_out_step,
             **dict.fromkeys(DRAWS, self._draw),
             "ReadVariableOp": self._draw_or_read_once,
@@ -242,6 +245,11 @@ class Closing:
         )
         copy.register(op, results.activation.op)
         return [*results.outputs, results.activation]
+
+    def _close_push(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor]:
+        if op in self._lazy:
+            return self._tables.close_lazy_push(copy, op, self._lazy[op])
+        return self._tables.close_push(copy, op)
 
     def _draw(self, copy: GraphCopy, op: tf.Operation) -> list[tf.Tensor] | None:
         if not is_draw(op):

@@ -46,9 +46,16 @@ class ExplainedProgram:
     _tables: Sequence[str]
     _graphs: Sequence[FuncGraph]
     _compilation: Callable[[], Compilation | None]
+    _later: Sequence[str] = ()
 
     def describe(self) -> str:
         """Returns what the program consists of, with lines of the user's code."""
+        lines = [
+            f"after the calls, for all rows: push '{name}'" for name in self._later
+        ]
+        return "\n".join([self._describe_calls(), *lines])
+
+    def _describe_calls(self) -> str:
         if self.executor == "dataflow":
             return call_sites_in_words(self._graphs, self.names)
         found = self._compiled()
@@ -104,6 +111,7 @@ def program_of_root_call(root_call: RootCall) -> ExplainedProgram:
         _tables=[push.name for push in root_call.program.pushes],
         _graphs=[tf_compat.to_func_graph(p.function) for p in procedures],
         _compilation=lambda: compilation,
+        _later=[push.table for push in root_call.program.lazy],
     )
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +15,7 @@ from recursive_tf.python.options import Options
 from recursive_tf.python.program import Program, key_at_root, keys_of_rows
 from recursive_tf.python.root_calls.dense_gradients import want_dense_gradients
 from recursive_tf.python.root_calls.fallback import fell_back
+from recursive_tf.python.root_calls.lazy_table import LazyTable
 from recursive_tf.python.root_calls.redefinition import Newcomer
 from recursive_tf.python.root_calls.root_op import Carried, Chosen, add_root_op
 from recursive_tf.python.tracing.signature import Signature
@@ -104,6 +105,7 @@ class RootCall:
         program: Program,
         choices: Choices,
         newcomer: Newcomer,
+        later: Sequence[LazyTable] = (),
     ) -> None:
         self.signature = signature
         self.program = program
@@ -111,6 +113,7 @@ class RootCall:
         self._choices = choices
         self._is_network = choices.is_auto and program.is_network()
         self._newcomer = newcomer
+        self._later = later
         # By whether it maps, by replica, which has variables of its own, and by whether
         # it is for forward mode: TensorFlow fails at one that a tape recorded before.
         self._eager: dict[tuple[bool, int, bool], Any] = {}
@@ -135,7 +138,7 @@ class RootCall:
         return self._choices.compile(self.program)
 
     def __call__(self, args: list[tf.Tensor], *, mapped: bool) -> Any:
-        """Returns the structured outputs, and the pushed tables by name."""
+        """Returns the structured outputs, and what `complete` takes."""
         if tf.executing_eagerly():
             flat = self._call_eagerly(args, mapped=mapped)
         else:
@@ -144,6 +147,13 @@ class RootCall:
         outputs = self.signature.pack_outputs(flat[:num_outputs], mapped=mapped)
         names = [push.name for push in self.program.pushes]
         return outputs, dict(zip(names, flat[num_outputs:], strict=True))
+
+    def complete(self, pushed: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """Returns the tables that the user pushed to, by name."""
+        pushed = dict(pushed)
+        for table in self._later:
+            table.complete(pushed)
+        return pushed
 
     def _call_eagerly(self, args: list[tf.Tensor], *, mapped: bool) -> list[tf.Tensor]:
         """Runs the op through a function: eager kernels are never destroyed.

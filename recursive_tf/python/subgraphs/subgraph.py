@@ -5,6 +5,7 @@ of it.
 """
 
 import contextlib
+import dataclasses
 import itertools
 import threading
 from collections.abc import Callable, Iterator
@@ -16,15 +17,17 @@ import tensorflow as tf
 from recursive_tf.python import gradient, tf_compat
 from recursive_tf.python.batching.vectorize.rules import state_of_rules
 from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
-from recursive_tf.python.options import EXECUTORS, Options
+from recursive_tf.python.options import EXECUTORS, POLICIES, Options
 from recursive_tf.python.program import (
     Definition,
+    LazyPush,
     close,
     definition_in_words,
     signature_in_words,
 )
 from recursive_tf.python.root_calls import vectorized_map
-from recursive_tf.python.root_calls.redefinition import newcomer
+from recursive_tf.python.root_calls.lazy_table import LazyTable
+from recursive_tf.python.root_calls.redefinition import newcomer, nobody
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
 from recursive_tf.python.subgraphs.memo import check_input, check_memo, make_front
 from recursive_tf.python.subgraphs.tracebacks import called_by_users
@@ -441,10 +444,10 @@ class SubGraph:
         root_call = root_call_of(self)
         tensors = self._signature.flatten_arguments(args, mapped=mapped)
         outputs, pushed = root_call(tensors, mapped=mapped)
-        return (outputs, pushed) if with_pushed else outputs
+        return (outputs, root_call.complete(pushed)) if with_pushed else outputs
 
     def _close(self) -> RootCall:
-        choices = Choices(self._executor, self._options or Options())
+        options = self._options or Options()
 
         def definition_of(subgraph: "SubGraph | Definition") -> Definition:
             if isinstance(subgraph, Definition):
@@ -452,8 +455,25 @@ class SubGraph:
             self._check_same_choices(subgraph)
             return subgraph._definition()
 
-        program = close(self._definition(), definition_of, state_of_rules())
-        return RootCall(self._signature, program, choices, self._newcomer)
+        program = close(
+            self._definition(),
+            definition_of,
+            state_of_rules(),
+            lazily=self._executor != "dataflow" and options.lazy_pushes,
+        )
+        choices = Choices(self._executor, options)
+        later = [LazyTable(push, self._compute_later(push)) for push in program.lazy]
+        return RootCall(self._signature, program, choices, self._newcomer, later)
+
+    def _compute_later(self, push: LazyPush) -> Callable[[list[tf.Tensor]], tf.Tensor]:
+        """Returns what computes the rows of a push that waits."""
+        entry = push.definition
+        program = close(entry, lambda _: entry, state_of_rules())
+        # A policy that was learned is one of the calls.
+        options = dataclasses.replace(self._options or Options(), policy=POLICIES[0])
+        choices = Choices(self._executor, options)
+        root_call = RootCall(entry.signature, program, choices, nobody())
+        return lambda rows: root_call(rows, mapped=True)[0]
 
     def _definition(self) -> Definition:
         body = self._called_body

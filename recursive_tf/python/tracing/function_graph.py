@@ -84,6 +84,13 @@ def enclosing_body(graph: tf.Graph) -> BodyGraph | None:
     return None
 
 
+def owner_of(tensor: tf.Tensor) -> BodyGraph | None:
+    """Returns the body that an outer tensor is of, or None outside of all bodies."""
+    if isinstance(tensor, tf_compat.EagerTensor):
+        return None
+    return enclosing_body(tensor.graph)
+
+
 def add_call(
     body: BodyGraph,
     callee_id: int,
