@@ -51,12 +51,12 @@ def _tests(*arguments: str) -> tuple[str, ...]:
 PARTS = {
     "faults": Part(
         "a fault at every point of six programs",
-        4,
+        1,
         (_tests("tests/failures/test_faults.py"),),
     ),
     "schedules": Part(
         "simulated schedules of all that runs in several threads, each from a seed",
-        10,
+        4,
         (("tools/core_tests.py", "--filter=Simulated*"),),
         {"RECURSIVE_TF_SCHEDULES": "{100000}"},
     ),
@@ -80,7 +80,7 @@ PARTS = {
     ),
     "processes": Part(
         "forks, exits, signals, imports, a second copy of the library",
-        5,
+        1,
         (_tests("tests/processes", "-k", "not interrupts"),),
     ),
     "ops": Part(
@@ -90,12 +90,12 @@ PARTS = {
     ),
     "graphs": Part(
         "saved graphs with other ops, inputs, functions and versions",
-        30,
+        13,
         (_tests("tests/hostile/test_damaged_graphs.py", "--times={30000}"),),
     ),
     "guided": Part(
         "saved graphs with any of these changes, kept by the code that they reach",
-        20,
+        23,
         (("tools/fuzz_graphs.py", "--seconds={1000}"),),
     ),
     "attributes": Part(
@@ -125,15 +125,19 @@ PARTS = {
     ),
     "clusters": Part(
         "clusters with faults, cut networks, and two nodes of a real Slurm",
-        7,
+        10,
         (
             _tests("tests/clusters", "--large"),
-            _tests("tests/models/test_resume.py", "tests/models/test_strategies.py"),
+            _tests(
+                "tests/models/test_resume.py",
+                "tests/models/test_strategies.py",
+                "--large",
+            ),
         ),
     ),
     "large": Part(
         "tests that take long, and of which shorter ones find most",
-        15,
+        20,
         (_tests("tests", "-m", "large", "--large", "--ignore=tests/clusters"),),
     ),
     "saving": Part(

@@ -74,6 +74,7 @@ def test_a_split_that_is_not_there_has_no_column():
     assert "dev, epoch by dev" in table
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_a_run_that_is_done_is_not_run_again(tmp_path, capsys):
     shared = [*SMALL, "--labels=all", "--seeds=1", f"--runs={tmp_path / 'runs'}"]

@@ -24,6 +24,7 @@ def trained(tmp_path_factory):
     return folder
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("task", [tree_lstm.TASK, td_tree_lstm.TASK])
 def test_a_rate_of_zero_leaves_weights_as_they_are(task, tmp_path):
     chosen = {"learning_rate": 0.0, "epochs": 2}

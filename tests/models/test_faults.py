@@ -237,6 +237,7 @@ def test_who_is_gone_is_no_matter_of_files(tmp_path):
         raise tf.errors.UnavailableError(None, None, "gone")
 
 
+@pytest.mark.large
 def test_a_second_run_in_a_folder_is_refused(tmp_path):
     folder = RunFolder(tmp_path / "run")
     folder.path.mkdir()

@@ -112,6 +112,7 @@ def test_an_evaluation_takes_all_words_as_they_are(treebank, tmp_path):
     assert hiding["loss"] != plain["loss"]
 
 
+@pytest.mark.large
 @pytest.mark.slow
 def test_stopping_between_epochs_changes_nothing(treebank, tmp_path):
     chosen = {"unknown_words": 0.5, "epochs": 4}

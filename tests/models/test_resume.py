@@ -131,6 +131,7 @@ def test_what_a_kill_left_in_the_folder_is_removed(tmp_path):
     assert kept == {"ckpt-1", "ckpt-2"}
 
 
+@pytest.mark.large
 def test_a_line_without_its_checkpoint_is_made_again(undisturbed, tmp_path):
     train(tree_lstm.TASK, tmp_path, **(CHOSEN | {"epochs": 2}))
     metrics = RunFolder(tmp_path).metrics
@@ -140,6 +141,7 @@ def test_a_line_without_its_checkpoint_is_made_again(undisturbed, tmp_path):
     assert figures(tmp_path) == undisturbed
 
 
+@pytest.mark.large
 def test_an_interrupt_says_how_to_go_on(undisturbed, tmp_path, monkeypatch):
     on_epoch_end = record.Record.on_epoch_end
 

@@ -132,10 +132,9 @@ def test_a_model_labels_all_nodes_but_roots(file, labeler):
     assert leaves["so"] == leaves["."] == NO_LABEL
 
 
+@pytest.mark.large
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "program", ["recursive", pytest.param("iterative", marks=pytest.mark.large)]
-)
+@pytest.mark.parametrize("program", ["recursive", "iterative"])
 def test_a_model_is_trained_on_reviews(file, labeler, tmp_path, capsys, program):
     (tmp_path / "dev.tsv").write_text(REVIEWS)
     train(

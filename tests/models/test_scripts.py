@@ -123,6 +123,7 @@ def test_what_is_exported_gives_the_models_logits(trained, tmp_path):
     np.testing.assert_allclose(loaded.serve(trees), model(trees), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.large
 def test_a_treebank_is_read_from_the_folder_given(tmp_path, capsys):
     for name in ("train.txt", "dev.txt"):
         line = "(3 (2 A) (4 (3 lovely) (2 film)))\n"

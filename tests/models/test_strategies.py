@@ -34,6 +34,7 @@ def wait_for_epoch(folder, number, program):
     wait_for(lambda: len(record.read(RunFolder(folder).metrics)) >= number, program)
 
 
+@pytest.mark.large
 def test_a_run_goes_on_with_several_devices(alone, tmp_path):
     train(tree_lstm.TASK, tmp_path, **(CHOSEN | {"epochs": EPOCHS - 1}))
     start(tmp_path, CHOSEN, "--resume", "--strategy=mirrored").finish(PATIENCE_S)
@@ -52,6 +53,7 @@ def test_workers_learn_as_one_does(alone, together):
     close(together, alone)
 
 
+@pytest.mark.large
 def test_killing_a_worker_within_an_epoch_changes_nothing(together, tmp_path):
     number = random.randrange(2)  # The chief is one of them.
     program = start(tmp_path, CHOSEN, "--strategy=multi_worker")

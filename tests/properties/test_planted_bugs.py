@@ -109,6 +109,7 @@ def test_a_wrong_gradient_of_a_weight_is_found() -> None:
     assert smallest(WRONG_WEIGHT, ANY)
 
 
+@pytest.mark.large
 def test_the_script_of_a_failure_fails_where_it_is_run(tmp_path: pathlib.Path) -> None:
     case = smallest(WRONG_TANH, ANY)
     with pytest.raises(AssertionError) as failure:

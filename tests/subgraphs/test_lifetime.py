@@ -118,11 +118,10 @@ def in_own_process(folder, executor, measure, *args):
 IN_EACH = pytest.mark.parametrize("chosen", ["dataflow", "batched"])
 
 
+@pytest.mark.large
 @pytest.mark.slow
 @pytest.mark.traces_only
-@pytest.mark.parametrize(
-    "call", [pytest.param(call_eagerly, marks=pytest.mark.large), call_for_a_gradient]
-)
+@pytest.mark.parametrize("call", [call_eagerly, call_for_a_gradient])
 @IN_EACH
 def test_memory_is_flat_over_programs_that_are_dropped(call, chosen, tmp_path):
     # A sixth would cost 23 MB or more if they stayed; an allocator is noisy.

@@ -120,6 +120,7 @@ def test_words_are_drawn_as_probable_as_they_are():
     assert (np.abs(shares - expected) <= 4 * error).all()
 
 
+@pytest.mark.large
 def test_edges_are_drawn_as_probable_as_they_are():
     made = generator(limits=Limits(max_depth=0))
     count = 8000

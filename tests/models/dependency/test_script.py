@@ -64,6 +64,7 @@ def test_a_number_a_word_and_a_file_are_predicted(trained, capsys, tmp_path):
     assert len(list(tmp_path.glob("tree-*.svg"))) == 6
 
 
+@pytest.mark.large
 def test_what_is_drawn_is_up_to_the_seed(trained, capsys):
     def shown(**choices):
         run(TASK, "4", mode="predict", checkpoint_dir=str(trained.path), **choices)
