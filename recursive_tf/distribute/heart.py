@@ -90,14 +90,14 @@ class Heart:
     def _hear(self, heard: dict[str, float]) -> str | None:
         """Listens for one beat; returns what is wrong, if anything is."""
         ends = time.monotonic() + self._times.beat
-        while (rest := ends - time.monotonic()) > 0 and self._said is None:
+        while (rest := ends - time.monotonic()) > 0:
             connections = [self._control, *self._peers.values()]
             ready = _ready(connections, rest)
             if self._control in ready:
-                self._said = _received(self._control)
+                self._said = received(self._control)
                 return None
             for task in [t for t, peer in self._peers.items() if peer in ready]:
-                said = _received(self._peers[task])
+                said = received(self._peers[task])
                 heard[task] = time.monotonic()
                 if BYE in said:
                     self._peers.pop(task).close()
@@ -125,7 +125,7 @@ class Heart:
     def _owner_says(self, timeout_s: float) -> bytes | None:
         """Returns what the process says in some time, nothing if it ends; else None."""
         if _ready([self._control], timeout_s):
-            self._said = _received(self._control)
+            self._said = received(self._control)
         return self._said
 
     def _tell(self, why: str) -> None:
@@ -158,7 +158,8 @@ def _ready(
     return [each for each in connections if each.fileno() in found]
 
 
-def _received(peer: socket.socket) -> bytes:
+def received(peer: socket.socket) -> bytes:
+    """Returns what a peer says; nothing if it has ended."""
     try:
         return peer.recv(1 << 16)
     except BlockingIOError:

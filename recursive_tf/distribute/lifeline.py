@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from recursive_tf.distribute import heart
-from recursive_tf.distribute.heart import BEAT, BYE, Times
+from recursive_tf.distribute.heart import BEAT, BYE, Times, received
 
 TIMES = Times()
 
@@ -58,7 +58,7 @@ class Lifeline(threading.Thread):
     def run(self) -> None:
         """Waits until the heart ends, or says that another process is lost."""
         with self._control:
-            why = self._control.recv(1 << 16).decode()
+            why = received(self._control).decode()
             if why:
                 self._control.send(BEAT)
                 self._on_lost(why)

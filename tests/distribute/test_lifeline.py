@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from recursive_tf.distribute import lifeline
-from recursive_tf.distribute.heart import Times
+from recursive_tf.distribute.heart import BYE, Times
 from recursive_tf.distribute.lifeline import Lifeline
 from tests.helpers.programs import Program
 
@@ -81,6 +81,16 @@ def test_who_leaves_does_not_wait(pair, lost):
     line = Lifeline({"worker:1": pair[0]}, lost.append)
     pair[1].close()
     line.leave()
+    assert not line.is_alive()
+    assert lost == []
+
+
+def test_who_leaves_does_not_mind_a_heart_that_ends_unheard(pair, lost):
+    line = Lifeline({"worker:1": pair[0]}, lost.append)
+    os.kill(line._heart.pid, signal.SIGSTOP)
+    line._control.send(BYE)
+    line._heart.kill()
+    line.join(SOON_S)
     assert not line.is_alive()
     assert lost == []
 
