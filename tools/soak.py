@@ -138,7 +138,16 @@ PARTS = {
     "large": Part(
         "tests that take long, and of which shorter ones find most",
         20,
-        (_tests("tests", "-m", "large", "--large", "--ignore=tests/clusters"),),
+        (
+            _tests(
+                "tests",
+                *("-m", "large", "--large"),
+                # Of the part `clusters`.
+                "--ignore=tests/clusters",
+                "--ignore=tests/models/test_resume.py",
+                "--ignore=tests/models/test_strategies.py",
+            ),
+        ),
     ),
     "saving": Part(
         "exports that are killed",

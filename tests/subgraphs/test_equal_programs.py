@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import recursive_tf as rtf
@@ -309,7 +309,6 @@ def in_steps(steps):
     return count_down(make)
 
 
-@settings(max_examples=50)
 @given(STEPS, STEPS)
 def test_programs_are_equal_if_and_only_if_they_are_made_alike(one, other):
     assert (content_of(in_steps(one)) == content_of(in_steps(other))) == (one == other)

@@ -101,8 +101,9 @@ def find_lazy_pushes(
         for op in ops_within(definition.body)
         if op.type == PUSH
     )
+    rows = {id(d): _tensors_of_rows(d.body) for d, _ in pushes}
     found = (
-        _lazy_push(definition, op, used_elsewhere)
+        _lazy_push(definition, op, rows[id(definition)], used_elsewhere)
         for definition, op in pushes
         if counts[op.get_attr("table")] == 1
     )
@@ -115,22 +116,24 @@ def _pushes_beside_a_large_product(body: BodyGraph) -> list[tf.Operation]:
     pushes = [op for op in ops if op.type == PUSH]
     if not pushes or not any(_is_large_product(op) for op in ops):
         return []
+    if any(map(tf_compat.has_custom_gradient, ops)):
+        return []  # Such a gradient may use any tensor of the body.
     return pushes
 
 
 def _lazy_push(
-    definition: Definition, push: tf.Operation, used_elsewhere: Collection[int]
+    definition: Definition,
+    push: tf.Operation,
+    rows: Collection[int],
+    used_elsewhere: Collection[int],
 ) -> LazyPush | None:
     """Returns how a push can wait; None if it cannot, or that does not pay."""
     body = definition.body
     _, index, value, size = push.inputs
     wanted = {*used_elsewhere, *map(id, [index, size, *body.outputs])}
-    rows = _tensors_of_rows(body)
     ops = _only_for(push, value, rows, wanted)
     if not any(_is_large_product(op, rows) for op in ops):
         return None
-    if any(map(tf_compat.has_custom_gradient, body.get_operations())):
-        return None  # Such a gradient may use any tensor of the body.
     taken = {
         id(t): t for op in ops for t in op.inputs if id(t) in rows and t.op not in ops
     }

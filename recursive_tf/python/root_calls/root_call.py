@@ -1,8 +1,9 @@
 """The root call: a closed program becomes one op."""
 
+import dataclasses
 import functools
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -10,13 +11,20 @@ import tensorflow as tf
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.compilation import Compilation, compiled_once
 from recursive_tf.python.batching.refusal import CannotBatchError, refused
+from recursive_tf.python.batching.vectorize.rules import state_of_rules
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.options import Options
-from recursive_tf.python.program import Program, key_at_root, keys_of_rows
+from recursive_tf.python.options import POLICIES, Options
+from recursive_tf.python.program import (
+    LazyPush,
+    Program,
+    close,
+    key_at_root,
+    keys_of_rows,
+)
 from recursive_tf.python.root_calls.dense_gradients import want_dense_gradients
 from recursive_tf.python.root_calls.fallback import fell_back
 from recursive_tf.python.root_calls.lazy_table import LazyTable
-from recursive_tf.python.root_calls.redefinition import Newcomer
+from recursive_tf.python.root_calls.redefinition import Newcomer, nobody
 from recursive_tf.python.root_calls.root_op import Carried, Chosen, add_root_op
 from recursive_tf.python.tracing.signature import Signature
 from recursive_tf.python.tracing.specs import with_rows
@@ -44,6 +52,11 @@ class Choices:
         self._executor = executor
         self.options = options
         self.refusal: CannotBatchError | None = None
+
+    def without_policy(self) -> "Choices":
+        """Returns the same for another program: a policy that was learned is of one."""
+        options = dataclasses.replace(self.options, policy=POLICIES[0])
+        return Choices(self._executor, options)
 
     @property
     def is_auto(self) -> bool:
@@ -105,7 +118,6 @@ class RootCall:
         program: Program,
         choices: Choices,
         newcomer: Newcomer,
-        later: Sequence[LazyTable] = (),
     ) -> None:
         self.signature = signature
         self.program = program
@@ -113,7 +125,10 @@ class RootCall:
         self._choices = choices
         self._is_network = choices.is_auto and program.is_network()
         self._newcomer = newcomer
-        self._later = later
+        self._later = [
+            LazyTable(push, _computes(push, choices.without_policy()))
+            for push in program.lazy
+        ]
         # By whether it maps, by replica, which has variables of its own, and by whether
         # it is for forward mode: TensorFlow fails at one that a tape recorded before.
         self._eager: dict[tuple[bool, int, bool], Any] = {}
@@ -300,6 +315,16 @@ class RootCall:
             f"'{tensor.graph.name}', but is called {here}, where that tensor does not "
             "exist. Call it inside that function, or make the tensor an input."
         )
+
+
+def _computes(
+    push: LazyPush, choices: Choices
+) -> Callable[[list[tf.Tensor]], tf.Tensor]:
+    """Returns what computes the rows of a push that waits."""
+    entry = push.definition
+    program = close(entry, lambda _: entry, state_of_rules())
+    root_call = RootCall(entry.signature, program, choices, nobody())
+    return lambda rows: root_call(rows, mapped=True)[0]
 
 
 def _max_bytes(options: Options) -> int:

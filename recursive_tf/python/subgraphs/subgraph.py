@@ -5,7 +5,6 @@ of it.
 """
 
 import contextlib
-import dataclasses
 import itertools
 import threading
 from collections.abc import Callable, Iterator
@@ -17,17 +16,15 @@ import tensorflow as tf
 from recursive_tf.python import gradient, tf_compat
 from recursive_tf.python.batching.vectorize.rules import state_of_rules
 from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
-from recursive_tf.python.options import EXECUTORS, POLICIES, Options
+from recursive_tf.python.options import EXECUTORS, Options
 from recursive_tf.python.program import (
     Definition,
-    LazyPush,
     close,
     definition_in_words,
     signature_in_words,
 )
 from recursive_tf.python.root_calls import vectorized_map
-from recursive_tf.python.root_calls.lazy_table import LazyTable
-from recursive_tf.python.root_calls.redefinition import newcomer, nobody
+from recursive_tf.python.root_calls.redefinition import newcomer
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
 from recursive_tf.python.subgraphs.memo import check_input, check_memo, make_front
 from recursive_tf.python.subgraphs.tracebacks import called_by_users
@@ -462,18 +459,7 @@ class SubGraph:
             lazily=self._executor != "dataflow" and options.lazy_pushes,
         )
         choices = Choices(self._executor, options)
-        later = [LazyTable(push, self._compute_later(push)) for push in program.lazy]
-        return RootCall(self._signature, program, choices, self._newcomer, later)
-
-    def _compute_later(self, push: LazyPush) -> Callable[[list[tf.Tensor]], tf.Tensor]:
-        """Returns what computes the rows of a push that waits."""
-        entry = push.definition
-        program = close(entry, lambda _: entry, state_of_rules())
-        # A policy that was learned is one of the calls.
-        options = dataclasses.replace(self._options or Options(), policy=POLICIES[0])
-        choices = Choices(self._executor, options)
-        root_call = RootCall(entry.signature, program, choices, nobody())
-        return lambda rows: root_call(rows, mapped=True)[0]
+        return RootCall(self._signature, program, choices, self._newcomer)
 
     def _definition(self) -> Definition:
         body = self._called_body
