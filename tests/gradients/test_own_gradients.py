@@ -214,6 +214,40 @@ def test_functions_of_what_all_activations_share(w):
     check_rows(lambda y, n: y * softplus(w * 1.0) + clipped(w * 2.0), ROWS, w, order=1)
 
 
+# Of a number, and what all activations share, as everything here is.
+SHARED_CONDITIONALS = {
+    "cond": lambda k, z: tf.cond(k < 1, lambda: clipped(softplus(z)), lambda: z),
+    "switch_case": lambda k, z: tf.switch_case(
+        k + 0, [lambda: tf.tanh(clipped(z)), lambda: z]
+    ),
+    "the other branch": lambda k, z: tf.cond(k > 0, lambda: clipped(z), lambda: 2 * z),
+    "one that is known": lambda _, z: tf.cond(
+        tf.constant(True), lambda: clipped(z), lambda: z
+    ),
+    "one in another": lambda k, z: tf.cond(
+        k < 1,
+        lambda: tf.cond(k < 2, lambda: 3 * clipped(tf.sin(z)), lambda: z),
+        lambda: z,
+    ),
+    "a loop in it": lambda k, z: tf.cond(
+        k < 1,
+        lambda: tf.while_loop(
+            lambda i, _: i < 2, lambda i, y: (i + 1, clipped(y)), (0, z)
+        )[1],
+        lambda: z,
+    ),
+}
+
+
+@pytest.mark.every_executor
+@pytest.mark.parametrize(
+    "conditional", SHARED_CONDITIONALS.values(), ids=SHARED_CONDITIONALS
+)
+def test_conditionals_of_what_all_activations_share(conditional, w):
+    chosen = tf.Variable(0)
+    check_rows(lambda y, n: y * conditional(chosen, w * 2.0), ROWS, w, order=1)
+
+
 @pytest.mark.every_executor
 def test_a_body_that_reads_nothing_of_its_activation(w):
     with rtf.SubGraph("ends") as ends:

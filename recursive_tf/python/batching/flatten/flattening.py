@@ -139,10 +139,14 @@ class _Flattening:
         self._program.wait(procedure, wait)
 
     def _concerns_rows(self, op: tf.Operation) -> bool:
-        """Says whether activations may differ in what a conditional does for them."""
-        inputs = self._program.inputs_of(op)
+        """Says whether activations may differ in what a conditional does for them.
+
+        Or in its gradient, if the user wrote that.
+        """
         is_of_each = contains(op, CALLS | PUSHES) or has_effect(op)
-        return is_of_each or any(map(self._program.is_row, inputs))
+        if is_of_each or self._program.own_gradients.differ(op):
+            return True
+        return any(map(self._program.is_row, self._program.inputs_of(op)))
 
     def _add_branches(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         graphs = branch_graphs(op)
