@@ -149,6 +149,40 @@ def test_places_in_a_body(step, w):
     check_rows(lambda y, n: step(y * w, n), ROWS, w, order=order)
 
 
+def turns(body):
+    """Returns a step of two turns, which know a number and what came before them."""
+    return lambda y, n: tf.while_loop(
+        lambda i, _: i < 2, lambda i, z: (i + 1, body(n, y, z)), (0, y * 0.5)
+    )[1]
+
+
+# Of a number, a value from before the loop, and the loop's. TensorFlow alone has no
+# gradient of any of them.
+CONDITIONALS_IN_A_LOOP = {
+    "cond": lambda n, y, z: tf.cond(n < 1, lambda: tf.sin(z), lambda: softplus(z)),
+    "switch_case": lambda n, y, z: tf.switch_case(
+        n, [lambda: softplus(z), lambda: clipped(z), lambda: with_its_own_value(z)]
+    ),
+    "of a value from before it": lambda n, y, z: (
+        z * tf.cond(n < 1, lambda: softplus(y), lambda: tf.sin(y))
+    ),
+    "in another": lambda n, y, z: tf.cond(
+        n < 2, lambda: tf.cond(n < 1, lambda: softplus(z * y), lambda: z), lambda: y
+    ),
+    "in a loop in it": lambda n, y, z: turns(
+        lambda n, y, v: tf.cond(n < 2, lambda: softplus(y) + v, lambda: v)
+    )(z, n),
+}
+
+
+@pytest.mark.every_executor
+@pytest.mark.parametrize(
+    "body", CONDITIONALS_IN_A_LOOP.values(), ids=CONDITIONALS_IN_A_LOOP
+)
+def test_conditionals_in_a_loop(body, w):
+    check_rows(lambda y, n: turns(body)(y * w, n), ROWS, w, order=1)
+
+
 @pytest.mark.every_executor
 def test_a_gradient_in_a_loop_uses_a_value_from_before_it(w):
     def step(y, n):

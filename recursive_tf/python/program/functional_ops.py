@@ -199,7 +199,23 @@ def begin_loop_part(
             tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
+        if _keeps(source, placeholder):
+            part.kept[id(given)] = value
     return part
+
+
+def _keeps(loop: FuncGraph, variable: tf.Tensor) -> bool:
+    """Says whether the body of a loop returns a variable where it takes it."""
+    pairs = zip(loop.inputs, loop.outputs, strict=False)
+    return any(
+        taken is variable and _source(given) is variable for taken, given in pairs
+    )
+
+
+def _source(tensor: tf.Tensor) -> tf.Tensor:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 def _match_inputs(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:

@@ -118,6 +118,8 @@ class GraphCopy:
         self.values: dict[int, tf.Tensor] = {}
         # An input of a branch stands for a tensor of the graph around it.
         self.links: dict[int, tf.Tensor] = {}
+        # By the id of a tensor around a loop: the variable that keeps it in the target.
+        self.kept: dict[int, tf.Tensor] = {}
         # By the name of the source op.
         self._ops: dict[str, tf.Operation] = {}
 
@@ -162,6 +164,19 @@ class GraphCopy:
             return self.resolve(tensor)
         except KeyError:
             return None if self.parent is None else self.parent.locate(tensor)
+
+    def within(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Returns what a tensor of a graph around the target is in the target.
+
+        That is the tensor itself if the target does not take it.
+        """
+        if tensor.graph is self.target or self.parent is None:
+            return tensor
+        tensor = self.parent.within(tensor)
+        for external, internal in self.target.captures:
+            if external is tensor:
+                return internal
+        return self.kept.get(id(tensor), tensor)
 
     def origin(self, tensor: tf.Tensor) -> tuple["GraphCopy", tf.Tensor]:
         """Follows inputs of branches outward to the graph that has the tensor."""
@@ -331,7 +346,8 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
     """Returns a custom gradient for the copy of the op that has it.
 
     The function that the user wrote holds tensors of the graph that it was traced in.
-    So it is traced, and what it captures is replaced by copies.
+    So it is traced, and what it captures is replaced by copies. They are in the branch
+    if it takes them: else TensorFlow differentiates no conditional in a loop.
     """
 
     def redirected(op: tf.Operation | None, *gradients: Any) -> Any:
@@ -344,7 +360,8 @@ def _redirect(gradient: Callable[..., Any], copy: GraphCopy) -> Callable[..., An
         inlined = GraphCopy(traced, target, rewrite)
         for outer, inner in traced.captures:
             located = copy.locate(outer)
-            inlined.bind(inner, target.capture(outer if located is None else located))
+            captured = outer if located is None else copy.within(located)
+            inlined.bind(inner, target.capture(captured))
         inlined.copy_ops()
 
         def placed(tensor: tf.Tensor) -> tf.Tensor:
