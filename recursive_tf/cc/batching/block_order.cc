@@ -11,9 +11,9 @@ namespace {
 
 // The stages of all procedures, and their ends, as a graph of what comes
 // next. It does not tell apart to which caller a procedure returns.
-class Flow {
+class NextBlocks {
  public:
-  explicit Flow(const Plan& plan) : plan_(plan) {
+  explicit NextBlocks(const Plan& plan) : plan_(plan) {
     int32_t num_points = 0;
     for (const PlannedProcedure& procedure : plan.procedures) {
       first_.push_back(num_points);
@@ -74,13 +74,13 @@ class Flow {
 
 // Returns by block which blocks it may lead to.
 std::vector<std::vector<bool>> LeadsTo(const Plan& plan) {
-  const Flow flow(plan);
+  const NextBlocks next(plan);
   std::vector<std::vector<bool>> leads_to(
       plan.num_blocks, std::vector<bool>(plan.num_blocks, false));
-  const std::vector<int32_t>& blocks = flow.blocks();
+  const std::vector<int32_t>& blocks = next.blocks();
   for (size_t point = 0; point < blocks.size(); ++point) {
     if (blocks[point] == kNoBlock) continue;
-    flow.Visit(static_cast<int32_t>(point), &leads_to[blocks[point]]);
+    next.Visit(static_cast<int32_t>(point), &leads_to[blocks[point]]);
   }
   return leads_to;
 }

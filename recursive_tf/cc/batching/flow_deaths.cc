@@ -1,77 +1,58 @@
 #include "recursive_tf/cc/batching/flow_deaths.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/batching/flow.h"
+#include "recursive_tf/cc/batching/flow_values.h"
 #include "recursive_tf/cc/batching/plan.h"
-#include "recursive_tf/cc/batching/shared_flow.h"
 
 namespace recursive_tf {
 namespace {
 
 using Kind = FlowSource::Kind;
-using Guards = std::vector<FlowDeath::Guard>;
 
+// Finds them for all values of a flow.
 class DeathFinder {
  public:
-  DeathFinder(const std::vector<Guards>& guards, SharedFlow* flow)
-      : guards_(guards), flow_(*flow), end_(flow->stages.size()) {
-    FindValues();
+  DeathFinder(const std::vector<FlowGuards>& guards, Flow* flow)
+      : guards_(guards),
+        flow_(*flow),
+        end_(flow->stages.size()),
+        values_(flow, &guards) {
     FindReach();
     FindReads();
   }
 
   void Find() {
     for (size_t v = 0; v < values_.size(); ++v) {
-      if (!is_read_[v]) continue;
-      const FlowSource& value = values_[v];
-      if (value.of == kEndOfFlow) {
-        flow_.read_arguments.push_back(value.cell);
-      } else {
-        flow_.stages[value.of].read_outputs.push_back(value.index);
-      }
-      if (live_[end_][v]) {
-        flow_.deaths_at_end.push_back({value, GuardsOf(v, {})});
-      }
+      if (is_read_[v]) SetRead(values_[v].source);
     }
     for (size_t stage = 0; stage < end_; ++stage) {
-      SetDeaths(stage, &flow_.stages[stage].next);
-      for (const int32_t call : flow_.stages[stage].calls) {
-        for (FlowBranch& branch : flow_.calls[call].branches) {
-          if (branch.entry.has_value()) SetDeaths(stage, &*branch.entry);
-        }
-      }
+      ForEachEdge(stage, [&](FlowEdge* edge) { SetDeaths(stage, edge); });
+    }
+    for (size_t stage = 0; stage < end_; ++stage) FindLastReads(stage);
+    SetEnd();
+    for (size_t stage = 0; stage < end_; ++stage) {
+      ForEachEdge(stage, [&](FlowEdge* edge) { LeaveOutReturns(edge); });
     }
   }
 
  private:
   using Set = std::vector<bool>;
 
-  void FindValues() {
-    for (int32_t i = 0; i < flow_.num_arguments; ++i) {
-      values_.push_back({Kind::kCell, i, 0, kEndOfFlow});
-    }
-    for (size_t stage = 0; stage < end_; ++stage) {
-      for (int32_t i = 0; i < flow_.stages[stage].num_outputs; ++i) {
-        values_.push_back({Kind::kCell, flow_.stages[stage].cell, i,
-                           static_cast<int32_t>(stage)});
-      }
-    }
-  }
-
   size_t Index(int32_t stage) const {
     return stage == kEndOfFlow ? end_ : static_cast<size_t>(stage);
   }
 
   template <typename See>
-  void ForEachNext(size_t stage, const See& see) const {
-    see(Index(flow_.stages[stage].next.to));
+  void ForEachEdge(size_t stage, const See& see) const {
+    see(&flow_.stages[stage].next);
     for (const int32_t call : flow_.stages[stage].calls) {
-      for (const FlowBranch& branch : flow_.calls[call].branches) {
-        if (branch.entry.has_value()) see(Index(branch.entry->to));
+      for (FlowBranch& branch : flow_.calls[call].branches) {
+        if (branch.entry.has_value()) see(&*branch.entry);
       }
     }
   }
@@ -82,7 +63,8 @@ class DeathFinder {
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t stage = 0; stage < end_; ++stage) {
-        ForEachNext(stage, [&](size_t next) {
+        ForEachEdge(stage, [&](const FlowEdge* edge) {
+          const size_t next = Index(edge->to);
           changed |= Include(stage, next);
           for (size_t later = 0; next < end_ && later <= end_; ++later) {
             if (reach_[next][later]) changed |= Include(stage, later);
@@ -104,6 +86,7 @@ class DeathFinder {
     live_.assign(end_ + 1, Set(values_.size(), false));
     for (const FlowSource& result : flow_.results) Read(result, end_);
     for (size_t stage = 0; stage < end_; ++stage) ReadAt(stage);
+    if (!flow_.is_shared) ReadAllThatIsAsked();
     std::vector<Set> read_at = live_;
     for (size_t stage = 0; stage < end_; ++stage) {
       for (size_t later = 0; later <= end_; ++later) {
@@ -115,11 +98,25 @@ class DeathFinder {
     }
   }
 
+  // An invocation gives its caller all results, and returns after the call's
+  // stage is left: what nobody reads dies after that.
+  void ReadAllThatIsAsked() {
+    for (size_t v = 0; v < values_.size(); ++v) {
+      const auto& [source, maker] = values_[v];
+      if (source.kind != Kind::kCall ||
+          !FlowValues::MayAsk(flow_.calls[source.of])) {
+        continue;
+      }
+      ReadValue(v, Index(flow_.stages[maker].next.to));
+    }
+  }
+
   void ReadAt(size_t index) {
     const FlowStage& stage = flow_.stages[index];
-    for (const std::vector<FlowSource>& input : stage.inputs) {
-      for (const FlowSource& source : input) Read(source, index);
+    if (stage.returns_to != kNoCall) {
+      ReadReturned(stage.returns_to, stage.branch, index);
     }
+    for (const auto& input : stage.inputs) ReadAll(input, index);
     for (const FlowPush& push : stage.pushes) {
       Read(push.index, index);
       Read(push.value, index);
@@ -127,113 +124,177 @@ class DeathFinder {
     for (const int32_t each : stage.calls) {
       const FlowCall& call = flow_.calls[each];
       if (call.selector.has_value()) Read(*call.selector, index);
-      for (const FlowBranch& branch : call.branches) {
-        if (!branch.ask.has_value()) continue;
-        Read(branch.ask->key, index);
-        for (const FlowSource& source : branch.ask->arguments) {
-          Read(source, index);
+      for (size_t way = 0; way < call.branches.size(); ++way) {
+        ReadFor(each, static_cast<int32_t>(way), index);
+      }
+    }
+  }
+
+  // What a branch reads when it is taken.
+  void ReadFor(int32_t call, int32_t way, size_t stage) {
+    const FlowBranch& branch = flow_.calls[call].branches[way];
+    if (branch.ask.has_value()) {
+      if (branch.ask->key.has_value()) Read(*branch.ask->key, stage);
+      ReadAll(branch.ask->arguments, stage);
+    } else if (!branch.entry.has_value()) {
+      ReadReturned(call, way, stage);
+    }
+  }
+
+  // What is held when a branch returns.
+  void ReadReturned(int32_t call, int32_t way, size_t stage) {
+    const FlowCall& returned = flow_.calls[call];
+    for (int32_t i = 0; i < returned.num_results; ++i) {
+      if (values_.IsOfBranches({Kind::kCall, returned.cell, i, call})) continue;
+      Read(returned.branches[way].results[i], stage);
+    }
+  }
+
+  void ReadAll(const std::vector<FlowSource>& sources, size_t stage) {
+    for (const FlowSource& source : sources) Read(source, stage);
+  }
+
+  // Says that a stage reads a source.
+  void Read(const FlowSource& source, size_t stage) {
+    for (const size_t value : values_.Find(source)) ReadValue(value, stage);
+  }
+
+  void ReadValue(size_t value, size_t stage) {
+    live_[stage][value] = true;
+    is_read_[value] = true;
+  }
+
+  // Returns whether a value may be there when a stage reads.
+  bool CanBeAt(size_t value, size_t stage) const {
+    const int32_t maker = values_[value].maker;
+    return maker == kEndOfFlow || static_cast<size_t>(maker) == stage ||
+           reach_[maker][stage];
+  }
+
+  void SetRead(const FlowSource& source) {
+    if (source.kind == Kind::kCall) {
+      if (values_.IsOfBranches(source)) return;
+      flow_.calls[source.of].held_results.push_back(source.index);
+    } else if (source.of == kEndOfFlow) {
+      flow_.read_arguments.push_back(source.cell);
+    } else {
+      flow_.stages[source.of].read_outputs.push_back(source.index);
+    }
+  }
+
+  // Returns whether a value dies when an invocation leaves a stage by an edge.
+  bool DiesOn(size_t value, size_t stage, const FlowEdge& edge) const {
+    if (!is_read_[value] || !CanBeAt(value, stage)) return false;
+    if (!live_[stage][value] && !IsMadeAt(value, stage)) return false;
+    const size_t to = Index(edge.to);
+    return !live_[to][value] || !CanBeAt(value, to);
+  }
+
+  bool IsMadeAt(size_t value, size_t stage) const {
+    return values_[value].maker == static_cast<int32_t>(stage);
+  }
+
+  void SetDeaths(size_t stage, FlowEdge* edge) const {
+    edge->id = flow_.num_edges++;
+    for (size_t v = 0; v < values_.size(); ++v) {
+      if (!DiesOn(v, stage, *edge)) continue;
+      const FlowSource& source = values_[v].source;
+      if (IsMadeAt(v, stage)) {
+        edge->own_deaths.push_back(source.index);
+      } else {
+        edge->deaths.push_back({source, values_.GuardsOf(v, guards_[stage])});
+      }
+    }
+  }
+
+  // Finds which inputs of a block all that take them read last, whichever way
+  // they go.
+  void FindLastReads(size_t index) {
+    FlowStage& stage = flow_.stages[index];
+    Set taken(values_.size(), false);
+    for (size_t i = 0; i < stage.inputs.size(); ++i) {
+      for (size_t part = 0; part < stage.inputs[i].size(); ++part) {
+        const FlowSource& source = stage.inputs[i][part];
+        const std::vector<size_t> values = values_.Find(source);
+        const bool are_last =
+            !values_.MayBeKept(source) &&
+            std::all_of(values.begin(), values.end(), [&](size_t v) {
+              bool dies = !taken[v];
+              ForEachEdge(index, [&](const FlowEdge* edge) {
+                dies = dies && DiesOn(v, index, *edge);
+              });
+              return dies;
+            });
+        if (!are_last) continue;
+        stage.last_reads.emplace_back(static_cast<int32_t>(i),
+                                      static_cast<int32_t>(part));
+        for (const size_t v : values) {
+          taken[v] = true;
+          ForEachEdge(index, [&](FlowEdge* edge) {
+            LeaveOut(values_[v].source, &edge->deaths);
+          });
         }
       }
     }
   }
 
-  // Says that a stage reads a source.
-  void Read(const FlowSource& source, size_t stage) {
-    const Set read = ValuesOf(source);
+  static void LeaveOut(const FlowSource& source,
+                       std::vector<FlowDeath>* deaths) {
+    const auto is_of_source = [&source](const FlowDeath& death) {
+      return death.source == source;
+    };
+    deaths->erase(std::remove_if(deaths->begin(), deaths->end(), is_of_source),
+                  deaths->end());
+  }
+
+  // A result that is no other's either is not given up and held again.
+  void SetEnd() {
+    std::vector<int> num_results(values_.size(), 0);
+    for (const FlowSource& result : flow_.results) {
+      for (const size_t v : values_.Find(result)) ++num_results[v];
+    }
+    Set is_kept(values_.size(), false);
+    for (size_t i = 0; i < flow_.results.size(); ++i) {
+      const std::vector<size_t> values = values_.Find(flow_.results[i]);
+      const bool is_alone =
+          !values_.MayBeKept(flow_.results[i]) &&
+          std::all_of(values.begin(), values.end(),
+                      [&](size_t v) { return num_results[v] == 1; });
+      if (!is_alone) flow_.held_results.push_back(static_cast<int32_t>(i));
+      for (const size_t v : values) is_kept[v] = is_kept[v] || is_alone;
+    }
     for (size_t v = 0; v < values_.size(); ++v) {
-      if (!read[v]) continue;
-      live_[stage][v] = true;
-      is_read_[v] = true;
+      if (!is_read_[v] || !live_[end_][v] || is_kept[v]) continue;
+      flow_.deaths_at_end.push_back(
+          {values_[v].source, values_.GuardsOf(v, {})});
     }
   }
 
-  // Returns the values that a source may be.
-  Set ValuesOf(const FlowSource& source) {
-    if (source.kind == Kind::kCall) return ResultsOf(source);
-    Set found(values_.size(), false);
-    if (source.kind != Kind::kCell) return found;
-    for (size_t v = 0; v < values_.size(); ++v) {
-      const FlowSource& value = values_[v];
-      found[v] = value.of == source.of && value.index == source.index &&
-                 value.cell == source.cell;
-    }
-    return found;
-  }
-
-  // The same of a result of a call: what any of its branches gives. That of one
-  // call may be the result of one before, and so on: each is looked at once.
-  const Set& ResultsOf(const FlowSource& source) {
-    const auto known = results_.find({source.of, source.index});
-    if (known != results_.end()) return known->second;
-    Set found(values_.size(), false);
-    for (const FlowBranch& branch : flow_.calls[source.of].branches) {
-      if (branch.ask.has_value()) continue;
-      const Set of_branch = ValuesOf(branch.results[source.index]);
-      for (size_t v = 0; v < values_.size(); ++v) {
-        if (of_branch[v]) found[v] = true;
-      }
-    }
-    return results_[{source.of, source.index}] = std::move(found);
-  }
-
-  // Returns whether a value may be there when a stage reads.
-  bool CanBeAt(size_t value, size_t stage) const {
-    const int32_t maker = values_[value].of;
-    return maker == kEndOfFlow || static_cast<size_t>(maker) == stage ||
-           reach_[maker][stage];
-  }
-
-  void SetDeaths(size_t stage, FlowEdge* edge) const {
-    edge->id = flow_.num_edges++;
-    const size_t to = Index(edge->to);
-    for (size_t v = 0; v < values_.size(); ++v) {
-      if (!is_read_[v] || !CanBeAt(v, stage)) continue;
-      const bool is_made_here = values_[v].of == static_cast<int32_t>(stage);
-      if (!live_[stage][v] && !is_made_here) continue;
-      if (live_[to][v] && CanBeAt(v, to)) continue;
-      if (is_made_here) {
-        edge->own_deaths.push_back(values_[v].index);
-      } else {
-        edge->deaths.push_back({values_[v], GuardsOf(v, guards_[stage])});
-      }
+  // Leads an edge past stages in which nothing happens.
+  void LeaveOutReturns(FlowEdge* edge) const {
+    while (edge->to != kEndOfFlow) {
+      const FlowStage& stage = flow_.stages[edge->to];
+      if (stage.returns_to == kNoCall || !stage.next.deaths.empty()) return;
+      if (!flow_.calls[stage.returns_to].held_results.empty()) return;
+      edge->to = stage.next.to;
     }
   }
 
-  // Returns which branches have to have been taken for a value to be there,
-  // without those that were.
-  Guards GuardsOf(size_t value, const Guards& taken) const {
-    const int32_t maker = values_[value].of;
-    if (maker == kEndOfFlow) return {};
-    Guards guards;
-    for (const FlowDeath::Guard& guard : guards_[maker]) {
-      bool is_around = false;
-      for (const FlowDeath::Guard& around : taken) {
-        is_around |= around.cell == guard.cell && around.way == guard.way;
-      }
-      if (!is_around) guards.push_back(guard);
-    }
-    return guards;
-  }
-
-  const std::vector<Guards>& guards_;
-  SharedFlow& flow_;
+  const std::vector<FlowGuards>& guards_;
+  Flow& flow_;
   // The index of the end, behind all stages.
   const size_t end_;
-  // Arguments, and outputs of blocks.
-  std::vector<FlowSource> values_;
+  const FlowValues values_;
   // By stage: which come later.
   std::vector<Set> reach_;
   // By stage, and the end: what is read there or later.
   std::vector<Set> live_;
   Set is_read_;
-  // By call and result: which values it may be.
-  std::map<std::pair<int32_t, int32_t>, Set> results_;
 };
 
 }  // namespace
 
-void FindFlowDeaths(const std::vector<std::vector<FlowDeath::Guard>>& guards,
-                    SharedFlow* flow) {
+void FindFlowDeaths(const std::vector<FlowGuards>& guards, Flow* flow) {
   DeathFinder(guards, flow).Find();
 }
 

@@ -3,19 +3,19 @@
 
 #include <vector>
 
-#include "recursive_tf/cc/batching/shared_flow.h"
+#include "recursive_tf/cc/batching/flow.h"
+#include "recursive_tf/cc/batching/flow_values.h"
 
 namespace recursive_tf {
 
-// Finds which outputs and arguments of a flow anybody reads, and where each of
-// them dies: on the edge after which nothing reads it. Results of calls do not
-// die: others may still ask for them.
+// Finds which outputs, arguments and results of calls of a flow anybody reads,
+// and where each of them dies: on the edge after which nothing reads it.
+// Results of shared invocations do not die: others may still ask for them.
 //
 // `guards` are, by stage, the branches that lead to it.
 //
 // Cost: the square of the number of stages, each time the number of values.
-void FindFlowDeaths(const std::vector<std::vector<FlowDeath::Guard>>& guards,
-                    SharedFlow* flow);
+void FindFlowDeaths(const std::vector<FlowGuards>& guards, Flow* flow);
 
 }  // namespace recursive_tf
 

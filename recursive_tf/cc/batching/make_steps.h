@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/flow.h"
+#include "recursive_tf/cc/batching/flow_steps.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/lock_step.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/policy.h"
-#include "recursive_tf/cc/batching/shared_flow.h"
-#include "recursive_tf/cc/batching/shared_steps.h"
 #include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/runtime/activation_tree.h"
 
@@ -21,14 +21,14 @@ namespace recursive_tf {
 // recorded go from activation to activation; `recorder` is null if they are
 // not. All pointers must outlive them.
 inline std::unique_ptr<Steps> MakeSteps(const Plan* plan,
-                                        const std::optional<SharedFlow>& flow,
+                                        const std::optional<Flow>& flow,
                                         const BlockOrder* order,
                                         const Policy* policy, Host* host,
                                         ActivationLimits limits,
                                         LaunchRecorder* recorder) {
   if (flow.has_value() && recorder == nullptr) {
-    return std::make_unique<SharedSteps>(plan, &*flow, order, policy, host,
-                                         limits);
+    return std::make_unique<FlowSteps>(plan, &*flow, order, policy, host,
+                                       limits);
   }
   auto steps = std::make_unique<LockStep>(plan, order, policy, host, limits);
   if (recorder != nullptr) steps->set_recorder(recorder);

@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/hash.h"
 #include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/flow.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
@@ -25,7 +26,6 @@
 #include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/rows.h"
-#include "recursive_tf/cc/batching/shared_flow.h"
 #include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/batching/tape.h"
 
@@ -70,7 +70,7 @@ class IntegerRun : public Host {
         order_(program->plan),
         policy_(policy(order_)),
         limits_(limits),
-        flow_(FindSharedFlow(program->plan)) {
+        flow_(FindFlow(program->plan)) {
     MakeSteps();
   }
 
@@ -294,7 +294,7 @@ class IntegerRun : public Host {
   const BlockOrder order_;
   const std::unique_ptr<const Policy> policy_;
   const ActivationLimits limits_;
-  std::optional<SharedFlow> flow_;
+  std::optional<Flow> flow_;
   LaunchRecorder* recorder_ = nullptr;
   std::unique_ptr<Steps> steps_;
   std::vector<std::optional<Column>> values_;

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/base/census.h"
 #include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/flow.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_bound.h"
 #include "recursive_tf/cc/batching/launch_reads.h"
@@ -18,7 +19,6 @@
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/report_board.h"
 #include "recursive_tf/cc/batching/run_report.h"
-#include "recursive_tf/cc/batching/shared_flow.h"
 #include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/tf/batched_errors.h"
 #include "recursive_tf/cc/tf/batched_host.h"
@@ -43,13 +43,13 @@ struct BatchedForwardSpec {
   explicit BatchedForwardSpec(const BatchedSpec* program)
       : program(*program),
         order(program->plan),
-        flow(FindSharedFlow(program->plan)),
+        flow(FindFlow(program->plan)),
         looked_at(FindLookedAt(program->plan)) {}
 
   const BatchedSpec& program;
   const BlockOrder order;
   // If the plan is one.
-  const std::optional<SharedFlow> flow;
+  const std::optional<Flow> flow;
   // Of each block: whether calls are followed by what it gives.
   const std::vector<bool> looked_at;
   LateParts late;

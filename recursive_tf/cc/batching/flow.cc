@@ -1,4 +1,4 @@
-#include "recursive_tf/cc/batching/shared_flow.h"
+#include "recursive_tf/cc/batching/flow.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,11 +31,11 @@ class FlowMaker {
   // Returns whether the plan is a flow.
   bool Make() {
     const CallSite& root = pass_through_.root_call();
-    flow_.front = root.branches.front().procedure;
-    if (!IsFront(flow_.front)) return false;
-    const Branch& body = *pass_through_[flow_.front].body;
-    const PlannedProcedure& procedure = plan_.procedures[body.procedure];
-    if (!in_place_.RunsInPlace(body.procedure)) return false;
+    flow_.subgraph = root.branches.front().procedure;
+    flow_.is_shared = IsFront(flow_.subgraph);
+    const int32_t body = BodyOf(flow_.subgraph);
+    if (flow_.is_shared && !in_place_.RunsInPlace(body)) return false;
+    const PlannedProcedure& procedure = plan_.procedures[body];
     if (procedure.stages.empty()) return false;
     const auto of_root = [](Source source) -> FlowSource {
       if (source.of_prologue()) return OfPrologue(source);
@@ -48,15 +48,13 @@ class FlowMaker {
     for (int32_t i = 0; i < procedure.num_arguments; ++i) {
       arguments.push_back({Kind::kCell, i, 0, kEndOfFlow});
     }
-    if (!Add(body.procedure, arguments, kEndOfFlow, {}, &flow_.results)) {
-      return false;
-    }
+    if (!Add(body, arguments, kEndOfFlow, {}, &flow_.results)) return false;
     if (!is_whole_) return false;
     FindFlowDeaths(guards_, &flow_);
     return true;
   }
 
-  SharedFlow Take() { return std::move(flow_); }
+  Flow Take() { return std::move(flow_); }
 
  private:
   using Guards = std::vector<FlowDeath::Guard>;
@@ -68,8 +66,22 @@ class FlowMaker {
     const Guards* guards;
   };
 
+  // A call that is added.
+  struct Place {
+    int32_t call;
+    // Whether its stage makes no other.
+    bool is_alone;
+    // The stage after that.
+    int32_t after;
+  };
+
   bool IsFront(int32_t procedure) const {
     return pass_through_[procedure].kind == PassThrough::Kind::kAsks;
+  }
+
+  int32_t BodyOf(int32_t subgraph) const {
+    return IsFront(subgraph) ? pass_through_[subgraph].body->procedure
+                             : subgraph;
   }
 
   static FlowSource OfPrologue(Source source) {
@@ -90,20 +102,28 @@ class FlowMaker {
     return found;
   }
 
-  size_t NumResults(const Branch& branch) const {
-    return plan_.procedures[branch.procedure].outputs.size();
+  int32_t NumResults(const Branch& branch) const {
+    const auto& outputs = plan_.procedures[branch.procedure].outputs;
+    return static_cast<int32_t>(outputs.size());
   }
 
-  // Returns what a call of the front asks for, whose arguments `find` finds.
+  // Returns what a call of the SubGraph asks for, whose arguments `find` finds.
   template <typename FindSource>
-  FlowAsk AskOf(int32_t site, const Branch& of_front,
+  FlowAsk AskOf(int32_t site, const Branch& called,
                 const FindSource& find) const {
-    const PassThrough::Procedure& front = pass_through_[flow_.front];
-    FlowAsk ask{site, find(of_front.arguments[front.key_argument]), {}};
+    FlowAsk ask{site, std::nullopt, {}};
+    if (!flow_.is_shared) {
+      for (const Source source : called.arguments) {
+        ask.arguments.push_back(find(source));
+      }
+      return ask;
+    }
+    const PassThrough::Procedure& front = pass_through_[flow_.subgraph];
+    ask.key = find(called.arguments[front.key_argument]);
     for (const Source source : front.body->arguments) {
       ask.arguments.push_back(source.of_prologue()
                                   ? OfPrologue(source)
-                                  : find(of_front.arguments[source.slot]));
+                                  : find(called.arguments[source.slot]));
     }
     return ask;
   }
@@ -152,10 +172,10 @@ class FlowMaker {
     }
     for (const CallSite& call : stage.calls) {
       if (call.num_mapped > 0 || call.key.has_value()) return false;
-      added.calls.push_back(static_cast<int32_t>(flow_.calls.size()));
-      if (!AddCall(call, stage.calls.size() == 1, added.next.to, adding)) {
-        return false;
-      }
+      const auto of = static_cast<int32_t>(flow_.calls.size());
+      added.calls.push_back(of);
+      const Place place{of, stage.calls.size() == 1, added.next.to};
+      if (!AddCall(call, place, adding)) return false;
     }
     flow_.stages[index] = std::move(added);
     return true;
@@ -163,74 +183,78 @@ class FlowMaker {
 
   // Adds a call. Branches of one call have cells side by side: only one of them
   // is taken.
-  bool AddCall(const CallSite& call, bool is_alone, int32_t after,
-               Adding* adding) {
-    const auto index = static_cast<int32_t>(flow_.calls.size());
+  bool AddCall(const CallSite& call, const Place& place, Adding* adding) {
     if (flow_.calls.size() >= kMostCalls) return false;
-    flow_.calls.emplace_back();
-    FlowCall added;
-    added.cell = flow_.num_cells++;
-    if (call.selector.has_value())
+    flow_.calls.emplace_back().cell = flow_.num_cells++;
+    FlowCall added = flow_.calls.back();
+    if (call.selector.has_value()) {
       added.selector = Find(*adding, *call.selector);
+    }
     const int32_t first_cell = flow_.num_cells;
     int32_t num_cells = first_cell;
-    for (size_t i = 0; i < call.branches.size(); ++i) {
+    for (size_t way = 0; way < call.branches.size(); ++way) {
       flow_.num_cells = first_cell;
-      const FlowDeath::Guard guard{added.cell, WayOf(static_cast<int32_t>(i))};
       FlowBranch& branch = added.branches.emplace_back();
-      if (!AddBranch(call, call.branches[i], is_alone, after, guard, *adding,
-                     &branch)) {
-        return false;
-      }
+      if (!AddBranch(call, way, place, *adding, &branch)) return false;
       num_cells = std::max(num_cells, flow_.num_cells);
     }
     flow_.num_cells = num_cells;
-    const size_t num_results = NumResults(call.branches.front());
-    for (size_t i = 0; i < num_results; ++i) {
-      const auto result = static_cast<int32_t>(i);
-      adding->slots[call.first_result + result] = {Kind::kCall, added.cell,
-                                                   result, index};
+    added.num_results = NumResults(call.branches.front());
+    for (int32_t i = 0; i < added.num_results; ++i) {
+      adding->slots[call.first_result + i] = {Kind::kCall, added.cell, i,
+                                              place.call};
     }
-    flow_.calls[index] = std::move(added);
+    flow_.calls[place.call] = std::move(added);
     return true;
   }
 
-  bool AddBranch(const CallSite& call, const Branch& branch, bool is_alone,
-                 int32_t after, FlowDeath::Guard guard, const Adding& adding,
-                 FlowBranch* added) {
+  bool AddBranch(const CallSite& call, size_t way, const Place& place,
+                 const Adding& adding, FlowBranch* added) {
+    const Branch& branch = call.branches[way];
     const auto find = [&](Source source) { return Find(adding, source); };
     if (NumResults(branch) != NumResults(call.branches.front())) return false;
     const PassThrough::Procedure& passed = pass_through_[branch.procedure];
-    const bool in_place = is_alone && in_place_.RunsInPlace(branch.procedure);
+    const bool in_place =
+        place.is_alone && in_place_.RunsInPlace(branch.procedure);
     added->decides = in_place && call.selector.has_value();
-    switch (passed.kind) {
-      case PassThrough::Kind::kAsks:
-        if (branch.procedure != flow_.front) return false;
-        added->ask = AskOf(call.site, branch, find);
-        return true;
-      case PassThrough::Kind::kCalls:
-        if (passed.callee.procedure != flow_.front) return false;
-        added->ask = AskOf(passed.call->site, passed.callee, find);
-        return true;
-      case PassThrough::Kind::kReturns:
-        added->results = FindAll(adding, passed.results);
-        return true;
-      default:
-        break;
+    if (branch.procedure == flow_.subgraph) {
+      added->ask = AskOf(call.site, branch, find);
+      return true;
     }
-    const auto& stages = plan_.procedures[branch.procedure].stages;
-    if (!in_place || stages.empty()) return false;
-    added->entry.emplace().to = static_cast<int32_t>(flow_.stages.size());
+    if (passed.kind == PassThrough::Kind::kCalls) {
+      if (passed.callee.procedure != flow_.subgraph) return false;
+      added->ask = AskOf(passed.call->site, passed.callee, find);
+      return true;
+    }
+    if (passed.kind == PassThrough::Kind::kReturns) {
+      added->results = FindAll(adding, passed.results);
+      return true;
+    }
+    if (!in_place) return false;
+    if (plan_.procedures[branch.procedure].stages.empty()) return false;
     Guards guards = *adding.guards;
-    guards.push_back(guard);
-    return Add(branch.procedure, FindAll(adding, branch.arguments), after,
-               guards, &added->results);
+    const auto taken = static_cast<int32_t>(way);
+    guards.push_back({flow_.calls[place.call].cell, WayOf(taken)});
+    const int32_t end = AddReturn(place, taken, guards);
+    added->entry.emplace().to = end + 1;
+    return Add(branch.procedure, FindAll(adding, branch.arguments), end, guards,
+               &added->results);
+  }
+
+  // Adds the stage in which a branch ends.
+  int32_t AddReturn(const Place& place, int32_t branch, const Guards& guards) {
+    FlowStage& added = flow_.stages.emplace_back();
+    added.returns_to = place.call;
+    added.branch = branch;
+    added.next.to = place.after;
+    guards_.push_back(guards);
+    return static_cast<int32_t>(flow_.stages.size()) - 1;
   }
 
   const Plan& plan_;
   const PassThrough pass_through_;
   const InPlace in_place_;
-  SharedFlow flow_;
+  Flow flow_;
   // Whether all that is read was made before.
   bool is_whole_ = true;
   // By stage: the branches that lead to it.
@@ -239,7 +263,7 @@ class FlowMaker {
 
 }  // namespace
 
-std::optional<SharedFlow> FindSharedFlow(const Plan& plan) {
+std::optional<Flow> FindFlow(const Plan& plan) {
   FlowMaker maker(plan);
   if (!maker.Make()) return std::nullopt;
   return maker.Take();

@@ -1,7 +1,7 @@
-// Plans whose invocations are all shared, run as flows: against the same plans
-// run from activation to activation.
+// Plans whose invocations are all of one SubGraph, run as flows: against the
+// same plans run from activation to activation.
 
-#include "recursive_tf/cc/batching/shared_flow.h"
+#include "recursive_tf/cc/batching/flow.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,24 +22,31 @@ namespace {
 
 int64_t ArgumentOf(int64_t key) { return (5 * key + 3) % kModulus; }
 
-// Makes random programs of one memoized SubGraph: of a key, and a number that
-// follows from it. Its procedures are the front and the body, then branches.
+// What is the first procedure.
+enum class First : uint8_t { kFront, kBody, kRoot };
+
+// Makes random programs of one SubGraph: of a key, and a number that follows
+// from it. Its procedures are the front, if it is memoized, or else perhaps a
+// root procedure that only calls it; the body; then branches.
 class FlowPrograms {
  public:
-  explicit FlowPrograms(uint32_t seed) : random_(seed) {}
+  explicit FlowPrograms(uint32_t seed, First first = First::kFront)
+      : random_(seed), first_(first) {}
 
   IntegerProgram Make() {
     program_.plan.num_prologue_outputs = 1;
     program_.prologue = {17};
-    program_.plan.procedures.resize(2);
+    program_.plan.procedures.resize(first_ == First::kBody ? 1 : 2);
     PlannedProcedure body = OfSlots(/*num_arguments=*/2);
+    body.is_branch = is_memoized();
     Look(&body);
     AddStages(/*depth=*/0, &body);
     Ask(&body);
     AddStages(/*depth=*/0, &body);
     Finish(&body);
-    program_.plan.procedures[0] = FrontOfTwo();
-    program_.plan.procedures[1] = std::move(body);
+    std::vector<PlannedProcedure>& procedures = program_.plan.procedures;
+    if (first_ != First::kBody) procedures[0] = CallerOfBody();
+    procedures[first_ == First::kBody ? 0 : 1] = std::move(body);
     program_.plan.num_blocks = static_cast<int32_t>(program_.blocks.size());
     return program_;
   }
@@ -57,16 +64,21 @@ class FlowPrograms {
     return procedure;
   }
 
-  static PlannedProcedure FrontOfTwo() {
-    PlannedProcedure front = OfSlots(2);
-    front.is_branch = false;
+  bool is_memoized() const { return first_ == First::kFront; }
+
+  // Returns the procedure that is called for an invocation.
+  int32_t subgraph() const { return first_ == First::kRoot ? 1 : 0; }
+
+  PlannedProcedure CallerOfBody() const {
+    PlannedProcedure caller = OfSlots(2);
+    caller.is_branch = false;
     Stage ask;
     ask.calls.push_back(CallSite{0, {}, {Branch{1, {S(0), S(1)}}}, 2});
-    ask.calls.back().key = S(0);
-    front.num_slots = 3;
-    front.stages = {ask};
-    front.outputs = {S(2)};
-    return front;
+    if (is_memoized()) ask.calls.back().key = S(0);
+    caller.num_slots = 3;
+    caller.stages = {ask};
+    caller.outputs = {S(2)};
+    return caller;
   }
 
   int32_t Add(PlannedProcedure procedure) {
@@ -91,23 +103,25 @@ class FlowPrograms {
     });
     Stage look = Compute(block, {S(0)}, 2, 5);
     body->num_slots = 7;
+    // What is returned to one call is no result of another of the same stage.
+    const PlannedProcedure before = *body;
     const int32_t num_asks = Below(3);
     for (int32_t i = 0; i < num_asks; ++i) {
       const int32_t returned = Add(Returned());
       PlannedProcedure calls = OfSlots(2);
       Stage call;
-      call.calls = {CallSite{i, {}, {Branch{0, {S(1), S(0)}}}, 2}};
+      call.calls = {CallSite{i, {}, {Branch{subgraph(), {S(1), S(0)}}}, 2}};
       calls.stages = {call};
       calls.num_slots = 3;
       calls.outputs = {S(2)};
       look.calls.push_back({0,
                             S(2),
-                            {Branch{returned, {Any(*body)}},
+                            {Branch{returned, {Any(before)}},
                              Branch{Add(calls), {S(4 + 2 * i), S(3 + 2 * i)}}},
                             body->num_slots++});
     }
     // A row of a table for each key.
-    look.pushes = {PlannedPush{0, S(0), S(1)}};
+    if (is_memoized()) look.pushes = {PlannedPush{0, S(0), S(1)}};
     body->stages.push_back(look);
   }
 
@@ -123,7 +137,7 @@ class FlowPrograms {
     for (int32_t i = 0; i < 2; ++i) {
       ask.calls.push_back({5 + i,
                            {},
-                           {Branch{0, {S(2 * i), S(2 * i + 1)}}},
+                           {Branch{subgraph(), {S(2 * i), S(2 * i + 1)}}},
                            inner.num_slots++});
     }
     inner.stages.push_back(ask);
@@ -177,32 +191,45 @@ class FlowPrograms {
   }
 
   std::mt19937 random_;
+  const First first_;
   IntegerProgram program_;
 };
 
-TEST(SharedFlowTest, RandomFlowsRunLikeTheirActivations) {
+void RunLikeItsActivations(const IntegerProgram& program, const Column& keys) {
+  IntegerRun flow(&program);
+  ASSERT_TRUE(flow.is_flow());
+  IntegerRun each(&program);
+  each.set_follows_each();
+  Column arguments;
+  for (const int64_t key : keys) arguments.push_back(ArgumentOf(key));
+  const auto num_rows = static_cast<int32_t>(keys.size());
+  ASSERT_EQ(flow.Run({keys, arguments}, num_rows),
+            each.Run({keys, arguments}, num_rows));
+  ASSERT_EQ(flow.launches(), each.launches());
+  ASSERT_EQ(flow.tables(), each.tables());
+  ASSERT_EQ(flow.steps().num_alive(), 0);
+  ASSERT_LE(flow.steps().max_alive(), each.steps().max_alive());
+  // As many values are left. What nobody reads of a call dies a bit later.
+  ASSERT_EQ(flow.num_alive(), each.num_alive());
+  ASSERT_LE(flow.max_alive(), each.max_alive() + 4);
+}
+
+TEST(FlowTest, RandomFlowsRunLikeTheirActivations) {
   for (uint32_t seed = 0; seed < 2000; ++seed) {
-    const IntegerProgram program = FlowPrograms(seed).Make();
-    IntegerRun flow(&program);
-    ASSERT_TRUE(flow.is_flow());
-    IntegerRun each(&program);
-    each.set_follows_each();
-    const Column keys = {static_cast<int64_t>(seed % 40), 3, 7, 3};
-    Column arguments;
-    for (const int64_t key : keys) arguments.push_back(ArgumentOf(key));
-    ASSERT_EQ(flow.Run({keys, arguments}, 4), each.Run({keys, arguments}, 4))
-        << seed;
-    ASSERT_EQ(flow.launches(), each.launches()) << seed;
-    ASSERT_EQ(flow.tables(), each.tables()) << seed;
-    ASSERT_EQ(flow.steps().num_alive(), 0) << seed;
-    ASSERT_LE(flow.steps().max_alive(), each.steps().max_alive() + 1) << seed;
-    // As many values are left, and about as many were held at once.
-    ASSERT_EQ(flow.num_alive(), each.num_alive()) << seed;
-    ASSERT_LE(flow.max_alive(), 2 * each.max_alive()) << seed;
+    SCOPED_TRACE(seed);
+    RunLikeItsActivations(FlowPrograms(seed).Make(), {seed % 40, 3, 7, 3});
   }
 }
 
-TEST(SharedFlowTest, AProgramThatIsTooLargeIsNone) {
+TEST(FlowTest, SoDoThoseThatShareNothing) {
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    const First first = seed % 2 == 0 ? First::kBody : First::kRoot;
+    RunLikeItsActivations(FlowPrograms(seed, first).Make(), {seed % 7, 3, 4});
+  }
+}
+
+TEST(FlowTest, AProgramThatIsTooLargeIsNone) {
   const Graph graph = RandomGraph(3, 6, /*seed=*/1);
   IntegerProgram program = SharedProgram(&graph);
   // A branch in a branch in a branch.
@@ -216,31 +243,43 @@ TEST(SharedFlowTest, AProgramThatIsTooLargeIsNone) {
         Branch{static_cast<int32_t>(procedures.size()), {S(0)}}};
     procedures.push_back(around);
   }
-  EXPECT_FALSE(FindSharedFlow(program.plan).has_value());
+  EXPECT_FALSE(FindFlow(program.plan).has_value());
 }
 
-TEST(SharedFlowTest, WhatCallsAnotherSubGraphOrPushesInTheFrontIsNone) {
+IntegerProgram TreeProgram() {
+  IntegerProgram program;
+  program.plan.num_blocks = 3;
+  program.plan.procedures = {LookAtNode(/*pushes=*/false), LeafOfTree(1),
+                             InnerOfTree(2, 0), InnerOfTree(2, 0)};
+  return program;
+}
+
+TEST(FlowTest, TreesAreOne) {
+  EXPECT_TRUE(FindFlow(TreeProgram().plan).has_value());
+}
+
+TEST(FlowTest, WhatCallsAnotherSubGraphIsNone) {
+  IntegerProgram trees = TreeProgram();
+  trees.plan.procedures.push_back(LookAtNode(/*pushes=*/false));
+  trees.plan.procedures[3].stages.front().calls.front().branches = {
+      Branch{4, {S(0)}}};
+  EXPECT_FALSE(FindFlow(trees.plan).has_value());
   const Graph graph = RandomGraph(3, 6, /*seed=*/1);
-  EXPECT_TRUE(FindSharedFlow(SharedProgram(&graph).plan).has_value());
-  EXPECT_FALSE(
-      FindSharedFlow(SharedProgram(&graph, /*every_call_pushes=*/true).plan)
-          .has_value());
-  const IntegerProgram trees = [] {
-    IntegerProgram program;
-    program.plan.num_blocks = 3;
-    program.plan.procedures = {LookAtNode(/*pushes=*/false), LeafOfTree(1),
-                               InnerOfTree(2, 0), InnerOfTree(2, 0)};
-    return program;
-  }();
-  EXPECT_FALSE(FindSharedFlow(trees.plan).has_value());
-  // The front calls something else where it called itself.
-  IntegerProgram other = SharedProgram(&graph);
-  PlannedProcedure negative = LeafOfTree(kWeigh);
-  negative.is_branch = false;
-  other.plan.procedures.push_back(negative);
-  other.plan.procedures[kInner].stages.front().calls.front().branches = {
+  IntegerProgram shared = SharedProgram(&graph);
+  EXPECT_TRUE(FindFlow(shared.plan).has_value());
+  PlannedProcedure other = LeafOfTree(kWeigh);
+  other.is_branch = false;
+  shared.plan.procedures.push_back(other);
+  shared.plan.procedures[kInner].stages.front().calls.front().branches = {
       Branch{kInner + 1, {S(0)}}};
-  EXPECT_FALSE(FindSharedFlow(other.plan).has_value());
+  EXPECT_FALSE(FindFlow(shared.plan).has_value());
+}
+
+TEST(FlowTest, AFrontThatPushesIsNone) {
+  const Graph graph = RandomGraph(3, 6, /*seed=*/1);
+  const IntegerProgram pushing =
+      SharedProgram(&graph, /*every_call_pushes=*/true);
+  EXPECT_FALSE(FindFlow(pushing.plan).has_value());
 }
 
 }  // namespace

@@ -1,19 +1,20 @@
-#ifndef RECURSIVE_TF_CC_BATCHING_SHARED_FLOW_H_
-#define RECURSIVE_TF_CC_BATCHING_SHARED_FLOW_H_
+#ifndef RECURSIVE_TF_CC_BATCHING_FLOW_H_
+#define RECURSIVE_TF_CC_BATCHING_FLOW_H_
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/batching/plan.h"
 
 namespace recursive_tf {
 
-// A plan in which every invocation is one of the same memoized SubGraph, and
-// calls nothing but this SubGraph: a vertex function, or a recursion over a
-// graph. Such an invocation is a row of a table (shared_steps.h): its cells say
-// where its values are, and each place of the program says which cell it reads.
-// Nothing is handed on from call to call.
+// A plan in which every invocation is one of the same SubGraph, and calls
+// nothing but this SubGraph: a recursion over trees or, if it is memoized, over
+// a graph, as vertex functions are. Such an invocation is a row of a table
+// (flow_steps.h): its cells say where its values are, and each place of the
+// program says which cell it reads. Nothing is handed on from call to call.
 //
 // A cell holds an argument, the outputs of a block, or which way a call went.
 
@@ -33,6 +34,11 @@ struct FlowSource {
     kRoot,
   };
 
+  friend bool operator==(const FlowSource& a, const FlowSource& b) {
+    return a.kind == b.kind && a.cell == b.cell && a.index == b.index &&
+           a.of == b.of;
+  }
+
   Kind kind = Kind::kPrologue;
   int32_t cell = 0;
   int32_t index = 0;
@@ -43,10 +49,23 @@ struct FlowSource {
 // Says that a call went to a branch, and not to another invocation.
 constexpr int32_t WayOf(int32_t branch) { return -1 - branch; }
 
+// Stand for all ways to another invocation, and for all ways to a branch.
+constexpr int32_t kAnother = 0;
+constexpr int32_t kAnyBranch = 1;
+
 // A value that dies when an invocation goes on; only if it took the branches in
 // which the value comes to be.
 struct FlowDeath {
   struct Guard {
+    friend bool operator==(const Guard& a, const Guard& b) {
+      return a.cell == b.cell && a.way == b.way;
+    }
+
+    bool IsTaken(int32_t by) const {
+      if (way < 0) return by == way;
+      return way == kAnother ? by >= 0 : by < 0;
+    }
+
     int32_t cell = 0;
     int32_t way = 0;
   };
@@ -66,10 +85,11 @@ struct FlowEdge {
   int32_t id = 0;
 };
 
-// What asks for an invocation.
+// What asks for an invocation: for one of its own or, with a key, for the one
+// that has it.
 struct FlowAsk {
   int32_t site = 0;
-  FlowSource key;
+  std::optional<FlowSource> key;
   std::vector<FlowSource> arguments;
 };
 
@@ -87,6 +107,10 @@ struct FlowCall {
   std::optional<FlowSource> selector;
   std::vector<FlowBranch> branches;
   int32_t cell = 0;
+  int32_t num_results = 0;
+  // Which results are held for who reads them, whatever a branch found them in.
+  // Others are values of the branch itself, which live as long.
+  std::vector<int32_t> held_results;
 };
 
 struct FlowPush {
@@ -95,13 +119,22 @@ struct FlowPush {
   FlowSource value;
 };
 
+constexpr int32_t kNoCall = -1;
+
 struct FlowStage {
   int32_t block = kNoBlock;
+  // The call, one of whose branches ends here, in a stage that does nothing
+  // else; and which.
+  int32_t returns_to = kNoCall;
+  int32_t branch = 0;
   // As StageInput.
   std::vector<std::vector<FlowSource>> inputs;
   int32_t cell = 0;
   int32_t num_outputs = 0;
-  // Those that anybody reads.
+  // Parts of inputs that nobody reads again: input, part. They die for a whole
+  // launch at a time.
+  std::vector<std::pair<int32_t, int32_t>> last_reads;
+  // Outputs that anybody reads.
   std::vector<int32_t> read_outputs;
   std::vector<FlowPush> pushes;
   // Indices of calls.
@@ -109,9 +142,11 @@ struct FlowStage {
   FlowEdge next;
 };
 
-struct SharedFlow {
-  // The SubGraph, as its front.
-  int32_t front = 0;
+struct Flow {
+  // The SubGraph; of a memoized one the front.
+  int32_t subgraph = 0;
+  // Whether it is memoized, so that all asks have a key.
+  bool is_shared = false;
   // What a row of the root call asks for.
   FlowAsk root;
   int32_t num_cells = 0;
@@ -123,13 +158,15 @@ struct SharedFlow {
   std::vector<FlowStage> stages;
   std::vector<FlowCall> calls;
   std::vector<FlowSource> results;
-  // What is still held at the end, when the results are held for all.
+  // Which of them are held at the end, for who reads them; what others are is
+  // not given up. And what is, when they are.
+  std::vector<int32_t> held_results;
   std::vector<FlowDeath> deaths_at_end;
 };
 
 // Returns a plan as a flow, or none if it is of another kind.
-std::optional<SharedFlow> FindSharedFlow(const Plan& plan);
+std::optional<Flow> FindFlow(const Plan& plan);
 
 }  // namespace recursive_tf
 
-#endif  // RECURSIVE_TF_CC_BATCHING_SHARED_FLOW_H_
+#endif  // RECURSIVE_TF_CC_BATCHING_FLOW_H_

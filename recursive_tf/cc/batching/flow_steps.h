@@ -1,5 +1,5 @@
-#ifndef RECURSIVE_TF_CC_BATCHING_SHARED_STEPS_H_
-#define RECURSIVE_TF_CC_BATCHING_SHARED_STEPS_H_
+#ifndef RECURSIVE_TF_CC_BATCHING_FLOW_STEPS_H_
+#define RECURSIVE_TF_CC_BATCHING_FLOW_STEPS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include "recursive_tf/cc/batching/activation_table.h"
 #include "recursive_tf/cc/batching/admission.h"
 #include "recursive_tf/cc/batching/block_order.h"
+#include "recursive_tf/cc/batching/flow.h"
+#include "recursive_tf/cc/batching/flow_table.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/key_table.h"
 #include "recursive_tf/cc/batching/launch.h"
@@ -17,7 +19,6 @@
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/schedule.h"
-#include "recursive_tf/cc/batching/shared_flow.h"
 #include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/batching/value_readers.h"
 #include "recursive_tf/cc/batching/wait_cycle.h"
@@ -26,29 +27,31 @@
 
 namespace recursive_tf {
 
-// Runs a flow (shared_flow.h): a plan all of whose invocations are shared. It
-// launches what LockStep would, in the same order, with a fraction of the work
-// for each invocation: a call is one look-up of its key, and leaves the number
-// of who it asks; nothing is handed over when that ends, since who reads a
-// result finds it there.
+// Runs a flow (flow.h). It launches what LockStep would, in the same order,
+// with a fraction of the work for each invocation: a call leaves the number of
+// who it asks, which one look-up of its key finds if invocations are shared;
+// nothing is handed over when that ends, since who reads a result finds it
+// there.
 //
 // Invariants:
-//   (1) An invocation and its cells stay where they are as long as the run
-//       lasts: others may ask for it.
+//   (1) An invocation and its cells stay where they are as long as another may
+//       read them: if it is shared, as long as the run lasts; otherwise until
+//       its caller ends.
 //   (2) A value has as many readers as invocations have yet to read it, and as
 //       results are rows of it.
 //
 // Cost: linear in the numbers of invocations and of their calls.
-class SharedSteps : public Steps {
+class FlowSteps : public Steps {
  public:
   // All pointers must outlive this.
-  SharedSteps(const Plan* plan, const SharedFlow* flow, const BlockOrder* order,
-              const Policy* policy, Host* host, ActivationLimits limits)
+  FlowSteps(const Plan* plan, const Flow* flow, const BlockOrder* order,
+            const Policy* policy, Host* host, ActivationLimits limits)
       : plan_(*plan),
         flow_(*flow),
         host_(host),
         admission_(limits),
         schedule_(order, policy, plan->num_blocks),
+        table_(flow->num_cells, flow->results.size()),
         num_gone_(flow->num_edges, 0) {}
 
   void Start(int32_t num_rows) override;
@@ -68,16 +71,15 @@ class SharedSteps : public Steps {
   const std::optional<int32_t>& refused_push() const override {
     return refused_push_;
   }
-  // There is no loop that launches nothing.
-  bool is_cancelled() const override { return false; }
+  bool is_cancelled() const override { return is_cancelled_; }
   std::optional<WaitCycle> FindCycle() const override;
 
   std::vector<PathStep> StepsOf(int32_t id) const override;
   std::vector<PathStep> StepsOfCallee(int32_t caller,
                                       PathStep callee) const override;
-  int32_t SubGraphOf(int32_t /*id*/) const override { return flow_.front; }
+  int32_t SubGraphOf(int32_t /*id*/) const override { return flow_.subgraph; }
   ValueRow DecidedBy(int32_t id) const override {
-    return invocations_[id].decided_by;
+    return table_[id].decided_by;
   }
 
   int32_t num_values() const override { return readers_.num_values(); }
@@ -86,19 +88,12 @@ class SharedSteps : public Steps {
   int64_t num_bytes() const override;
 
  private:
-  static constexpr int32_t kNone = -1;
+  static constexpr int32_t kNone = FlowInvocation::kNone;
+  // Between two launches there are rarely more than a few.
+  static constexpr int64_t kRoundsToAsk = 1024;
 
-  struct Invocation {
-    int32_t stage = 0;
-    // How many of the stage's calls have not returned.
-    int32_t num_pending = 0;
-    int32_t call_depth = 1;
-    // Who asked first, and where.
-    int32_t parent = kNoActivation;
-    int32_t site = 0;
-    int32_t row = 0;
-    Progress progress;
-    ValueRow decided_by;
+  // Of an invocation that is shared.
+  struct Shared {
     int64_t key = 0;
     // The calls that wait for it, as a list, in their order.
     int32_t first_waiter = kNone;
@@ -115,47 +110,51 @@ class SharedSteps : public Steps {
   };
 
   bool is_refused() const {
-    return refused_call_.has_value() || refused_push_.has_value();
-  }
-
-  ValueRow& Cell(int32_t id, int32_t cell) {
-    return cells_[static_cast<size_t>(id) * flow_.num_cells + cell];
-  }
-  const ValueRow& Cell(int32_t id, int32_t cell) const {
-    return cells_[static_cast<size_t>(id) * flow_.num_cells + cell];
-  }
-  ValueRow Result(int32_t id, int32_t index) const {
-    return results_[static_cast<size_t>(id) * flow_.results.size() + index];
+    return refused_call_.has_value() || refused_push_.has_value() ||
+           is_cancelled_;
   }
 
   // Returns where an invocation finds a value. REQUIRES: what it asked for to
   // get it has ended.
   ValueRow Find(int32_t id, const FlowSource& source) const {
-    if (source.kind != FlowSource::Kind::kCell) return FindOther(id, source);
-    const ValueRow& cell = Cell(id, source.cell);
-    return {cell.value + source.index, cell.row};
+    if (source.kind == FlowSource::Kind::kPrologue) return {source.index, 0};
+    const ValueRow cell = table_.cell(id, source.cell);
+    if (source.kind == FlowSource::Kind::kCell) {
+      return {cell.value + source.index, cell.row};
+    }
+    if (cell.value >= 0) return table_.result(cell.value, source.index);
+    return FindOther(id, source);
   }
-  // Of the prologue, or of a call.
+  // Of a call that went to a branch.
   ValueRow FindOther(int32_t id, FlowSource source) const;
   // The same of a row of the root call, which has no invocation.
-  ValueRow FindAtRoot(int32_t row, const FlowSource& source) const;
+  ValueRow FindAtRoot(int32_t row, const FlowSource& source) const {
+    if (source.kind == FlowSource::Kind::kPrologue) return {source.index, 0};
+    return {first_argument_ + source.index, row};
+  }
 
-  // Returns who has the key that a call asks for, begun if nobody asked before;
-  // none if a limit is reached. `find` finds the sources of the call.
+  // Returns who a call asks for: who has its key, begun if nobody asked before,
+  // or one of its own; none if a limit is reached. `find` finds the sources of
+  // the call.
   template <typename FindSource>
   int32_t Ask(const FlowAsk& ask, int32_t parent, int32_t row,
               const FindSource& find);
   // Begins an invocation, without its arguments. Returns its number, or none.
-  int32_t Begin(const FlowAsk& ask, int64_t key, int32_t parent, int32_t row);
+  int32_t Begin(const FlowAsk& ask, int32_t parent, int32_t row);
 
   // Lets all that may go on wait for their next blocks.
   void GoOnWithAll();
-  // Takes an invocation from a stage whose block has run, if it has one, as far
-  // as it gets: to a block, to others that it waits for, or to its end.
+  // Does what comes after the block of the stage that an invocation is in: it
+  // waits for others, or arrives at the next stage.
   void GoOn(int32_t id);
-  // Takes it to the stage that an edge leads to. Returns whether it goes on
-  // from there.
-  bool Arrive(int32_t id, int32_t stage);
+  // Takes it to stage `to` and, if that has neither a block nor a call, on from
+  // there; at its end its caller, if that waited for it alone, to the stage
+  // behind the call, and so on.
+  void Arrive(int32_t id, int32_t to);
+  void WaitForBlock(int32_t id, int32_t block) {
+    const FlowInvocation& waits = table_[id];
+    schedule_.Add(id, waits.progress, waits.call_depth, block);
+  }
   bool Push(const FlowStage& stage, int32_t id);
   // Makes the calls of a stage. Returns where it goes on, also if it has to
   // wait first; null if a call is refused.
@@ -163,9 +162,21 @@ class SharedSteps : public Steps {
   // Makes a call that asks.
   void AskAt(const FlowCall& call, const FlowBranch& branch, int32_t id);
   void WaitFor(int32_t asked, int32_t id, int32_t site);
-  // Ends an invocation: who waits for it may go on.
-  void End(int32_t id);
+  // Ends an invocation. Returns its caller if that goes on.
+  int32_t End(int32_t id);
+  // Says that a shared one has ended to who waits for it.
+  void Resume(int32_t ended);
+  // Ends one that is not shared. Returns its caller if that goes on.
+  int32_t Return(int32_t ended);
 
+  // Says that an invocation holds what a call of its own gave.
+  void Hold(int32_t call, int32_t id) {
+    const FlowCall& given = flow_.calls[call];
+    for (const int32_t result : given.held_results) {
+      readers_.Add(
+          FindOther(id, {FlowSource::Kind::kCall, given.cell, result, call}));
+    }
+  }
   // Says that an invocation does not read values any more.
   void Release(const std::vector<FlowDeath>& deaths, int32_t id) {
     for (const FlowDeath& death : deaths) {
@@ -174,15 +185,23 @@ class SharedSteps : public Steps {
   }
   bool IsThere(const FlowDeath& death, int32_t id) const {
     for (const FlowDeath::Guard& guard : death.guards) {
-      if (Cell(id, guard.cell).value != guard.way) return false;
+      if (!guard.IsTaken(table_.cell(id, guard.cell).value)) return false;
     }
     return true;
   }
   // The same of outputs of a launch, for all that left its stage by an edge.
   void ReleaseOwn(const FlowEdge& edge, int32_t first_value);
   void Decide(ValueRow by, int32_t id) {
-    ValueRow& decided_by = invocations_[id].decided_by;
+    ValueRow& decided_by = table_[id].decided_by;
     if (by.value > decided_by.value) decided_by = by;
+  }
+
+  // Says that the caller of one that comes after `ids[i]` is needed soon.
+  void PrefetchParentAfter(const std::vector<int32_t>& ids, size_t i) const {
+    constexpr size_t kAhead = 8;
+    if (i + kAhead < ids.size()) {
+      table_.Prefetch(table_[ids[i + kAhead]].parent);
+    }
   }
 
   // Sets a part of an input of a launch to a row of each invocation.
@@ -193,32 +212,35 @@ class SharedSteps : public Steps {
   std::vector<WaitingCall> Waits() const;
 
   const Plan& plan_;
-  const SharedFlow& flow_;
+  const Flow& flow_;
   Host* const host_;
   Admission admission_;
   Schedule schedule_;
   ValueReaders readers_;
   KeyTable keys_;
-  PooledVector<Invocation> invocations_;
-  // By invocation: its cells, its results. There is room for more.
-  PooledVector<ValueRow> cells_;
-  PooledVector<ValueRow> results_;
+  FlowTable table_;
+  // By invocation, if they are shared.
+  PooledVector<Shared> shared_;
   PooledVector<Waiter> waiters_;
   // By row of the root call: who it asked for.
   std::vector<int32_t> of_rows_;
-  // Invocations that begin; and those whose calls all returned.
-  std::vector<int32_t> begun_;
+  // Invocations that entered a stage without a block, or begin; and those whose
+  // calls all returned.
+  std::vector<int32_t> entered_;
   std::vector<int32_t> resumed_;
   // Those whose turn it is.
   std::vector<int32_t> taken_;
+  // What the launch that was last begun reads, and nobody after it.
+  std::vector<RowRun> read_last_;
   // By edge: how many of the launch that completes left their stage by it.
   std::vector<int32_t> num_gone_;
   int32_t first_argument_ = 0;
   int64_t max_alive_ = 0;
   std::optional<RefusedCall> refused_call_;
   std::optional<int32_t> refused_push_;
+  bool is_cancelled_ = false;
 };
 
 }  // namespace recursive_tf
 
-#endif  // RECURSIVE_TF_CC_BATCHING_SHARED_STEPS_H_
+#endif  // RECURSIVE_TF_CC_BATCHING_FLOW_STEPS_H_
