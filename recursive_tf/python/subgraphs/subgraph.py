@@ -23,6 +23,7 @@ from recursive_tf.python.program import (
     definition_in_words,
     signature_in_words,
 )
+from recursive_tf.python.program.traced_gradients import own_custom_gradients
 from recursive_tf.python.root_calls import vectorized_map
 from recursive_tf.python.root_calls.redefinition import newcomer
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
@@ -158,6 +159,7 @@ class SubGraph:
         assert self._body is not None
         self._tracing.__exit__(kind, error, traceback)
         self._tracing = None
+        own_custom_gradients(self._body)
         if error is None and not self._is_defined:
             raise SubGraphError(
                 f"SubGraph '{self.name}' has no output. Call "
