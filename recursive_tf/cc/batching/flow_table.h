@@ -92,9 +92,10 @@ class FlowTable {
     __builtin_prefetch(&chunk.rows[PlaceOf(id) * width_ + num_cells_]);
   }
 
+  // Of all that there were at once.
   int64_t num_bytes() const {
     const size_t each = sizeof(FlowInvocation) + width_ * sizeof(ValueRow);
-    return static_cast<int64_t>(chunks_.size() * kChunk * each);
+    return static_cast<int64_t>(size_ * each);
   }
 
  private:
