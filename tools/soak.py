@@ -65,7 +65,8 @@ PARTS = {
         35,
         (
             _tests("tests/stress/test_mixed_steps.py", "--steps={20000}"),
-            _tests("tests/stress/test_memory.py", "--steps={100000}"),
+            # Which takes a quarter of them in each executor.
+            _tests("tests/stress/test_memory.py", "--steps={400000}"),
         ),
     ),
     "cancellation": Part(
