@@ -194,6 +194,17 @@ def test_so_are_those_of_a_subgraph_that_nothing_calls():
     assert count_custom_gradients() == before
 
 
+@pytest.mark.traces_only
+def test_those_of_a_function_that_was_traced_elsewhere_stay():
+    silu = tf.function(tf.nn.silu, input_signature=[tf.TensorSpec([])])
+    silu.get_concrete_function()
+    before = count_custom_gradients()
+    with rtf.SubGraph("f") as f:
+        f.output(silu(f.input(tf.float32)))
+    del f, silu
+    assert count_custom_gradients() == before
+
+
 if __name__ == "__main__":
     executor, measure, *arguments = sys.argv[1:]
     rtf.SubGraph.__init__.__kwdefaults__["executor"] = executor

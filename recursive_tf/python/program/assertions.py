@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from recursive_tf.python.program.graph_copy import branch_graphs
+from recursive_tf.python.program.graph_copy import behind_identities, branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
 
 _IDLE = frozenset(("Const", "Identity", "NoOp", "Placeholder"))
@@ -32,7 +32,6 @@ def _acts(op: tf.Operation) -> bool:
 
 def _is_condition(op: tf.Operation, branch: FuncGraph, tensor: tf.Tensor) -> bool:
     """Says whether a tensor of a branch is what `op` decides by."""
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
+    source = behind_identities(tensor)
     pairs = zip(branch.inputs, list(op.inputs)[1:], strict=True)
-    return any(inner is tensor and outer is op.inputs[0] for inner, outer in pairs)
+    return any(inner is source and outer is op.inputs[0] for inner, outer in pairs)

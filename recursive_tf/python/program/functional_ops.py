@@ -9,6 +9,7 @@ from recursive_tf.python.program.graph_copy import (
     GraphCopy,
     Rewrite,
     Turn,
+    behind_identities,
     branch_graphs,
 )
 from recursive_tf.python.tf_compat import FuncGraph
@@ -192,30 +193,22 @@ def begin_loop_part(
     with copy.target.as_default():
         target = FuncGraph(tf_compat.unique_name("loop"))
     part = copy.part(source, target, rewrite, repeated=True)
-    for placeholder, given in zip(source.inputs, inputs, strict=True):
+    is_body = len(source.outputs) == len(source.inputs)
+    for i, (placeholder, given) in enumerate(zip(source.inputs, inputs, strict=True)):
         has_type = given.dtype == placeholder.dtype
         value = tf_compat.placeholder_like(target, placeholder if has_type else given)
         if given.dtype == tf.resource:
             tf_compat.copy_static_info(given, value)
         target.inputs.append(value)
         part.bind(placeholder, value)
-        if _keeps(source, placeholder):
+        if is_body and is_kept(source, i):
             part.kept[id(given)] = value
     return part
 
 
-def _keeps(loop: FuncGraph, variable: tf.Tensor) -> bool:
-    """Says whether the body of a loop returns a variable where it takes it."""
-    pairs = zip(loop.inputs, loop.outputs, strict=False)
-    return any(
-        taken is variable and _source(given) is variable for taken, given in pairs
-    )
-
-
-def _source(tensor: tf.Tensor) -> tf.Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
+def is_kept(body: FuncGraph, index: int) -> bool:
+    """Says whether a loop's body returns a variable as it got it."""
+    return behind_identities(body.outputs[index]) is body.inputs[index]
 
 
 def _match_inputs(graphs: Sequence[FuncGraph]) -> list[tf.Tensor]:

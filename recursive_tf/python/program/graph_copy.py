@@ -386,6 +386,13 @@ def branch_graphs(op: tf.Operation) -> list[FuncGraph]:
     ]
 
 
+def behind_identities(tensor: tf.Tensor) -> tf.Tensor:
+    """Returns what a tensor is a copy of, by any number of `tf.identity`."""
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
 def branch_function(branch: FuncGraph) -> str | None:
     """Returns the name of the function that a branch of a conditional was traced of."""
     copies = (op for op in branch.get_operations() if tf_compat.is_copy(op))

@@ -11,7 +11,12 @@ import numpy as np
 import tensorflow as tf
 
 from recursive_tf.python import tf_compat
-from recursive_tf.python.program.graph_copy import LOOPS, GraphCopy, branch_graphs
+from recursive_tf.python.program.graph_copy import (
+    LOOPS,
+    GraphCopy,
+    behind_identities,
+    branch_graphs,
+)
 from recursive_tf.python.tf_compat import FuncGraph
 from recursive_tf.python.tracing.function_graph import CALL
 
@@ -125,12 +130,12 @@ class _Matcher:
         self._kept = {
             i
             for i, output in enumerate(body.outputs)
-            if _behind(output) is body.inputs[i]
+            if behind_identities(output) is body.inputs[i]
         }
 
     def match(self) -> MapLoop:
         results = {
-            i: self._result(_behind(output))
+            i: self._result(behind_identities(output))
             for i, output in enumerate(self._body.outputs)
             if i not in self._kept
         }
@@ -174,7 +179,7 @@ class _Matcher:
                 _require(reserve.type == "TensorListReserve")
                 lengths.append(reserve.inputs[1])
         _require(bool(lengths) and bool(sources))
-        bounds = self._bounds(_behind(self._condition.outputs[0]))
+        bounds = self._bounds(behind_identities(self._condition.outputs[0]))
         _require(all(_same(lengths[0], other) for other in lengths + bounds))
         _require(_is_number_of_rows(lengths[0], sources))
         return lengths[0]
@@ -194,7 +199,7 @@ class _Matcher:
 
     def _check_counter(self, tensor: tf.Tensor) -> None:
         place = self._place(tensor)
-        _require(self._result(_behind(self._body.outputs[place])) == -1)
+        _require(self._result(behind_identities(self._body.outputs[place])) == -1)
 
     def _check_effects(self) -> None:
         effects = [
@@ -217,12 +222,6 @@ def _require(condition: bool) -> None:
         raise _NoMapError
 
 
-def _behind(tensor: tf.Tensor) -> tf.Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor
-
-
 def _is_zero(tensor: tf.Tensor) -> bool:
     return bool(tf.get_static_value(tensor) == 0)
 
@@ -230,14 +229,14 @@ def _is_zero(tensor: tf.Tensor) -> bool:
 def _same(one: tf.Tensor, other: tf.Tensor) -> bool:
     values = tf.get_static_value(one), tf.get_static_value(other)
     known = None not in values and np.array_equal(*values)
-    return known or _behind(one) is _behind(other)
+    return known or behind_identities(one) is behind_identities(other)
 
 
 def _is_number_of_rows(count: tf.Tensor, sources: list[tf.Tensor]) -> bool:
     known = tf.get_static_value(count)
     if known is not None:
         return all(source.shape[:1] == [int(known)] for source in sources)
-    op = _behind(count).op
+    op = behind_identities(count).op
     if op.type != "StridedSlice" or op.inputs[0].op.type != "Shape":
         return False
     first = zip(op.inputs[1:], ([0], [1], [1]), strict=True)

@@ -15,12 +15,14 @@ _FUNCTIONAL = CONDITIONALS | FUNCTION_CALLS | LOOPS
 def own_custom_gradients(graph: FuncGraph) -> None:
     """Makes the gradients of `tf.custom_gradient` in a graph die with it.
 
-    TensorFlow keeps them for good, and with them the graph and all that is around it. A
-    copy of the graph owns them, too, but a body that nothing calls is never copied.
+    TensorFlow keeps them for good, and with them the graph and all around it. A copy of
+    the graph owns them, too, but a body that nothing calls is never copied. Those of a
+    function that was traced elsewhere are for others, too.
     """
     for op in graph.get_operations():
         if op.type in _FUNCTIONAL:
             for branch in branch_graphs(op):
-                own_custom_gradients(branch)
+                if any(g is graph for g in tf_compat.graph_chain(branch)):
+                    own_custom_gradients(branch)
         elif op.type == "IdentityN" and tf_compat.has_custom_gradient(op):
             tf_compat.own_custom_gradient(op)

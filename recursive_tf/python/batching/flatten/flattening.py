@@ -17,6 +17,7 @@ from recursive_tf.python.batching.flatten.procedure_names import procedure_names
 from recursive_tf.python.batching.refusal import varying
 from recursive_tf.python.program.closed_graph import CALLS, MAPS, PUSHES, SHARED_CALLS
 from recursive_tf.python.program.effects import contains, has_effect
+from recursive_tf.python.program.functional_ops import is_kept
 from recursive_tf.python.program.graph_copy import CONDITIONALS, LOOPS, branch_graphs
 from recursive_tf.python.tf_compat import FuncGraph
 
@@ -170,7 +171,7 @@ class _Flattening:
         """Adds a procedure for a loop, and in it a branch for another turn."""
         program = self._program
         condition, body = branch_graphs(op)
-        own = [i for i in range(len(body.outputs)) if not _is_kept(body, i)]
+        own = [i for i in range(len(body.outputs)) if not is_kept(body, i)]
         kept = [i for i in range(len(body.outputs)) if i not in own]
         for tensors in (condition.inputs, body.inputs, op.outputs):
             program.bind([tensors[i] for i in kept], [op.inputs[i] for i in kept])
@@ -200,11 +201,3 @@ def _check_lists(program: FlatProgram, procedure: FlatProcedure) -> None:
         given += wait.arguments[wait.num_mapped :]
     for tensor in filter(program.lists.is_list, given):
         raise varying(tensor)
-
-
-def _is_kept(body: FuncGraph, index: int) -> bool:
-    """Says whether a loop's body returns a variable as it got it."""
-    tensor = body.outputs[index]
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
-    return tensor is body.inputs[index]
