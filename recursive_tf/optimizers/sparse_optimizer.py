@@ -122,6 +122,8 @@ class SparseOptimizer(ReplicatedOptimizer):
             for each in trainable_variables
         ]
         if _are_together(variables):
+            # Once: each cast of a variable reads it.
+            rate = tf.cast(rate, variables[0].dtype)
             targets = [self._target(each, rate) for each in variables]
             self.update_together(*_dense_and_sparse(grads, targets))
             return

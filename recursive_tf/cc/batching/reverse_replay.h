@@ -51,11 +51,16 @@ class ReverseReplay {
         backend_(*backend),
         adjoints_(&tape->num_rows, backend),
         deferred_(plan->size()) {
-    for (size_t block = 0; block < plan_.size(); ++block) {
-      deferred_[block].inputs.resize(plan_[block].deferred.size());
-    }
+    std::vector<size_t> num_launches(plan_.size(), 0);
     for (const TapedLaunch<Kept>& launch : tape_.launches) {
       bytes_kept_ += NumBytes(launch.kept);
+      ++num_launches[launch.block];
+    }
+    for (size_t block = 0; block < plan_.size(); ++block) {
+      deferred_[block].inputs.resize(plan_[block].deferred.size());
+      for (std::vector<Kept>& rows : deferred_[block].inputs) {
+        rows.reserve(num_launches[block]);
+      }
     }
     most_bytes_ = std::max(kLeastBytes, bytes_kept_ / kShareOfKept);
   }
@@ -150,6 +155,7 @@ class ReverseReplay {
   std::vector<Tensor> TakeCotangents(const TapedLaunch<Kept>& launch) {
     const std::vector<int32_t>& outputs = plan_[launch.block].cotangents;
     std::vector<std::optional<Tensor>> found;
+    found.reserve(outputs.size());
     bool is_reached = false;
     for (const int32_t output : outputs) {
       found.push_back(adjoints_.Take(launch.first_value + output));
@@ -157,6 +163,7 @@ class ReverseReplay {
     }
     std::vector<Tensor> cotangents;
     if (!is_reached) return cotangents;
+    cotangents.reserve(outputs.size());
     for (std::optional<Tensor>& gradient : found) {
       const int32_t value = launch.first_value + outputs[cotangents.size()];
       cotangents.push_back(gradient.has_value() ? *std::move(gradient)

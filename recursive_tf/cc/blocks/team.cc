@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -32,16 +33,22 @@ class Patience {
 #endif
       return;
     }
+    if (turns_ == kSpins) until_ = Clock::now() + kLongest;
     sched_yield();
   }
 
-  // Returns whether that was long: some hundred microseconds.
-  bool IsOver() const { return turns_ > kSpins + kYields; }
+  // Returns whether that was long: the next launch, or the next op of a step,
+  // comes sooner mostly.
+  bool IsOver() const { return turns_ >= kSpins && Clock::now() > until_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   static constexpr int kSpins = 1000;
-  static constexpr int kYields = 300;
+  static constexpr std::chrono::microseconds kLongest{500};
+
   int turns_ = 0;
+  Clock::time_point until_;
 };
 
 // Returns whether there was memory to ask for a thread. Without it, it is one
@@ -57,15 +64,15 @@ bool TryTo(const Team::Schedule& schedule, std::function<void()> run) {
 
 }  // namespace
 
-Team::Team(int num_threads, Schedule schedule, Schedule guests)
+Team::Team(int num_threads, Schedule schedule)
     : num_threads_(std::max(num_threads, 1)),
       schedule_(std::move(schedule)),
-      guests_(std::move(guests)),
       state_(std::make_shared<State>(num_threads_)) {}
 
 Team::~Team() { state_->is_over.store(true, std::memory_order_release); }
 
 void Team::Wake(int num_threads) {
+  num_wanted_ = 1;
   AskForMembers(std::min(num_threads, num_threads_));
 }
 
@@ -122,7 +129,6 @@ void Team::State::Rethrow() {
 
 void Team::AskForMembers(int wanted) {
   state_->is_resting.store(false, std::memory_order_relaxed);
-  int num_asked = 0;
   for (int thread = 1; thread < wanted; ++thread) {
     std::atomic<bool>& is_asked = state_->members[thread].is_asked;
     if (is_asked.load(std::memory_order_acquire)) continue;
@@ -132,15 +138,6 @@ void Team::AskForMembers(int wanted) {
       is_asked.store(false, std::memory_order_relaxed);
       break;
     }
-    ++num_asked;
-  }
-  if (guests_ == nullptr) return;
-  // After all members: one that is run at once takes all parts.
-  for (; num_asked > 0; --num_asked) {
-    TryTo(guests_, [state = state_] {
-      while (state->RunPart(1)) {
-      }
-    });
   }
 }
 

@@ -19,18 +19,17 @@ namespace recursive_tf {
 // the pool did not start yet, or that the machine does not run, are not missed,
 // because the leader takes their parts. So a pool that is busy, or has one
 // thread, makes a job slower and nothing wait. A member that finds nothing to
-// do for a while gives its thread back; the next job asks for it again.
+// do for half a millisecond gives its thread back; the next job asks for it
+// again.
 //
-// Thread safety: Run, Wake and Rest are for one thread, the leader.
+// Thread safety: Run, Wake and Rest are for one thread at a time, the leader.
 class Team {
  public:
   // Runs a function on another thread, some time or other.
   using Schedule = std::function<void(std::function<void()>)>;
 
-  // `num_threads` counts the leader. `guests` are threads that may be idle and
-  // awake while those of `schedule` sleep: they are asked with them, take parts
-  // of one job, and go.
-  Team(int num_threads, Schedule schedule, Schedule guests = nullptr);
+  // `num_threads` counts the leader.
+  Team(int num_threads, Schedule schedule);
   // Does not wait for members: they touch nothing that their leader owns.
   ~Team();
   Team(const Team&) = delete;
@@ -77,7 +76,8 @@ class Team {
   // one that sleeps takes as long to wake up as a small launch to run.
   void Wake(int num_threads);
 
-  // Returns how many threads there were parts for in the largest job so far.
+  // Returns how many threads there were parts for in the largest job since
+  // Wake.
   int num_wanted() const { return num_wanted_; }
 
   // Asks members to give their threads back now, because something else will
@@ -132,7 +132,6 @@ class Team {
 
   const int num_threads_;
   const Schedule schedule_;
-  const Schedule guests_;
   const std::shared_ptr<State> state_;
   std::function<void()> meanwhile_;
   uint64_t job_ = 0;

@@ -218,7 +218,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
         [this](int32_t value) { return values_.view(value).num_bytes; });
     watch_.Skip();
   }
-  if (spec_.keep) {
+  if (IsTaped(launch->block)) {
     TF_RETURN_IF_ERROR(PlantedFault(Faults::Kind::kCachePut));
     tape_.AddLaunch(launch, computed.inputs, computed.outputs);
   }
@@ -235,7 +235,7 @@ absl::Status BatchedForward::RunBlock(const Launch& launch,
                                       Computed* computed) {
   // What may be kept must not be written to: then the block gets a copy of the
   // references.
-  computed->inputs = spec_.keep ? inputs : std::vector<RowBatch>();
+  computed->inputs = IsTaped(launch.block) ? inputs : std::vector<RowBatch>();
   computed->program = CompiledRun();
   // On many threads this would be most of the time.
   if (!spec_.looked_at[launch.block]) {
@@ -269,7 +269,8 @@ absl::Status BatchedForward::CollectInputs(const Launch& launch,
     if (launch.inputs[i].front().num_rows() == 0) continue;
     const JoinedRows& rows = launch.inputs[i];
     if (by_address) {
-      TF_RETURN_IF_ERROR(values_.Collect(rows, spec_.keep, &(*inputs)[i]));
+      TF_RETURN_IF_ERROR(
+          values_.Collect(rows, IsTaped(launch.block), &(*inputs)[i]));
       continue;
     }
     tf::Tensor gathered;

@@ -106,6 +106,7 @@ class BatchedForward {
   int64_t num_bytes() const {
     return values_.bytes_alive() + tape_.num_bytes();
   }
+  bool IsTaped(int32_t block) const { return spec_.keep && tape_.Takes(block); }
   void AddTo(LaunchBound* bound, const Launch& launch,
              int32_t num_values) const;
   absl::Status CollectInputs(const Launch& launch,

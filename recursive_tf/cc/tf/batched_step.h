@@ -22,7 +22,7 @@ class BatchedStep {
         parent_(root->cancellation_manager()),
         cancellation_(ChildOf(parent_)),
         args_(StepOf(root)),
-        team_(TeamOf(root)) {
+        team_(root) {
     args_.cancellation_manager = cancellation_.get();
     if (root->runner() != nullptr) args_.runner = *root->runner();
   }
@@ -32,7 +32,7 @@ class BatchedStep {
   const tensorflow::Executor::Args& args() const { return args_; }
   tensorflow::OpKernelContext* root() const { return root_; }
   // What block programs run on.
-  Team& team() const { return team_; }
+  Team& team() const { return team_.team(); }
 
   // Between launches, because a long run may have no op that would notice.
   absl::Status CheckCancelled() const {
@@ -46,7 +46,7 @@ class BatchedStep {
   // What a block that fails cancels.
   const std::unique_ptr<tensorflow::CancellationManager> cancellation_;
   tensorflow::Executor::Args args_;
-  mutable Team team_;
+  const TeamOf team_;
 };
 
 }  // namespace recursive_tf

@@ -26,7 +26,9 @@ void BatchedTape::AddLaunch(Launch* launch, const std::vector<RowBatch>& inputs,
   taped.block = launch->block;
   taped.first_value = launch->first_value;
   taped.num_rows = launch->num_rows();
-  for (const int32_t index : plan_[launch->block].kept) {
+  const std::vector<int32_t>& kept = plan_[launch->block].kept;
+  taped.kept.reserve(kept.size());
+  for (const int32_t index : kept) {
     const auto i = static_cast<size_t>(index);
     taped.kept.push_back(
         i < inputs.size() ? inputs[i] : RowBatch(outputs[i - inputs.size()]));

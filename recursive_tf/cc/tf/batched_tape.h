@@ -22,6 +22,10 @@ class BatchedTape {
   // Adds the next value.
   void AddValue(const tensorflow::Tensor& rows);
 
+  // Returns whether a gradient may come to launches of a block. No others are
+  // added.
+  bool Takes(int32_t block) const { return !plan_[block].cotangents.empty(); }
+
   // Adds a launch, whose inputs' rows become the tape's.
   void AddLaunch(Launch* launch, const std::vector<RowBatch>& inputs,
                  const std::vector<tensorflow::Tensor>& outputs);

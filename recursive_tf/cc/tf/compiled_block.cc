@@ -298,6 +298,8 @@ CompiledBlock::Taken& CompiledBlock::TakeInvariants(
   std::shared_ptr<void>& found = invariants->FoundBy(this);
   if (found == nullptr) {
     auto taken = std::make_shared<Taken>();
+    taken->tensors.reserve(invariants_.size());
+    taken->arguments.reserve(invariants_.size());
     for (const int32_t index : invariants_) {
       const tf::Tensor& tensor = invariants->Get(index);
       taken->tensors.push_back(&tensor);

@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/tf/row_values.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -148,6 +149,7 @@ absl::Status RowValues::Collect(const JoinedRows& joined, bool holds,
   }
   ScatteredRows scattered;
   TF_RETURN_IF_ERROR(ShapeOf(joined, &scattered.shape, &scattered.dtype));
+  scattered.parts.reserve(joined.size());
   for (const Rows& each : joined) {
     ScatteredRows::Part& part = scattered.parts.emplace_back();
     part.width = views_[each.runs().front().value].num_elements;
@@ -164,12 +166,16 @@ absl::Status RowValues::Collect(const JoinedRows& joined, bool holds,
 
 void RowValues::AddOwners(const JoinedRows& joined,
                           std::vector<tf::Tensor>* owners) const {
+  size_t num_runs = 0;
+  for (const Rows& rows : joined) num_runs += rows.runs().size();
   std::vector<int32_t> values;
+  values.reserve(num_runs);
   for (const Rows& rows : joined) {
     for (const RowRun& run : rows.runs()) values.push_back(run.value);
   }
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
+  owners->reserve(values.size());
   for (const int32_t value : values) owners->push_back(values_[value]);
 }
 

@@ -91,7 +91,7 @@ class VariableUpdate {
  public:
   VariableUpdate(const UpdateCounts* counts, const UpdateRule<T>* rule,
                  tf::OpKernelContext* ctx)
-      : counts_(*counts), rule_(*rule), ctx_(*ctx), team_(TeamOfShortOp(ctx)) {
+      : counts_(*counts), rule_(*rule), ctx_(*ctx), team_(ctx) {
     for (const T number : rule->numbers) numbers_.emplace_back(kBlock, number);
   }
 
@@ -109,8 +109,8 @@ class VariableUpdate {
     for (int i = 0; i < counts_.num_tables; ++i) {
       TF_RETURN_IF_ERROR(CheckTable(i));
     }
-    team_.Run(static_cast<int64_t>(spans.size()),
-              [&](int64_t i) { Update(spans[i]); });
+    team_.team().Run(static_cast<int64_t>(spans.size()),
+                     [&](int64_t i) { Update(spans[i]); });
     for (int i = 0; i < counts_.num_tables; ++i) {
       TF_RETURN_IF_ERROR(UpdateRows(i));
     }
@@ -271,13 +271,14 @@ class VariableUpdate {
     const auto num_heads = static_cast<int64_t>(groups.heads().size());
     const int64_t heads_each =
         std::max<int64_t>(1, kPart / std::max<int64_t>(1, all.size));
-    team_.Run((num_heads + heads_each - 1) / heads_each, [&](int64_t part) {
-      const int64_t begin = part * heads_each;
-      for (int64_t i = begin; i < std::min(num_heads, begin + heads_each);
-           ++i) {
-        UpdateRow(groups, groups.heads()[i], numbers, all);
-      }
-    });
+    team_.team().Run((num_heads + heads_each - 1) / heads_each,
+                     [&](int64_t part) {
+                       const int64_t begin = part * heads_each;
+                       for (int64_t i = begin;
+                            i < std::min(num_heads, begin + heads_each); ++i) {
+                         UpdateRow(groups, groups.heads()[i], numbers, all);
+                       }
+                     });
     return absl::OkStatus();
   }
 
@@ -344,7 +345,7 @@ class VariableUpdate {
   const UpdateCounts& counts_;
   const UpdateRule<T>& rule_;
   tf::OpKernelContext& ctx_;
-  Team team_;
+  const TeamOf team_;
   // Variables and their slots, then tables and theirs.
   LockedVariables<tf::mutex_lock> variables_;
   // As often as threads take numbers.

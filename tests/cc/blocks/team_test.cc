@@ -95,10 +95,14 @@ TEST(TeamTest, MembersThatAreAwakeAreNotAskedForAgain) {
   CountParts(&team, 3);
   EXPECT_EQ(kept.size(), 2U);
   EXPECT_EQ(team.num_wanted(), 3);
-  team.Wake(100);
-  EXPECT_EQ(kept.size(), 3U);
   CountParts(&team, 2);
   EXPECT_EQ(team.num_wanted(), 3);
+  // Which begins a step.
+  team.Wake(100);
+  EXPECT_EQ(kept.size(), 3U);
+  EXPECT_EQ(team.num_wanted(), 1);
+  CountParts(&team, 2);
+  EXPECT_EQ(team.num_wanted(), 2);
 }
 
 TEST(TeamTest, AMemberThatIsAwakeTakesPartInTheFirstJob) {

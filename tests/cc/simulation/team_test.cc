@@ -1,6 +1,6 @@
-// The team of a launch in simulated threads: members and guests come late, or
-// never, or are about to go; parts fail; and in lock step each part of each job
-// runs once.
+// The team of a launch in simulated threads: members come late, or never, or
+// are about to go; parts fail; and in lock step each part of each job runs
+// once.
 
 // clang-format off: what is simulated comes after what simulates.
 #include "recursive_tf/cc/testing/simulated_std.h"
@@ -101,10 +101,7 @@ void RunJobs(uint64_t seed) {
   Pool pool(&simulation);
   simulation.Run([&] {
     {
-      const Team::Schedule guests =
-          simulation.DrawOneIn(2) ? pool.schedule() : nullptr;
-      Team team(1 + static_cast<int>(simulation.Draw(4)), pool.schedule(),
-                guests);
+      Team team(1 + static_cast<int>(simulation.Draw(4)), pool.schedule());
       const uint64_t num_jobs = 1 + simulation.Draw(5);
       for (uint64_t i = 0; i < num_jobs; ++i) {
         if (simulation.DrawOneIn(4)) {
