@@ -45,7 +45,7 @@ class Patience {
   using Clock = std::chrono::steady_clock;
 
   static constexpr int kSpins = 1000;
-  static constexpr std::chrono::microseconds kLongest{500};
+  static constexpr std::chrono::microseconds kLongest{1000};
 
   int turns_ = 0;
   Clock::time_point until_;

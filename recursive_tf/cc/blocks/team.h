@@ -19,8 +19,7 @@ namespace recursive_tf {
 // the pool did not start yet, or that the machine does not run, are not missed,
 // because the leader takes their parts. So a pool that is busy, or has one
 // thread, makes a job slower and nothing wait. A member that finds nothing to
-// do for half a millisecond gives its thread back; the next job asks for it
-// again.
+// do for a millisecond gives its thread back; the next job asks for it again.
 //
 // Thread safety: Run, Wake and Rest are for one thread at a time, the leader.
 class Team {
