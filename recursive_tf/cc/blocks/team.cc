@@ -76,9 +76,9 @@ void Team::Wake(int num_threads) {
   AskForMembers(std::min(num_threads, num_threads_));
 }
 
-void Team::Rest() {
+void Team::Rest(int num_awake) {
   if (num_threads_ > 1) {
-    state_->is_resting.store(true, std::memory_order_release);
+    state_->num_awake.store(num_awake, std::memory_order_release);
   }
 }
 
@@ -128,7 +128,7 @@ void Team::State::Rethrow() {
 }
 
 void Team::AskForMembers(int wanted) {
-  state_->is_resting.store(false, std::memory_order_relaxed);
+  state_->num_awake.store(num_threads_, std::memory_order_relaxed);
   for (int thread = 1; thread < wanted; ++thread) {
     std::atomic<bool>& is_asked = state_->members[thread].is_asked;
     if (is_asked.load(std::memory_order_acquire)) continue;
@@ -176,7 +176,7 @@ bool Team::State::RunPart(int thread) {
 void Team::State::RunMember(int thread) {
   Patience patience;
   while (!patience.IsOver() && !is_over.load(std::memory_order_acquire) &&
-         !is_resting.load(std::memory_order_relaxed)) {
+         thread <= num_awake.load(std::memory_order_relaxed)) {
     if (RunPart(thread)) {
       patience = Patience();
     } else {

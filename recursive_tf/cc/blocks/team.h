@@ -79,9 +79,9 @@ class Team {
   // Wake.
   int num_wanted() const { return num_wanted_; }
 
-  // Asks members to give their threads back now, because something else will
-  // want them.
-  void Rest();
+  // Asks members to give their threads back now, except for so many, because
+  // something else may want them.
+  void Rest(int num_awake = 0);
 
  private:
   using Call = void (*)(const void* work, int64_t part);
@@ -122,7 +122,8 @@ class Team {
     std::atomic<bool> has_failed{false};
     alignas(64) std::atomic<int64_t> num_left{0};
     alignas(64) std::atomic<bool> is_over{false};
-    std::atomic<bool> is_resting{false};
+    // How many members may wait for a job: those of the first threads.
+    std::atomic<int> num_awake{0};
   };
 
   void RunShared(int64_t num_parts, Call call, const void* work);

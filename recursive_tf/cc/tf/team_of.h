@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "recursive_tf/cc/blocks/hot_teams.h"
+#include "recursive_tf/cc/blocks/hot_team.h"
 #include "recursive_tf/cc/blocks/team.h"
 #include "tensorflow/core/framework/device_base.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -18,14 +18,14 @@ class TeamOf {
  public:
   explicit TeamOf(tensorflow::OpKernelContext* ctx)
       : threads_(ctx->device()->tensorflow_cpu_worker_threads()),
-        team_(HotTeams::Global().Take(threads_, threads_->num_threads)) {
+        team_(HotTeam::Global().Take(threads_, threads_->num_threads)) {
     if (team_ != nullptr) return;
     const auto schedule = [threads = threads_](std::function<void()> run) {
       threads->workers->Schedule(std::move(run));
     };
     team_ = std::make_unique<Team>(threads_->num_threads, schedule);
   }
-  ~TeamOf() { HotTeams::Global().Give(threads_, std::move(team_)); }
+  ~TeamOf() { HotTeam::Global().Give(threads_, std::move(team_)); }
   TeamOf(const TeamOf&) = delete;
   TeamOf& operator=(const TeamOf&) = delete;
 
