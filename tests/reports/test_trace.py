@@ -11,6 +11,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from recursive_tf.python.reports import trace as trace_module
+from recursive_tf.python.trace_events import Event
 from tests.batching.tree import ROOT, define_tree
 from tests.helpers.subgraphs import define_fib
 
@@ -163,7 +164,7 @@ def test_calls_at_once_do_not_overlap_in_a_lane(executor, path):
 def test_overlapping_events_of_a_thread_get_lanes():
     lanes = trace_module._Lanes()
     times = [(0, 10), (2, 3), (5, 12), (11, 13), (20, 21)]
-    events = [trace_module._Event("", "", a, b - a, 7, 1) for a, b in times]
+    events = [Event("", "", a, b - a, 7, 1) for a, b in times]
     assert list(map(lanes.take, events)) == [1, 1, 2, 1, 1]
     assert lanes.names == ["thread 1", "thread 1 (2)"]
 

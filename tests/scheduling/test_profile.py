@@ -105,7 +105,64 @@ def test_a_file_of_something_else_is_refused(tmp_path, text, message):
 
 def test_a_function_that_runs_no_graph_has_only_times():
     profile = rtf.profile(lambda: None, repeats=1, verbose=False)
-    assert profile.graphs == ()
+    assert profile.graphs == profile.launches == ()
+
+
+def step_of_a_full_tree(executor):
+    """Returns a step of training: a tree of depth 3, i.e. 1, 2, 4 and 8 nodes."""
+    weights = tf.Variable(tf.ones([4, 4]) / 8)
+    with rtf.SubGraph("full", executor=executor) as full:
+        depth = full.input(tf.int32)
+
+        def inner():
+            both = full(depth - 1) + full(depth - 1)
+            return tf.tanh(tf.linalg.matvec(weights, both))
+
+        full.output(tf.cond(depth < 1, lambda: tf.ones([4]), inner))
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(full(3))
+        return tape.gradient(loss, weights)
+
+    return step
+
+
+def test_launches_have_their_times_by_rows():
+    profile = rtf.profile(step_of_a_full_tree("batched"), repeats=1, verbose=False)
+    inner = {}
+    for each in profile.launches:
+        assert list(each.nanoseconds) == list(profile.seconds)
+        assert min(each.nanoseconds.values()) > 0
+        assert each.runs == 1
+        if "/inner" in each.name:
+            inner.setdefault(each.part, set()).add(each.rows)
+    # A launch of the inner nodes of each height; what is deferred runs once for all.
+    assert inner == {"forward": {1, 2, 4}, "backward": {1, 2, 4}, "deferred": {7}}
+    calls = {(each.part, each.name) for each in profile.launches if each.name == "full"}
+    assert {("call", "full"), ("gradient of call", "full")} <= calls
+    in_all = [each.nanoseconds_in_all() for each in profile.launches]
+    assert in_all == sorted(in_all, reverse=True)
+    text = str(profile)
+    assert "gradient of call full" in text
+    assert f"and {len(profile.launches) - 8} more" in text
+    assert rtf.Profile.from_config(json.loads(json.dumps(profile.config()))) == profile
+
+
+def test_of_the_dataflow_executor_calls_are_measured():
+    profile = rtf.profile(step_of_a_full_tree("dataflow"), repeats=1, verbose=False)
+    parts = {(each.part, each.name) for each in profile.launches}
+    assert parts == {("call", "full"), ("gradient of call", "full")}
+    assert "more: see" not in str(profile)
+
+
+def test_a_trace_and_a_profile_share_a_log(branches, tmp_path):
+    with (
+        rtf.trace(tmp_path / "trace.json"),
+        pytest.raises(RuntimeError, match="recorded already"),
+    ):
+        rtf.profile(branches, tf.ones([SIDE, SIDE]), repeats=1, verbose=False)
 
 
 def test_wrong_uses_say_what_is_right(branches):

@@ -1,24 +1,20 @@
 """`rtf.trace`: what root calls do, as a timeline."""
 
 import contextlib
-import dataclasses
 import json
 import os
 import pathlib
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
 
-from recursive_tf.ops import library
+from recursive_tf.python.trace_events import Event, recorded, recording_alone
 
 _MICROSECOND = 1e3
 # What chrome://tracing calls a color that stands out.
 _CRITICAL = "terrible"
-# Held while a trace is recorded: there is one log in a process.
-_recording = threading.Lock()
 
 
 @contextlib.contextmanager
@@ -49,57 +45,20 @@ def trace(path: str | os.PathLike[str]) -> Iterator[None]:
             "rtf.trace in a tf.function would record its tracing, not its runs. Put it "
             "around the call of the function."
         )
-    if not _recording.acquire(blocking=False):
-        raise RuntimeError(
-            "A trace is being recorded already, and a process records one at a time. "
-            "Let the other `with rtf.trace(...)` end first."
-        )
-    with contextlib.ExitStack() as stack:
-        stack.callback(_recording.release)
+    with recording_alone():
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         # Opened at once, so that what is wrong with it is known before the body runs.
-        file = stack.enter_context(open(path, "w", encoding="utf-8"))
-        start_ns = time.monotonic_ns()
-        _log(start=True)
-        try:
-            yield
-        finally:
-            events = _events(_log(start=False))
-            json.dump(_as_json(events, start_ns), file)
+        with open(path, "w", encoding="utf-8") as file:
+            start_ns = time.monotonic_ns()
+            events: list[Event] = []
+            try:
+                with recorded(events):
+                    yield
+            finally:
+                json.dump(_as_json(events, start_ns), file)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Event:
-    name: str
-    category: str
-    start_ns: int
-    duration_ns: int
-    thread: int
-    rows: int
-    # The number of the executor of an `rtf.Schedule` that it ran on, or -1.
-    team: int = -1
-
-    @property
-    def end_ns(self) -> int:
-        return self.start_ns + self.duration_ns
-
-
-def _log(*, start: bool) -> Any:
-    with tf.device("CPU:0"):
-        return library.recursive_trace(start=start)
-
-
-def _events(log: Any) -> list[_Event]:
-    """Returns what was recorded; what is around something comes before it."""
-    names, categories, times = (x.numpy().tolist() for x in log)
-    events = [
-        _Event(name.decode(), category.decode(), *numbers)
-        for name, category, numbers in zip(names, categories, times, strict=True)
-    ]
-    return sorted(events, key=lambda event: (event.start_ns, -event.duration_ns))
-
-
-def _as_json(events: list[_Event], start_ns: int) -> dict[str, Any]:
+def _as_json(events: list[Event], start_ns: int) -> dict[str, Any]:
     """Returns the events in Chrome's trace event format."""
     lanes = _Lanes()
     pid = os.getpid()
@@ -142,7 +101,7 @@ class _Lanes:
         # By lane: when the events end that the next one could be in.
         self._ends: list[list[int]] = []
 
-    def take(self, event: _Event) -> int:
+    def take(self, event: Event) -> int:
         """Returns the number of the lane of an event; events come by their start."""
         lanes = self._of_thread.setdefault(event.thread, [])
         if event.team >= 0:
@@ -168,7 +127,7 @@ class _Lanes:
         return f"thread {list(self._of_thread).index(thread) + 1}"
 
     @staticmethod
-    def _fits(event: _Event, ends: list[int]) -> bool:
+    def _fits(event: Event, ends: list[int]) -> bool:
         while ends and ends[-1] <= event.start_ns:
             ends.pop()
         return not ends or event.end_ns <= ends[-1]

@@ -1,7 +1,9 @@
 """`rtf.profile`: measures a function under all schedules of a machine."""
 
+import collections
 import contextlib
 import dataclasses
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,15 +16,19 @@ from recursive_tf.python.scheduling.parallel import parallel
 from recursive_tf.python.scheduling.profile import (
     Profile,
     ProfiledGraph,
+    ProfiledLaunches,
     this_machine,
     usable_cores,
 )
 from recursive_tf.python.scheduling.schedule import Schedule
+from recursive_tf.python.trace_events import Event, recorded, recording_alone
 
 # As many runs as executors measure by themselves (cc/tf/team_executor.cc), and some
 # more.
 _FIRST_RUNS = 10
 _MEASURED_RUNS = 6
+# What root calls and their launches are in the log of events.
+_PARTS = ("call", "gradient of call", "forward", "backward", "deferred")
 
 
 def profile(
@@ -34,8 +40,9 @@ def profile(
     """Measures a function under TensorFlow's schedule, and under those of teams.
 
     It tries each number of executors that, with the same number of threads each, take
-    all cores. It also tries a single thread. It calls the function about 16 + `repeats`
-    times under each schedule.
+    all cores. It also tries a single thread. It calls the function about 22 + `repeats`
+    times under each schedule. Of recursive programs, it also measures each root call,
+    and each launch of a block in the batched executor, by their numbers of rows.
 
         profile = rtf.profile(step, batch)
         print(profile)
@@ -55,7 +62,8 @@ def profile(
         verbose: Whether to show progress.
 
     Raises:
-        RuntimeError: If it is called while a `tf.function` is traced.
+        RuntimeError: If it is called while a `tf.function` is traced, or in a
+            `with rtf.trace(...)`.
         ValueError: If `repeats` is less than 1.
     """
     if repeats < 1:
@@ -68,6 +76,7 @@ def profile(
     schedules = schedules_of(usable_cores())
     functions = {s.attribute(): parallel(function, s) for s in schedules}
     graphs: list[ProfiledGraph] = []
+    launches = _LaunchTimes()
     bar = tf.keras.utils.Progbar(
         len(functions) + repeats, verbose=int(verbose), unit_name="round"
     )
@@ -77,6 +86,7 @@ def profile(
         if attribute:
             found = _operations(attribute, scheduled, args)
             graphs = _joined(graphs, found)
+        launches.add(attribute, _events(scheduled, args))
         bar.add(1)
     seconds: dict[str, list[float]] = {attribute: [] for attribute in functions}
     random = np.random.default_rng(0)
@@ -87,7 +97,7 @@ def profile(
             seconds[attribute].append(time.perf_counter() - start)
         bar.add(1)
     times = {attribute: tuple(runs) for attribute, runs in seconds.items()}
-    return Profile(this_machine(), times, tuple(graphs))
+    return Profile(this_machine(), times, tuple(graphs), launches.medians())
 
 
 def schedules_of(cores: int) -> list[Schedule]:
@@ -100,6 +110,44 @@ def schedules_of(cores: int) -> list[Schedule]:
     symmetric = [Schedule(k, cores // k) for k in counts]
     alone = [] if cores == 1 else [Schedule(1, 1)]
     return [Schedule(), *alone, *symmetric]
+
+
+class _LaunchTimes:
+    """How long launches and calls took."""
+
+    def __init__(self) -> None:
+        # By name, part and rows, and by schedule.
+        self._times: dict[tuple[str, str, int], dict[str, list[int]]] = {}
+
+    def add(self, attribute: str, events: list[Event]) -> None:
+        """Takes what happened in some runs under a schedule."""
+        for event in events:
+            if event.category in _PARTS:
+                key = (event.name, event.category, event.rows)
+                times = self._times.setdefault(key, collections.defaultdict(list))
+                times[attribute].append(event.duration_ns)
+
+    def medians(self) -> tuple[ProfiledLaunches, ...]:
+        """Returns what was measured; what takes the longest comes first."""
+        found = [
+            ProfiledLaunches(
+                name=name,
+                part=part,
+                rows=rows,
+                runs=max(map(len, times.values())) / _MEASURED_RUNS,
+                nanoseconds={s: int(statistics.median(t)) for s, t in times.items()},
+            )
+            for (name, part, rows), times in self._times.items()
+        ]
+        return tuple(sorted(found, key=lambda each: -each.nanoseconds_in_all()))
+
+
+def _events(scheduled: Callable[..., Any], args: tuple[Any, ...]) -> list[Event]:
+    events: list[Event] = []
+    with recording_alone(), recorded(events):
+        for _ in range(_MEASURED_RUNS):
+            scheduled(*args)
+    return events
 
 
 def _operations(

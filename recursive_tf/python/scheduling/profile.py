@@ -13,7 +13,9 @@ import tensorflow as tf
 from recursive_tf.python.config_files import read_config, write_config
 from recursive_tf.python.scheduling.schedule import Schedule
 
-_VERSION = 1
+_VERSION = 2
+# How many kinds of launches are printed.
+_MOST_PRINTED = 8
 # By so much another schedule is faster than TensorFlow's own before it is chosen.
 _WORTH = 0.98
 
@@ -40,6 +42,31 @@ class ProfiledGraph:
 
 
 @dataclasses.dataclass(frozen=True)
+class ProfiledLaunches:
+    """Root calls of a SubGraph, or launches of a block, of one number of rows.
+
+    Attributes:
+        name: Of the SubGraph, or of the block as `rtf.explain` has it.
+        part: "call" or "gradient of call"; of a block "forward", "backward" or
+            "deferred".
+        rows: Of each.
+        runs: How many there are in one call of the function, at most.
+        nanoseconds: By schedule, as `Schedule.attribute` has it, the median time of
+            one; "" is TensorFlow's own.
+    """
+
+    name: str
+    part: str
+    rows: int
+    runs: float
+    nanoseconds: Mapping[str, int]
+
+    def nanoseconds_in_all(self) -> float:
+        """Returns the time in one call of the function, under the first schedule."""
+        return self.runs * next(iter(self.nanoseconds.values()))
+
+
+@dataclasses.dataclass(frozen=True)
 class Profile:
     """How long a function takes under each schedule, and its operations under each.
 
@@ -53,11 +80,14 @@ class Profile:
         seconds: By schedule, as `Schedule.attribute` has it, the seconds of each run;
             "" is TensorFlow's own.
         graphs: What ran.
+        launches: Of recursive programs: root calls, and launches of blocks in the
+            batched executor. What takes the longest comes first.
     """
 
     machine: Mapping[str, Any]
     seconds: Mapping[str, tuple[float, ...]]
     graphs: tuple[ProfiledGraph, ...]
+    launches: tuple[ProfiledLaunches, ...] = ()
 
     @property
     def schedule(self) -> Schedule:
@@ -92,7 +122,12 @@ class Profile:
                 f"{in_words(here)}. Measure again with rtf.profile."
             )
         seconds = {s: tuple(runs) for s, runs in config["seconds"].items()}
-        return cls(here, seconds, tuple(map(_graph_from, config["graphs"])))
+        return cls(
+            here,
+            seconds,
+            tuple(map(_graph_from, config["graphs"])),
+            tuple(ProfiledLaunches(**each) for each in config["launches"]),
+        )
 
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the profile to a file, as JSON."""
@@ -108,14 +143,30 @@ class Profile:
         return cls.from_config(read_config(path, "profile"))
 
     def __str__(self) -> str:
-        """Returns the table of schedules, and the choice."""
+        """Returns the table of schedules, the choice, and the longest launches."""
         base = statistics.median(self.seconds[""])
         lines = [f"Measured on {in_words(self.machine)}:"]
         for attribute, runs in self.seconds.items():
             median = statistics.median(runs)
             name = str(schedule_of(attribute))
             lines.append(f"  {name:48} {1e3 * median:9.2f} ms  {median / base:5.2f}")
-        return "\n".join([*lines, f"The choice is {self.schedule}."])
+        lines.append(f"The choice is {self.schedule}.")
+        return "\n".join([*lines, *self._lines_of_launches()])
+
+    def _lines_of_launches(self) -> list[str]:
+        if not self.launches:
+            return []
+        names = [attribute.partition(" ")[0] or "own" for attribute in self.seconds]
+        head = f"{'Microseconds of calls and launches':50} {'rows':>6} {'runs':>6}"
+        lines = [head + "".join(f" {name:>9}" for name in names)]
+        for each in self.launches[:_MOST_PRINTED]:
+            name = f"{each.part} {each.name}"
+            times = [each.nanoseconds.get(attribute) for attribute in self.seconds]
+            columns = [" " * 10 if t is None else f" {t / 1e3:9.1f}" for t in times]
+            row = f"  {name:48} {each.rows:6} {each.runs:6.1f}"
+            lines.append((row + "".join(columns)).rstrip())
+        rest = len(self.launches) - _MOST_PRINTED
+        return [*lines, f"  and {rest} more: see .launches"] if rest > 0 else lines
 
 
 def schedule_of(attribute: str) -> Schedule:
