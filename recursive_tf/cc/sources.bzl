@@ -85,6 +85,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/shared_backward.cc",
     "recursive_tf/cc/tf/signature.cc",
     "recursive_tf/cc/tf/simplify_graph.cc",
+    "recursive_tf/cc/tf/slices.cc",
     "recursive_tf/cc/tf/stack_rows.cc",
     "recursive_tf/cc/tf/team_executor.cc",
     "recursive_tf/cc/tf/team_kernel.cc",

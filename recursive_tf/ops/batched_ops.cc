@@ -112,6 +112,7 @@ REGISTER_OP("RecursiveInvokeBatchedGradient")
     .Attr("deferred_invariant_counts: list(int) >= 0")
     .Attr("deferred_invariants: list(int) >= 0")
     .Attr("deferred_counts: list(int) >= 0")
+    .Attr("deferred_places: list(int) >= 0 = []")
     .Attr("deferred_has_rows: list(bool) >= 0")
     .Attr("deferred_shapes: list(shape) >= 0")
     .Attr("deferred_like: list(int) >= 0")
@@ -126,15 +127,18 @@ pushed_gradients: Of the tables that `tables` lists.
 input_gradients: Of the arguments that `arguments` lists.
 prologue_gradients: Of the outputs of the prologue that `prologue_outputs`
   lists, where activations use these as rows.
-deferred_gradients: What the deferred parts return, block after block.
+deferred_gradients: What the deferred parts give.
 plan: As in the forward op.
 gradient_plan: What is kept, taken and returned where, by block.
 backward: A function for each block that has a backward part, in order.
 deferred: A function for each block that has a deferred part, in order.
 deferred_counts: How many outputs each of these has.
-deferred_has_rows: Of each output, whether it is rows, as of slices, or a sum.
-deferred_shapes: Of each output that is rows, as far as it is known.
-deferred_like: Of each output, of which output of the prologue it is a gradient.
+deferred_places: Where each output goes, block after block, among
+  `deferred_gradients`: what goes to one place adds up. If empty, each has its own.
+deferred_has_rows: Of each place, whether it has rows, or a sum. Two that have rows
+  are the values and the indices of slices, of which the op adds up those of a row.
+deferred_shapes: Of each place that has rows, as far as it is known.
+deferred_like: Of each place, of which output of the prologue it is a gradient.
 reached: Whether a gradient came to each block, and then to each value of the
   prologue that the plan names.
 )doc");

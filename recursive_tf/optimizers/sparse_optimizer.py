@@ -62,9 +62,16 @@ def shared_arguments(dense: Updates, sparse: Updates) -> dict[str, list[tf.Tenso
         "rates": dense.rates(),
         "tables": sparse.handles(),
         "rows": [slices.values for slices in sparse.gradients],
-        "indices": [tf.cast(slices.indices, tf.int64) for slices in sparse.gradients],
+        "indices": _of_one_dtype([slices.indices for slices in sparse.gradients]),
         "table_rates": sparse.rates(),
     }
+
+
+def _of_one_dtype(indices: list[tf.Tensor]) -> list[tf.Tensor]:
+    """Returns indices as they are if their dtypes are the same."""
+    if len({tensor.dtype for tensor in indices}) < 2:
+        return indices
+    return [tf.cast(tensor, tf.int64) for tensor in indices]
 
 
 class SparseOptimizer(ReplicatedOptimizer):

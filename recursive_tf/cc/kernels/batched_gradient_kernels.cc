@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -109,6 +110,8 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     std::vector<int32_t>& counts = types_.deferred_counts;
     TF_RETURN_IF_ERROR(ctx->GetAttr("deferred_counts", &counts));
     TF_RETURN_IF_ERROR(
+        ctx->GetAttr("deferred_places", &backward_.deferred_places));
+    TF_RETURN_IF_ERROR(
         ctx->GetAttr("deferred_has_rows", &backward_.deferred_has_rows));
     TF_RETURN_IF_ERROR(
         ctx->GetAttr("Tdeferred_gradients", &backward_.deferred_types));
@@ -123,16 +126,28 @@ class InvokeBatchedGradientOp : public BatchedKernel {
       if (next == counts.size() || counts[next] < 0 || first > INT32_MAX) break;
       first += counts[next++];
     }
-    if (next != counts.size() ||
-        static_cast<size_t>(first) != backward_.deferred_has_rows.size() ||
-        static_cast<size_t>(first) != backward_.deferred_types.size() ||
-        static_cast<size_t>(first) != backward_.deferred_shapes.size() ||
-        static_cast<size_t>(first) != backward_.deferred_like.size() ||
-        backward_.first_deferred.size() != backward_.deferred.size()) {
+    std::vector<int32_t>& places = backward_.deferred_places;
+    if (places.empty()) {
+      places.resize(first);
+      std::iota(places.begin(), places.end(), 0);
+    }
+    if (next != counts.size() || static_cast<size_t>(first) != places.size() ||
+        backward_.first_deferred.size() != backward_.deferred.size() ||
+        !ArePlaces(places)) {
       return absl::InvalidArgumentError(
           "The deferred parts have other outputs.");
     }
     return absl::OkStatus();
+  }
+
+  bool ArePlaces(const std::vector<int32_t>& places) const {
+    const size_t size = backward_.deferred_types.size();
+    return backward_.deferred_has_rows.size() == size &&
+           backward_.deferred_shapes.size() == size &&
+           backward_.deferred_like.size() == size &&
+           std::all_of(places.begin(), places.end(), [size](int32_t place) {
+             return place >= 0 && static_cast<size_t>(place) < size;
+           });
   }
 
   absl::Status TryCompute(tf::OpKernelContext* ctx) {

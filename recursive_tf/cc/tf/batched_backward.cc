@@ -28,6 +28,7 @@
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "recursive_tf/cc/tf/signature.h"
+#include "recursive_tf/cc/tf/slices.h"
 #include "recursive_tf/cc/tf/stack_rows.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/framework/resource_var.h"
@@ -164,21 +165,27 @@ absl::Status BatchedBackward::TryDeferred(
   program.AddTo(watch_.Lap(&report_.seconds_deferred), block, &report_);
   if (!program.has_run) SayWhy(block, deferred);
   CountBytes(outputs);
-  size_t index = spec_.first_deferred[block];
-  if (index + outputs.size() > deferred_.size()) {
+  TF_RETURN_IF_ERROR(Gather(block, std::move(outputs)));
+  watch_.Lap(&report_.seconds_deferred);
+  return absl::OkStatus();
+}
+
+absl::Status BatchedBackward::Gather(int32_t block,
+                                     std::vector<tf::Tensor> given) {
+  const size_t first = spec_.first_deferred[block];
+  if (first + given.size() > spec_.deferred_places.size()) {
     return absl::InvalidArgumentError("The deferred part has other outputs.");
   }
-  for (tf::Tensor& output : outputs) {
-    std::vector<tf::Tensor>& all = deferred_[index];
-    if (all.empty() || spec_.deferred_has_rows[index]) {
-      bytes_deferred_ += NumBytes(output);
-      all.push_back(std::move(output));
+  for (size_t i = 0; i < given.size(); ++i) {
+    const int32_t place = spec_.deferred_places[first + i];
+    std::vector<tf::Tensor>& all = deferred_[place];
+    if (all.empty() || spec_.deferred_has_rows[place]) {
+      bytes_deferred_ += NumBytes(given[i]);
+      all.push_back(std::move(given[i]));
     } else {
-      TF_RETURN_IF_ERROR(AddTensors(output, &all.front()));
+      TF_RETURN_IF_ERROR(AddTensorsBy(&step_.team(), given[i], &all.front()));
     }
-    ++index;
   }
-  watch_.Lap(&report_.seconds_deferred);
   return absl::OkStatus();
 }
 
@@ -219,6 +226,12 @@ absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
       TF_RETURN_IF_ERROR(JoinRows(parts, gradient));
     }
     parts.clear();
+  }
+  const auto has_rows = spec_.deferred_has_rows.begin();
+  for (size_t i = 0; i + 1 < deferred_.size(); ++i) {
+    if (!has_rows[i] || !has_rows[i + 1]) continue;
+    TF_RETURN_IF_ERROR(AddUpSlices(&(*gradients)[i], &(*gradients)[i + 1]));
+    ++i;
   }
   return absl::OkStatus();
 }

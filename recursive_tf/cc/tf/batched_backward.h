@@ -30,9 +30,12 @@ struct BatchedBackwardSpec {
   // -1.
   std::vector<int32_t> backward;
   std::vector<int32_t> deferred;
-  // By block: where what it gives begins in `deferred_has_rows`, which says of
-  // each whether it has rows, which follow each other, or is a sum.
+  // By block: where what its deferred part gives begins in `deferred_places`,
+  // which says of each the place where it is gathered.
   std::vector<int32_t> first_deferred;
+  std::vector<int32_t> deferred_places;
+  // By place: whether it has rows, which follow each other, or is a sum. Two
+  // that have rows are the values and the indices of slices.
   std::vector<bool> deferred_has_rows;
   // Its type, the shape of a row as far as that is known, and the output of the
   // prologue that it is a gradient of: for when there is none.
@@ -51,8 +54,8 @@ class BatchedBackward {
 
   // What failed, if RunBackward or RunDeferred returned false.
   const absl::Status& status() const { return status_; }
-  // Sets `*gradients` to what the deferred parts gave, one block after the
-  // other.
+  // Sets `*gradients` to what the deferred parts gave, by place; of slices,
+  // each row has one.
   absl::Status TakeDeferred(std::vector<tensorflow::Tensor>* gradients);
 
   // Leaves a report for `rtf.explain`, at the end of the replay.
@@ -98,6 +101,8 @@ class BatchedBackward {
   void SayWhy(int32_t block, const Block& part);
   // While a block that gave these ends.
   void CountBytes(const std::vector<tensorflow::Tensor>& given);
+  // Takes what the deferred part of a block gave.
+  absl::Status Gather(int32_t block, std::vector<tensorflow::Tensor> given);
   absl::Status NoGradient(size_t index, tensorflow::Tensor* gradient) const;
   absl::Status ShapeOfInvariant(int32_t output,
                                 tensorflow::TensorShape* shape) const;
@@ -109,7 +114,7 @@ class BatchedBackward {
   const BatchedStep& step_;
   const BatchedRecord& record_;
   Invariants invariants_;
-  // By what deferred parts give: a sum, or rows.
+  // By place: a sum, or rows.
   std::vector<std::vector<tensorflow::Tensor>> deferred_;
   // In `deferred_`; by whoever replays, and as copies of rows for a block.
   int64_t bytes_deferred_ = 0;

@@ -299,9 +299,10 @@ class BackwardBinder {
                     gradient.deferred.size() + function.invariants.size() &&
                 signature.results.size() ==
                     static_cast<size_t>(types_.deferred_counts[next_++]) &&
-                first + signature.results.size() <= spec_.deferred_types.size();
+                first + signature.results.size() <= spec_.deferred_places.size();
     for (size_t i = 0; fits && i < signature.results.size(); ++i) {
-      fits = signature.results[i] == spec_.deferred_types[first + i];
+      const int32_t place = spec_.deferred_places[first + i];
+      fits = signature.results[i] == spec_.deferred_types[place];
     }
     return fits ? absl::OkStatus()
                 : Wrong("a deferred part takes or gives other values");

@@ -2,15 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_ops.h"
-#include "tensorflow/core/framework/register_types.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -22,6 +23,9 @@ namespace recursive_tf {
 namespace tf = tensorflow;
 
 namespace {
+
+// What sharing a sum is worth: some microseconds.
+constexpr int64_t kBytesToShareSum = int64_t{64} * 1024;
 
 // What comes of a gradient of the user's own that is not like its value.
 absl::Status UnlikeGradients(const tf::Tensor& a, const tf::Tensor& b) {
@@ -56,6 +60,25 @@ absl::Status Concat(absl::Span<const tf::Tensor> parts, tf::Tensor* result) {
     CopyRows(RowView(part), 0, part.dim_size(0), RowView(*result), to_row);
     to_row += part.dim_size(0);
   }
+  return absl::OkStatus();
+}
+
+// Checks that `value` can be added to `*total`, which gets memory of its own.
+absl::Status OwnTotal(const tf::Tensor& value, tf::Tensor* total) {
+  if (value.dtype() != total->dtype() || value.shape() != total->shape()) {
+    return UnlikeGradients(*total, value);
+  }
+  if (!CanAdd(total->dtype())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "No gradient has the dtype ", tf::DataTypeString(total->dtype())));
+  }
+  if (total->RefCountIsOne() || total->NumElements() == 0) {
+    return absl::OkStatus();
+  }
+  tf::Tensor own;
+  TF_RETURN_IF_ERROR(NewTensorOfShape(total->dtype(), total->shape(), &own));
+  std::memcpy(own.data(), total->data(), total->TotalBytes());
+  *total = std::move(own);
   return absl::OkStatus();
 }
 
@@ -125,27 +148,26 @@ absl::Status ConcatRows(absl::Span<const tf::Tensor> parts, tf::DataType dtype,
 }
 
 absl::Status AddTensors(const tf::Tensor& value, tf::Tensor* total) {
-  if (value.dtype() != total->dtype() || value.shape() != total->shape()) {
-    return UnlikeGradients(*total, value);
-  }
-  tf::Tensor sum;
-  if (total->RefCountIsOne()) {
-    sum = *total;
-  } else {
-    TF_RETURN_IF_ERROR(NewTensorOfShape(total->dtype(), total->shape(), &sum));
-  }
-  switch (total->dtype()) {
-#define RECURSIVE_TF_ADD(T)                             \
-  case tf::DataTypeToEnum<T>::value:                    \
-    sum.flat<T>() = total->flat<T>() + value.flat<T>(); \
-    break;
-    TF_CALL_NUMBER_TYPES(RECURSIVE_TF_ADD)
-#undef RECURSIVE_TF_ADD
-    default:
-      return absl::InvalidArgumentError(absl::StrCat(
-          "No gradient has the dtype ", tf::DataTypeString(total->dtype())));
-  }
-  *total = std::move(sum);
+  TF_RETURN_IF_ERROR(OwnTotal(value, total));
+  AddNumbers(total->dtype(), value.data(), total->NumElements(), total->data());
+  return absl::OkStatus();
+}
+
+absl::Status AddTensorsBy(Team* team, const tf::Tensor& value,
+                          tf::Tensor* total) {
+  TF_RETURN_IF_ERROR(OwnTotal(value, total));
+  const int64_t count = total->NumElements();
+  const int64_t size = tf::DataTypeSize(total->dtype());
+  const int64_t threads =
+      count * size < kBytesToShareSum ? 1 : team->num_threads();
+  const auto* const from = static_cast<const char*>(value.data());
+  auto* const to = static_cast<char*>(total->data());
+  team->Run(threads, [&](int64_t thread) {
+    const int64_t first = count * thread / threads;
+    const int64_t end = count * (thread + 1) / threads;
+    AddNumbers(total->dtype(), from + first * size, end - first,
+               to + first * size);
+  });
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -41,6 +42,10 @@ absl::Status ConcatRows(absl::Span<const tensorflow::Tensor> parts,
 // have one numeric dtype, and one shape.
 absl::Status AddTensors(const tensorflow::Tensor& value,
                         tensorflow::Tensor* total);
+
+// The same, by a team where the tensors are large.
+absl::Status AddTensorsBy(Team* team, const tensorflow::Tensor& value,
+                          tensorflow::Tensor* total);
 
 }  // namespace recursive_tf
 

@@ -241,9 +241,11 @@ class VariableUpdate {
   absl::Status CheckTable(int index) {
     const Place place = TableAt(index);
     TF_RETURN_IF_ERROR(Prepare(place));
-    TF_RETURN_IF_ERROR(
-        CheckRows(place.index, ctx_.input(RowsAt(index)),
-                  ctx_.input(RowsAt(index) + counts_.num_tables)));
+    const tf::Tensor& numbers =
+        ctx_.input(RowsAt(index) + counts_.num_tables);
+    SetIndices(numbers, &indices_.emplace_back());
+    TF_RETURN_IF_ERROR(CheckRows(place.index, ctx_.input(RowsAt(index)),
+                                 numbers.shape(), indices_.back()));
     return CheckRate(place, RateOfTable(index));
   }
 
@@ -255,16 +257,15 @@ class VariableUpdate {
     const Place place = TableAt(index);
     const int first = RowsAt(index);
     const tf::Tensor& rows = ctx_.input(first);
-    const tf::Tensor& indices = ctx_.input(first + counts_.num_tables);
+    const std::vector<int64_t>& indices = indices_[index];
     // Readers copy what they read, as for TensorFlow's own updates of rows.
     variables_[place.index].copy_on_read_mode.store(true);
     for (int slot = 0; slot < rule_.num_slots; ++slot) {
       variables_[place.SlotAt(slot)].copy_on_read_mode.store(true);
     }
-    const auto num_places = static_cast<int32_t>(indices.NumElements());
+    const auto num_places = static_cast<int32_t>(indices.size());
     if (num_places == 0) return absl::OkStatus();
-    const int64_t* const numbers = indices.flat<int64_t>().data();
-    const RowGroups groups(numbers, num_places);
+    const RowGroups groups(indices.data(), num_places);
     Span<T> all;
     SetSpan(place, rows, RateOfTable(index), &all);
     all.size = rows.NumElements() / num_places;
@@ -276,35 +277,49 @@ class VariableUpdate {
                        const int64_t begin = part * heads_each;
                        for (int64_t i = begin;
                             i < std::min(num_heads, begin + heads_each); ++i) {
-                         UpdateRow(groups, groups.heads()[i], numbers, all);
+                         UpdateRow(groups, groups.heads()[i], indices, all);
                        }
                      });
     return absl::OkStatus();
   }
 
+  static void SetIndices(const tf::Tensor& numbers,
+                         std::vector<int64_t>* indices) {
+    const auto copy = [&](const auto* first) {
+      indices->assign(first, first + numbers.NumElements());
+    };
+    if (numbers.dtype() == tf::DT_INT32) {
+      copy(numbers.flat<int32_t>().data());
+    } else {
+      copy(numbers.flat<int64_t>().data());
+    }
+  }
+
   absl::Status CheckRows(size_t table, const tf::Tensor& rows,
-                         const tf::Tensor& indices) const {
+                         const tf::TensorShape& shape_of_indices,
+                         const std::vector<int64_t>& indices) const {
     tf::TensorShape wanted = variables_[table].tensor()->shape();
-    if (wanted.dims() == 0 || indices.dims() != 1) {
+    if (wanted.dims() == 0 || shape_of_indices.dims() != 1) {
       return Unlike(table, rows.shape());
     }
     const int64_t num_rows = wanted.dim_size(0);
-    wanted.set_dim(0, indices.NumElements());
+    const auto num_indices = static_cast<int64_t>(indices.size());
+    wanted.set_dim(0, num_indices);
     if (rows.shape() != wanted ||
-        indices.NumElements() > std::numeric_limits<int32_t>::max()) {
+        num_indices > std::numeric_limits<int32_t>::max()) {
       return Unlike(table, rows.shape());
     }
-    const auto numbers = indices.flat<int64_t>();
-    for (int64_t i = 0; i < numbers.size(); ++i) {
-      if (numbers(i) >= 0 && numbers(i) < num_rows) continue;
+    for (int64_t i = 0; i < num_indices; ++i) {
+      if (indices[i] >= 0 && indices[i] < num_rows) continue;
       return absl::InvalidArgumentError(absl::StrCat(
-          "indices[", i, "] = ", numbers(i), " is not in [0, ", num_rows,
+          "indices[", i, "] = ", indices[i], " is not in [0, ", num_rows,
           "), the rows of variable '", variables_.name(table), "'."));
     }
     return absl::OkStatus();
   }
 
-  void UpdateRow(const RowGroups& groups, int32_t head, const int64_t* indices,
+  void UpdateRow(const RowGroups& groups, int32_t head,
+                 const std::vector<int64_t>& indices,
                  const Span<T>& table) const {
     const int64_t size = table.size;
     const T* const rows = table.gradient;
@@ -348,6 +363,8 @@ class VariableUpdate {
   const TeamOf team_;
   // Variables and their slots, then tables and theirs.
   LockedVariables<tf::mutex_lock> variables_;
+  // By table: the rows that have gradients.
+  std::vector<std::vector<int64_t>> indices_;
   // As often as threads take numbers.
   std::vector<std::vector<T>> rates_;
   std::vector<std::vector<T>> numbers_;

@@ -15,6 +15,9 @@ from recursive_tf.python.batching.differentiate.training_block import (
 )
 from recursive_tf.python.batching.differentiate.wanted import Wanted
 from recursive_tf.python.batching.encode.block_functions import BlockFunctions
+from recursive_tf.python.batching.encode.deferred_gradients import (
+    DeferredGradients,
+)
 from recursive_tf.python.batching.encode.encoding import encode, encode_gradients
 from recursive_tf.python.batching.encode.gradient_plan import gradient_of
 from recursive_tf.python.batching.encode.prologue_outputs import PrologueOutputs
@@ -58,40 +61,9 @@ class Training:
         """Returns what is kept, taken and returned where, encoded."""
         return encode_gradients([gradient_of(block) for block in self.blocks])
 
-    def invariant_gradients(
-        self,
-    ) -> list[tuple[int, tf.Tensor, list[tf.TensorSpec]]]:
-        """Returns what the deferred parts give, one block after the other.
-
-        That is the block, a tensor of the prologue, and what its gradient consists of:
-        the sum over all rows, or the values and the indices of slices.
-        """
-        found = []
-        for number, block in enumerate(self.blocks):
-            if block.deferred is None:
-                continue
-            outputs = iter(block.deferred.outputs)
-            for tensor, is_slices in block.invariant_gradients:
-                parts = [next(outputs) for _ in range(2 if is_slices else 1)]
-                specs = [tf.TensorSpec(t.shape, t.dtype) for t in parts]
-                found.append((number, tensor, specs))
-        return found
-
-    def deferred_outputs(self, outputs: PrologueOutputs) -> dict[str, Any]:
-        """Returns attributes of the backward root op: what the deferred parts give."""
-        found = self.invariant_gradients()
-        counts = [
-            sum(len(specs) for block, _, specs in found if block == number)
-            for number, block in enumerate(self.blocks)
-            if block.deferred is not None
-        ]
-        flat = [(t, spec, len(specs) > 1) for _, t, specs in found for spec in specs]
-        return {
-            "deferred_counts": counts,
-            "deferred_has_rows": [has_rows for _, _, has_rows in flat],
-            "deferred_shapes": [spec.shape for _, spec, _ in flat],
-            "deferred_like": [outputs.index_of(tensor) for tensor, _, _ in flat],
-        }
+    def deferred_gradients(self) -> DeferredGradients:
+        """Returns what the backward root op gives of what is deferred."""
+        return DeferredGradients(self.blocks)
 
 
 def compiled_once(
@@ -206,8 +178,9 @@ class Compilation:
             self._functions([(b.backward, b.backward_invariants) for b in made]),
             self._functions([(b.deferred, b.deferred_invariants) for b in made]),
         )
-        for block, tensor, _ in training.invariant_gradients():
-            self.outputs.indices_of([tensor], block)
+        for gradient in training.deferred_gradients().gradients:
+            for block in gradient.blocks:
+                self.outputs.indices_of([gradient.tensor], block)
         self.outputs.make_functions()
         return training
 

@@ -81,13 +81,13 @@ def _gradient_by_replaying(
     outputs = compilation.outputs
     for index, gradient in zip(rows, results.prologue_gradients, strict=True):
         taker = outputs.taker_of_value(index)
-        of_prologue.add(outputs.tensors[index], [gradient], taker)
+        of_prologue.add(outputs.tensors[index], [gradient], [taker])
     parts = iter(results.deferred_gradients)
-    for block, tensor, specs in training.invariant_gradients():
-        own = [next(parts) for _ in specs]
-        for part, spec in zip(own, specs, strict=True):
+    for gradient in training.deferred_gradients().gradients:
+        own = [next(parts) for _ in gradient.specs]
+        for part, spec in zip(own, gradient.specs, strict=True):
             part.set_shape(spec.shape)
-        of_prologue.add(tensor, own, block)
+        of_prologue.add(gradient.tensor, own, gradient.blocks)
     found = by_args + of_prologue.of_captures()
     tied_ones = tied(op, Carried.by(op), given, results, found)
     return tied_ones + [None] * (len(op.inputs) - len(found))
@@ -137,9 +137,6 @@ def _add_backward_op(
     results = [i for i in given if i < num_outputs]
     tables = [i - num_outputs for i in given if i >= num_outputs]
     graph = tf_compat.default_graph()
-    parts = [
-        spec.dtype for _, _, specs in training.invariant_gradients() for spec in specs
-    ]
     prologue = compilation.outputs.tensors
     return library.recursive_invoke_batched_gradient(
         activation=op.outputs[-1],
@@ -148,7 +145,6 @@ def _add_backward_op(
         names=op.get_attr("names"),
         Tinput_gradients=[op.inputs[i].dtype for i in arguments],
         Tprologue_gradients=[prologue[i].dtype for i in rows],
-        Tdeferred_gradients=parts,
         mapped=op.get_attr("mapped"),
         block_kind=op.get_attr("block_kind"),
         schedule=op.get_attr("schedule"),
@@ -157,7 +153,7 @@ def _add_backward_op(
         arguments=arguments,
         prologue_outputs=rows,
         gradient_plan=training.gradient_plan(),
-        **training.deferred_outputs(compilation.outputs),
+        **training.deferred_gradients().attributes(compilation.outputs),
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_gradient",
         **compilation.plan_attributes(texts_of(op, "names")),
         **training.backward.attributes(graph, "backward"),

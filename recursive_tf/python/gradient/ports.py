@@ -16,7 +16,7 @@ from recursive_tf.python.gradient.cotangents import is_zero
 from recursive_tf.python.options import BATCHED_ATTRIBUTES
 from recursive_tf.python.program.dense import dense, shape_like
 from recursive_tf.python.root_calls.dense_gradients import wants_dense_gradients
-from recursive_tf.python.root_calls.root_op import BATCHED, Carried
+from recursive_tf.python.root_calls.root_op import BATCHED, BATCHED_GRADIENT, Carried
 
 
 def tied(
@@ -67,6 +67,8 @@ def tied(
 
 def _added_up(gradient: Any) -> Any:
     if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    if gradient.values.op.type == BATCHED_GRADIENT:  # It adds them up itself.
         return gradient
     result = library.recursive_add_up_slices(
         values=gradient.values, indices=gradient.indices

@@ -46,11 +46,8 @@ class PrologueGradients:
         self._hoisted: list[tuple[tf.Tensor, Parts]] = []
         self._late: list[tuple[tf.Tensor, Parts, list[int]]] = []
 
-    def add(self, tensor: tf.Tensor, parts: Parts, taker: int) -> None:
-        """Adds a gradient of a value that came from one of its takers."""
-        self._add(tensor, parts, [taker])
-
-    def _add(self, tensor: tf.Tensor, parts: Parts, takers: list[int]) -> None:
+    def add(self, tensor: tf.Tensor, parts: Parts, takers: list[int]) -> None:
+        """Adds a gradient of a value that came from some of its takers."""
         capture = self._inputs.get(id(tensor))
         if capture is not None:
             gradient: Any = parts[0]
@@ -109,7 +106,7 @@ class PrologueGradients:
         is_reached = tf.reduce_any(tf.gather(self._reached, takers))
         flat = iter(tf.nest.flatten(tf.cond(is_reached, gradients, zeros)))
         for x, specs in found:
-            self._add(x, [next(flat) for _ in specs], takers)
+            self.add(x, [next(flat) for _ in specs], takers)
 
     def _parts_of(self, x: tf.Tensor, gradient: Any) -> Parts:
         """Returns a gradient as slices if it is, and of a capture."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 import tensorflow as tf
 
 from recursive_tf.ops import library
+from recursive_tf.python import tf_compat
 
 COLLECTED = "collected"
 SUMMED = "summed"
@@ -113,6 +114,9 @@ def gradient_of_slot(
 def shape_of(capture: tf.Tensor) -> tf.Tensor:
     """Returns the shape, int64, of a tensor or of the variable behind a handle."""
     if capture.dtype == tf.resource:
+        spec = tf_compat.spec_of_variable(capture)
+        if spec is not None and spec.shape.is_fully_defined():
+            return tf.constant(spec.shape.as_list(), tf.int64)
         return tf.raw_ops.VariableShape(input=capture, out_type=tf.int64)
     return tf.shape(capture, out_type=tf.int64)
 

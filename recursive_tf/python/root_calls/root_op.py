@@ -16,6 +16,7 @@ from recursive_tf.python.tracing.specs import count_of_rows, with_rows
 # The types of root ops, by executor.
 DATAFLOW = "RecursiveInvoke"
 BATCHED = "RecursiveInvokeBatched"
+BATCHED_GRADIENT = "RecursiveInvokeBatchedGradient"
 ROOT_OPS = (DATAFLOW, BATCHED)
 # Of a RecursiveInvoke op: why its program is not batched. It is saved with the op.
 REASONS_ATTRIBUTE = "_not_batched"
