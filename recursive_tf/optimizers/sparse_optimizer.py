@@ -68,10 +68,10 @@ def shared_arguments(dense: Updates, sparse: Updates) -> dict[str, list[tf.Tenso
 
 
 def _of_one_dtype(indices: list[tf.Tensor]) -> list[tf.Tensor]:
-    """Returns indices as they are if their dtypes are the same."""
-    if len({tensor.dtype for tensor in indices}) < 2:
-        return indices
-    return [tf.cast(tensor, tf.int64) for tensor in indices]
+    """Returns indices as they are, if they are of one dtype already."""
+    dtypes = {tensor.dtype for tensor in indices}
+    dtype = dtypes.pop() if len(dtypes) == 1 else tf.int64
+    return [tf.cast(tensor, dtype) for tensor in indices]
 
 
 class SparseOptimizer(ReplicatedOptimizer):

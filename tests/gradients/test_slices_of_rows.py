@@ -62,6 +62,14 @@ def test_lookups_of_several_places_are_one_gradient(words):
     assert sorted(found.indices.numpy()) == [0, 1, 2, 3, 4]
 
 
+def test_a_variable_whose_number_of_rows_is_not_known_has_slices():
+    words = tf.Variable(tf.ones([5, 2]), shape=[None, 2])
+    f = define(words)
+    found = gradient_of(lambda: tf.reduce_sum(f.map(NODES)), words)
+    assert found.dense_shape.numpy().tolist() == [5, 2]
+    assert sorted(found.indices.numpy()) == [0, 1, 3]
+
+
 def test_an_optimizer_that_squares_slices_squares_sums(words):
     """One of Keras's: it does not add up the slices of a row itself."""
     table = keras.Variable(words.numpy())

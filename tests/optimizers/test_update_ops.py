@@ -69,7 +69,10 @@ def arguments(variables, tables, dtype, table_rates=None):
         "rates": [tf.constant(RATE, dtype)] * len(variables),
         "tables": [table.handle for table, _, _, _ in tables],
         "rows": [rows for _, _, rows, _ in tables],
-        "indices": [tf.constant(indices, tf.int64) for _, _, _, indices in tables],
+        "indices": [
+            tf.constant(indices, getattr(indices, "dtype", tf.int64))
+            for _, _, _, indices in tables
+        ],
         "table_rates": table_rates or [tf.constant(RATE, dtype)] * len(tables),
     }
 
@@ -132,11 +135,12 @@ def test_several_variables_and_tables_each_have_their_own(rule):
         check(rule, table[1:3], [slot[1:3] for slot in slots], each)
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
 @pytest.mark.parametrize("width", [1, 5, WIDE])
-def test_rows_that_occur_often_are_added_up(rule, width):
+def test_rows_that_occur_often_are_added_up(rule, width, index):
     table, slots = make(rule, [50, width])
     before = table.numpy(), numbers(slots)
-    indices = np.random.default_rng(0).integers(0, 20, 400)
+    indices = np.random.default_rng(0).integers(0, 20, 400, index)
     rows = tf.random.stateless_normal([400, width], [5, 6])
     total = np.zeros([50, width], np.float32)
     np.add.at(total, indices, rows.numpy())

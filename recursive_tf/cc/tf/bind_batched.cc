@@ -295,11 +295,12 @@ class BackwardBinder {
     Signature signature;
     TF_RETURN_IF_ERROR(Signature::Of(function.function, library_, &signature));
     const auto first = static_cast<size_t>(spec_.first_deferred[block]);
-    bool fits = signature.arguments.size() ==
-                    gradient.deferred.size() + function.invariants.size() &&
-                signature.results.size() ==
-                    static_cast<size_t>(types_.deferred_counts[next_++]) &&
-                first + signature.results.size() <= spec_.deferred_places.size();
+    bool fits =
+        signature.arguments.size() ==
+            gradient.deferred.size() + function.invariants.size() &&
+        signature.results.size() ==
+            static_cast<size_t>(types_.deferred_counts[next_++]) &&
+        first + signature.results.size() <= spec_.deferred_places.size();
     for (size_t i = 0; fits && i < signature.results.size(); ++i) {
       const int32_t place = spec_.deferred_places[first + i];
       fits = signature.results[i] == spec_.deferred_types[place];

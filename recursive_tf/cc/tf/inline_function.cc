@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,7 @@
 #include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
 #include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/graph.h"
@@ -57,6 +59,36 @@ class Frame : public tf::CallFrameInterface {
   std::vector<tf::Tensor>& outputs_;
 };
 
+// Takes the outputs out of a graph that are inputs as they are.
+absl::Status TakeHandedOn(tf::Graph* graph,
+                          std::vector<InlineFunction::HandedOn>* handed_on) {
+  std::vector<tf::Node*> outputs;
+  for (tf::Node* const node : graph->op_nodes()) {
+    if (node->IsRetval()) outputs.push_back(node);
+  }
+  for (tf::Node* const node : outputs) {
+    const tf::Edge* edge = nullptr;
+    TF_RETURN_IF_ERROR(node->input_edge(0, &edge));
+    tf::Node* const source = edge->src();
+    if (!source->IsArg()) continue;
+    InlineFunction::HandedOn& found = handed_on->emplace_back();
+    TF_RETURN_IF_ERROR(tf::GetNodeAttr(source->attrs(), "index", &found.input));
+    TF_RETURN_IF_ERROR(tf::GetNodeAttr(node->attrs(), "index", &found.output));
+    graph->RemoveNode(node);
+  }
+  std::vector<tf::Node*> unread;
+  for (tf::Node* const node : graph->op_nodes()) {
+    const auto is_data = [](const tf::Edge* edge) {
+      return !edge->IsControlEdge();
+    };
+    if (node->IsArg() && absl::c_none_of(node->out_edges(), is_data)) {
+      unread.push_back(node);
+    }
+  }
+  for (tf::Node* const node : unread) graph->RemoveNode(node);
+  return absl::OkStatus();
+}
+
 // Help costs some microseconds for each op, and a run that is helped takes
 // less.
 constexpr std::chrono::microseconds kLong{500};
@@ -93,13 +125,17 @@ absl::Status InlineFunction::Create(const std::string& name,
                                     std::unique_ptr<InlineFunction>* function) {
   std::unique_ptr<tf::Graph> graph;
   TF_RETURN_IF_ERROR(BuildProcedureGraph(name, runtime, library, &graph, edit));
+  std::vector<HandedOn> handed_on;
+  TF_RETURN_IF_ERROR(TakeHandedOn(graph.get(), &handed_on));
   std::unique_ptr<tf::Executor> executor;
-  TF_RETURN_IF_ERROR(MakeExecutor(
-      *graph, runtime, [](tf::OpKernel*) {}, schedule, /*is_in_calls=*/false,
-      &executor));
+  if (graph->num_op_nodes() > 0) {
+    TF_RETURN_IF_ERROR(MakeExecutor(
+        *graph, runtime, [](tf::OpKernel*) {}, schedule, /*is_in_calls=*/false,
+        &executor));
+  }
   const tf::OpDef& signature = library->Find(name)->signature();
   *function = absl::WrapUnique(new InlineFunction(
-      std::move(executor), signature.input_arg_size(),
+      std::move(executor), std::move(handed_on), signature.input_arg_size(),
       signature.output_arg_size(), /*may_be_helped=*/!schedule.has_value()));
   return absl::OkStatus();
 }
@@ -112,8 +148,16 @@ absl::Status InlineFunction::Run(tf::Executor::Args step,
                                             " inputs got ", inputs.size()));
   }
   outputs->assign(num_outputs_, tf::Tensor());
+  for (const HandedOn& each : handed_on_) {
+    (*outputs)[each.output] = inputs[each.input];
+  }
+  if (executor_ == nullptr) return absl::OkStatus();
   Frame frame(std::move(inputs), outputs);
   step.call_frame = &frame;
+  return RunOps(std::move(step));
+}
+
+absl::Status InlineFunction::RunOps(tf::Executor::Args step) const {
   const bool is_helped = may_be_helped_ &&
                          is_long_.load(std::memory_order_relaxed) &&
                          step.runner != nullptr;

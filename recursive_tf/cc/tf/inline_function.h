@@ -20,11 +20,18 @@ namespace recursive_tf {
 // A function that runs on the thread that calls it, op by op. Kernels still
 // use the threads of the device for large work. Where its last run took long,
 // threads of the step's runner help, so that ops of independent branches run
-// side by side: a block may be a whole network for one activation.
+// side by side: a block may be a whole network for one activation. What the
+// function gives as it got it, e.g. a prologue a weight, needs no op.
 //
 // Thread safety: Run may be called from any thread.
 class InlineFunction {
  public:
+  // An input that is an output as it is.
+  struct HandedOn {
+    int input;
+    int output;
+  };
+
   // `edit`, if there is one, changes the body first. With a `schedule` its ops
   // run on teams, for which Run waits.
   static absl::Status Create(const std::string& name,
@@ -42,14 +49,21 @@ class InlineFunction {
                    std::vector<tensorflow::Tensor>* outputs) const;
 
  private:
-  InlineFunction(std::unique_ptr<tensorflow::Executor> executor, int num_inputs,
+  InlineFunction(std::unique_ptr<tensorflow::Executor> executor,
+                 std::vector<HandedOn> handed_on, int num_inputs,
                  int num_outputs, bool may_be_helped)
       : executor_(std::move(executor)),
+        handed_on_(std::move(handed_on)),
         num_inputs_(num_inputs),
         num_outputs_(num_outputs),
         may_be_helped_(may_be_helped) {}
 
+  // Runs the ops that there are.
+  absl::Status RunOps(tensorflow::Executor::Args step) const;
+
+  // Null if there are no ops.
   const std::unique_ptr<tensorflow::Executor> executor_;
+  const std::vector<HandedOn> handed_on_;
   const int num_inputs_;
   const int num_outputs_;
   const bool may_be_helped_;

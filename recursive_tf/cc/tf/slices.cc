@@ -26,12 +26,11 @@ absl::Status Check(const tf::Tensor& values, const tf::Tensor& indices) {
       values.dim_size(0) == indices.dim_size(0) && CanAdd(values.dtype())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("Slices of the dtype ", tf::DataTypeString(values.dtype()),
-                   " and the shape ", values.shape().DebugString(),
-                   " do not fit indices of the dtype ",
-                   tf::DataTypeString(indices.dtype()), " and the shape ",
-                   indices.shape().DebugString(), "."));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "Slices of the dtype ", tf::DataTypeString(values.dtype()),
+      " and the shape ", values.shape().DebugString(),
+      " do not fit indices of the dtype ", tf::DataTypeString(indices.dtype()),
+      " and the shape ", indices.shape().DebugString(), "."));
 }
 
 template <typename Index>
@@ -45,8 +44,8 @@ absl::Status AddUp(tf::Tensor* values, tf::Tensor* indices) {
   tf::Tensor sums;
   TF_RETURN_IF_ERROR(NewTensorOfShape(values->dtype(), shape, &sums));
   tf::Tensor own;
-  TF_RETURN_IF_ERROR(NewTensorOfShape(
-      indices->dtype(), tf::TensorShape({num_groups}), &own));
+  TF_RETURN_IF_ERROR(
+      NewTensorOfShape(indices->dtype(), tf::TensorShape({num_groups}), &own));
   const RowView from(*values);
   const RowView to(sums);
   auto* const own_rows = static_cast<Index*>(own.data());

@@ -241,8 +241,7 @@ class VariableUpdate {
   absl::Status CheckTable(int index) {
     const Place place = TableAt(index);
     TF_RETURN_IF_ERROR(Prepare(place));
-    const tf::Tensor& numbers =
-        ctx_.input(RowsAt(index) + counts_.num_tables);
+    const tf::Tensor& numbers = ctx_.input(RowsAt(index) + counts_.num_tables);
     SetIndices(numbers, &indices_.emplace_back());
     TF_RETURN_IF_ERROR(CheckRows(place.index, ctx_.input(RowsAt(index)),
                                  numbers.shape(), indices_.back()));
