@@ -227,10 +227,16 @@ absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
     }
     parts.clear();
   }
+  const auto make = [](tf::DataType dtype, const tf::TensorShape& shape,
+                       tf::Tensor* made) {
+    *made = NewTensorOrThrow(dtype, shape);
+    return absl::OkStatus();
+  };
   const auto has_rows = spec_.deferred_has_rows.begin();
   for (size_t i = 0; i + 1 < deferred_.size(); ++i) {
     if (!has_rows[i] || !has_rows[i + 1]) continue;
-    TF_RETURN_IF_ERROR(AddUpSlices(&(*gradients)[i], &(*gradients)[i + 1]));
+    TF_RETURN_IF_ERROR(
+        AddUpSlices(make, &(*gradients)[i], &(*gradients)[i + 1]));
     ++i;
   }
   return absl::OkStatus();

@@ -6,7 +6,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/row_groups.h"
-#include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -34,7 +33,8 @@ absl::Status Check(const tf::Tensor& values, const tf::Tensor& indices) {
 }
 
 template <typename Index>
-absl::Status AddUp(tf::Tensor* values, tf::Tensor* indices) {
+absl::Status AddUp(const MakeTensor& make, tf::Tensor* values,
+                   tf::Tensor* indices) {
   const auto* const rows = static_cast<const Index*>(indices->data());
   const RowGroups groups(rows, static_cast<int32_t>(indices->NumElements()));
   const auto num_groups = static_cast<int64_t>(groups.heads().size());
@@ -42,10 +42,10 @@ absl::Status AddUp(tf::Tensor* values, tf::Tensor* indices) {
   tf::TensorShape shape = values->shape();
   shape.set_dim(0, num_groups);
   tf::Tensor sums;
-  TF_RETURN_IF_ERROR(NewTensorOfShape(values->dtype(), shape, &sums));
+  TF_RETURN_IF_ERROR(make(values->dtype(), shape, &sums));
   tf::Tensor own;
   TF_RETURN_IF_ERROR(
-      NewTensorOfShape(indices->dtype(), tf::TensorShape({num_groups}), &own));
+      make(indices->dtype(), tf::TensorShape({num_groups}), &own));
   const RowView from(*values);
   const RowView to(sums);
   auto* const own_rows = static_cast<Index*>(own.data());
@@ -66,10 +66,12 @@ absl::Status AddUp(tf::Tensor* values, tf::Tensor* indices) {
 
 }  // namespace
 
-absl::Status AddUpSlices(tf::Tensor* values, tf::Tensor* indices) {
+absl::Status AddUpSlices(const MakeTensor& make, tf::Tensor* values,
+                         tf::Tensor* indices) {
   TF_RETURN_IF_ERROR(Check(*values, *indices));
-  return indices->dtype() == tf::DT_INT32 ? AddUp<int32_t>(values, indices)
-                                          : AddUp<int64_t>(values, indices);
+  return indices->dtype() == tf::DT_INT32
+             ? AddUp<int32_t>(make, values, indices)
+             : AddUp<int64_t>(make, values, indices);
 }
 
 }  // namespace recursive_tf
