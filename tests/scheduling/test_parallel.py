@@ -148,6 +148,30 @@ def test_an_error_of_an_operation_reaches_the_caller_and_the_next_run_is_right(
         np.testing.assert_allclose(scheduled(matrix(0)), checked(matrix(0)), 1e-3, 1e-5)
 
 
+@pytest.mark.parametrize("fails", [0, 1, 2])
+def test_kernels_that_check_their_inputs_fail_alone(schedule, fails):
+    """TensorFlow ends the process where a kernel fails in an asynchronous op."""
+    table = tf.Variable(tf.ones([4, 3]))
+
+    @tf.function
+    def checked(rows, size, axis):
+        found = [
+            tf.gather(table, rows),
+            tf.reshape(table, [size, -1]),
+            tf.reduce_sum(tf.constant([[1.0]]), axis, keepdims=True),
+        ]
+        return tf.add_n([tf.reduce_sum(each * 2.0) for each in found])
+
+    scheduled = rtf.parallel(checked, schedule)
+    good, bad = (tf.constant([1, 3]), 6, 0), (tf.constant([1, 9]), 5, 4)
+    one_is_bad = [bad[i] if i == fails else good[i] for i in range(3)]
+    for _ in range(RUNS):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            scheduled(*map(tf.constant, one_is_bad))
+        found = scheduled(*map(tf.constant, good))
+        np.testing.assert_allclose(found, checked(*map(tf.constant, good)))
+
+
 def test_many_callers_at_once(schedule):
     @tf.function
     def branches(x):

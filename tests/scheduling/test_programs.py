@@ -107,6 +107,20 @@ def test_an_error_names_subgraph_and_path(schedule):
         assert "'walk' failed at walk → call#1 → call#0: " in caught.value.message
 
 
+@pytest.mark.parametrize("executor", ["dataflow", "batched"])
+def test_a_lookup_out_of_range_is_an_error(schedule, executor):
+    table = tf.Variable(tf.ones([4, 3]))
+    options = rtf.Options(schedule=schedule, blocks="tensorflow")
+    with rtf.SubGraph("chain", executor=executor, options=options) as chain:
+        n = chain.input(tf.int32)
+        row = lambda: tf.gather(table, n)  # noqa: E731
+        chain.output(tf.cond(n > 0, lambda: chain(n - 2) + row(), row))
+    for _ in range(RUNS):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not in") as caught:
+            chain(3)
+        assert "'chain' failed at chain → call#0 → call#0" in caught.value.message
+
+
 def test_limits_hold(schedule):
     options = rtf.Options(schedule=schedule, max_depth=50)
     endless = define_fib(leaf=lambda n: n, executor="dataflow", options=options)

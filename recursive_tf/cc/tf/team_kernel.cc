@@ -44,6 +44,21 @@ bool NeverWaits(const std::string& type) {
   return false;
 }
 
+// The one whose kernel computes on this thread.
+thread_local const tf::OpKernel* computing = nullptr;
+
+class Computing {
+ public:
+  explicit Computing(const tf::OpKernel* kernel)
+      : before_(std::exchange(computing, kernel)) {}
+  ~Computing() { computing = before_; }
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+
+ private:
+  const tf::OpKernel* const before_;
+};
+
 bool CallsFunctions(const tf::NodeDef& node) {
   for (const auto& [name, value] : node.attr()) {
     if (value.has_func() || value.list().func_size() > 0) return true;
@@ -83,6 +98,10 @@ void TeamKernel::ComputeAsync(tf::OpKernelContext* ctx, DoneCallback done) {
   }
 }
 
+tf::AsyncOpKernel* TeamKernel::AsAsync() {
+  return computing == this ? nullptr : this;
+}
+
 // What is deepest has the farthest to go; and to go on with it first keeps few
 // calls in flight.
 int64_t TeamKernel::LevelIn(tf::OpKernelContext* ctx) const {
@@ -98,6 +117,7 @@ void TeamKernel::Run(tf::OpKernelContext* ctx) const {
         name(),
         work_.is_critical ? "operation on the critical path" : "operation",
         /*num_rows=*/1, Teams::TeamOfThread());
+    const Computing scope(this);
     work_.kernel->Compute(ctx);
   }
   work_.times->Add(std::chrono::duration_cast<std::chrono::nanoseconds>(

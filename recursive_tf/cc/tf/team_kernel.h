@@ -43,6 +43,10 @@ class TeamKernel : public tensorflow::AsyncOpKernel {
   void ComputeAsync(tensorflow::OpKernelContext* ctx,
                     DoneCallback done) override;
 
+  // Returns null to the kernel that it stands for: one that fails ends the
+  // process if its op, which its context takes this for, is asynchronous.
+  tensorflow::AsyncOpKernel* AsAsync() override;
+
  private:
   TeamKernel(tensorflow::OpKernelConstruction* ctx, Teams* teams,
              const TeamWork& work)
