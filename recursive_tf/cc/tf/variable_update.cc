@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
 #include "recursive_tf/cc/tf/locked_variables.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
 #include "recursive_tf/cc/tf/team_of.h"
 #include "recursive_tf/cc/tf/update_rule.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -242,7 +243,7 @@ class VariableUpdate {
     const Place place = TableAt(index);
     TF_RETURN_IF_ERROR(Prepare(place));
     const tf::Tensor& numbers = ctx_.input(RowsAt(index) + counts_.num_tables);
-    SetIndices(numbers, &indices_.emplace_back());
+    indices_.push_back(ReadNumbers(numbers, numbers.NumElements()));
     TF_RETURN_IF_ERROR(CheckRows(place.index, ctx_.input(RowsAt(index)),
                                  numbers.shape(), indices_.back()));
     return CheckRate(place, RateOfTable(index));
@@ -280,18 +281,6 @@ class VariableUpdate {
                        }
                      });
     return absl::OkStatus();
-  }
-
-  static void SetIndices(const tf::Tensor& numbers,
-                         std::vector<int64_t>* indices) {
-    const auto copy = [&](const auto* first) {
-      indices->assign(first, first + numbers.NumElements());
-    };
-    if (numbers.dtype() == tf::DT_INT32) {
-      copy(numbers.flat<int32_t>().data());
-    } else {
-      copy(numbers.flat<int64_t>().data());
-    }
   }
 
   absl::Status CheckRows(size_t table, const tf::Tensor& rows,

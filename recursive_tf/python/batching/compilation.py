@@ -50,20 +50,18 @@ class Training:
         forward: Takes the place of the blocks.
         backward: What runs for each launch, of the blocks that have such a part.
         deferred: What runs at the end, the same.
+        deferred_gradients: What the backward root op gives of that.
     """
 
     blocks: list[TrainingBlock]
     forward: BlockFunctions
     backward: BlockFunctions
     deferred: BlockFunctions
+    deferred_gradients: DeferredGradients
 
     def gradient_plan(self) -> list[int]:
         """Returns what is kept, taken and returned where, encoded."""
         return encode_gradients([gradient_of(block) for block in self.blocks])
-
-    def deferred_gradients(self) -> DeferredGradients:
-        """Returns what the backward root op gives of what is deferred."""
-        return DeferredGradients(self.blocks)
 
 
 def compiled_once(
@@ -177,8 +175,9 @@ class Compilation:
             self._functions([(b.forward, b.forward_invariants) for b in made]),
             self._functions([(b.backward, b.backward_invariants) for b in made]),
             self._functions([(b.deferred, b.deferred_invariants) for b in made]),
+            DeferredGradients(made),
         )
-        for gradient in training.deferred_gradients().gradients:
+        for gradient in training.deferred_gradients.gradients:
             for block in gradient.blocks:
                 self.outputs.indices_of([gradient.tensor], block)
         self.outputs.make_functions()

@@ -83,7 +83,7 @@ def _gradient_by_replaying(
         taker = outputs.taker_of_value(index)
         of_prologue.add(outputs.tensors[index], [gradient], [taker])
     parts = iter(results.deferred_gradients)
-    for gradient in training.deferred_gradients().gradients:
+    for gradient in training.deferred_gradients.gradients:
         own = [next(parts) for _ in gradient.specs]
         for part, spec in zip(own, gradient.specs, strict=True):
             part.set_shape(spec.shape)
@@ -153,7 +153,7 @@ def _add_backward_op(
         arguments=arguments,
         prologue_outputs=rows,
         gradient_plan=training.gradient_plan(),
-        **training.deferred_gradients().attributes(compilation.outputs),
+        **training.deferred_gradients.attributes(compilation.outputs),
         name=op.name.rsplit("/", maxsplit=1)[-1] + "_gradient",
         **compilation.plan_attributes(texts_of(op, "names")),
         **training.backward.attributes(graph, "backward"),
