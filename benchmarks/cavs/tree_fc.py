@@ -59,7 +59,7 @@ def vertex(cell: TreeFc) -> Form:
         v.push(h)
 
     def run(forest: rtf.data.Forest) -> tf.Tensor:
-        return tf.gather(node(forest, forest.tokens), forest.roots)
+        return node(forest, forest.tokens, at=forest.roots)
 
     return run
 

@@ -86,6 +86,22 @@ def test_pushes():
     assert float(tape.gradient(found["late"], w)) == 6
 
 
+@feature("`at=`: the rows of some vertices, e.g. of roots", gradients=True)
+def test_some_vertices():
+    w = tf.Variable(3.0)
+
+    @rtf.vertex(state=tf.float32)
+    def f(v):
+        y = w + v.gather(0)
+        v.scatter(y)
+        v.push(y)
+
+    with tf.GradientTape() as tape:
+        found = f([[-1], [0], [1], [0]], at=[2, 0])
+    assert found.numpy().tolist() == [9, 3]
+    assert float(tape.gradient(found, w)) == 4
+
+
 @feature("a graph that the `tf.function` around computes", gradients=True)
 def test_a_computed_graph():
     w = tf.Variable(2.0)

@@ -109,7 +109,8 @@ def test_a_method_is_one_of_each_instance(plain):
     assert Model.total.__doc__ == "Adds up."
     assert repr(two.total) == "<rtf.vertex 'total'>"
     assert (
-        str(inspect.signature(two.total)) == "(graph: Any, inputs: Any = None) -> Any"
+        str(inspect.signature(two.total))
+        == "(graph: Any, inputs: Any = None, *, at: Any = None) -> Any"
     )
 
 

@@ -42,6 +42,21 @@ def order_of(edges: Edges) -> list[int]:
     return _evaluate(edges)[0]
 
 
+def those_below(vertices: list[int], order: list[int], edges: Edges) -> list[int]:
+    """Returns, of vertices in order, those that some of them depend on.
+
+    >>> edges = Edges(np.array([2, 3]), np.array([0, 1]), 4)
+    >>> those_below([2], order_of(edges), edges)
+    [0, 2]
+    """
+    sources = _grouped(edges.target, edges.source)
+    below = set(vertices)
+    for vertex in reversed(order):
+        if vertex in below:
+            below.update(sources[vertex])
+    return [vertex for vertex in order if vertex in below]
+
+
 def in_words(cycle: list[int]) -> str:
     """Returns a cycle for people.
 
@@ -58,11 +73,7 @@ def in_words(cycle: list[int]) -> str:
 def _evaluate(edges: Edges) -> tuple[list[int], list[int]]:
     """Returns vertices in order, and of how many each waits for ever."""
     waits = np.bincount(edges.target, minlength=edges.count).tolist()
-    out: dict[int, list[int]] = collections.defaultdict(list)
-    for target, source in zip(
-        edges.target.tolist(), edges.source.tolist(), strict=True
-    ):
-        out[source].append(target)
+    out = _grouped(edges.source, edges.target)
     order = [vertex for vertex, count in enumerate(waits) if not count]
     for vertex in order:
         for target in out[vertex]:
@@ -70,6 +81,14 @@ def _evaluate(edges: Edges) -> tuple[list[int], list[int]]:
             if not waits[target]:
                 order.append(target)
     return order, waits
+
+
+def _grouped(ends: np.ndarray, others: np.ndarray) -> dict[int, list[int]]:
+    """Returns, by one end of edges, the others."""
+    found: dict[int, list[int]] = collections.defaultdict(list)
+    for end, other in zip(ends.tolist(), others.tolist(), strict=True):
+        found[end].append(other)
+    return found
 
 
 def _walk(left: list[int], target: np.ndarray, source: np.ndarray) -> list[int]:

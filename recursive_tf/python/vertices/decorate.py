@@ -44,6 +44,8 @@ def vertex(
     >>> graph = tf.ragged.constant([[], [], [0, 1], [2, 0]])
     >>> total(graph, tf.constant([1.0, 2.0, 3.0, 4.0])).numpy()
     array([ 1.,  2.,  6., 11.], dtype=float32)
+    >>> total(graph, tf.constant([1.0, 2.0, 3.0, 4.0]), at=[2]).numpy()
+    array([6.], dtype=float32)
 
     Source: Xu et al., "Cavs: An Efficient Runtime System for Dynamic Neural Networks",
     USENIX ATC 2018 (arXiv:1712.04048), section 3.1.

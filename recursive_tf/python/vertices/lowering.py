@@ -1,9 +1,8 @@
-"""A vertex function as SubGraphs: its states are shared, and all are asked for at once.
+"""A vertex function as SubGraphs, whose states are shared.
 
-One SubGraph, with `memo=` on the vertex, is the state of a vertex. Another, which
-returns nothing, asks for it; a map of that over all vertices is the root call. So every
-vertex is there before the first one is computed, nobody goes down from roots to leaves,
-and the executors only follow the edges. A vertex waits for its in-neighbors alone.
+One SubGraph, with `memo=` on the vertex, is the state of a vertex. A root call asks for
+the states of all vertices at once, or of those that are wanted. The executors follow
+the edges; a vertex waits for its in-neighbors alone.
 """
 
 from typing import Any
@@ -19,8 +18,10 @@ from recursive_tf.python.vertices.definition import VertexDefinition
 from recursive_tf.python.vertices.graphs import Neighbors
 from recursive_tf.python.vertices.inputs import checked_inputs
 from recursive_tf.python.vertices.links import Links
+from recursive_tf.python.vertices.outgoing import AllRows, Outgoing, WantedRows
 from recursive_tf.python.vertices.pushes import Pushes
 from recursive_tf.python.vertices.vertex import Surroundings, Vertex
+from recursive_tf.python.vertices.wanted import checked_wanted
 
 
 def add_run(
@@ -28,6 +29,7 @@ def add_run(
     instance: tuple[Any, ...],
     neighbors: Neighbors,
     inputs: Any,
+    wanted: tf.Tensor | None,
 ) -> Any:
     """Adds the run of a vertex function over a graph to the default graph.
 
@@ -36,22 +38,22 @@ def add_run(
         instance: A tuple of the instance whose method it is, or nothing.
         neighbors: Of the graph.
         inputs: What vertices pull, or None.
+        wanted: The vertices whose rows are returned, or None for all.
 
     Returns:
         What they push.
     """
     links = Links(checked_neighbors(neighbors, definition.name))
     inputs = checked_inputs(inputs, links.num_vertices, definition.name)
+    if wanted is not None:
+        wanted = checked_wanted(wanted, links.num_vertices, definition.name)
     pushes = Pushes(definition.name)
-    state = _define_state(definition, instance, links, inputs, pushes)
-    every = SubGraph(f"{definition.name}_vertices", **definition.choices)
-    with every:
-        state(every.input(tf.int32, name="vertex"))
-        every.output()
-    _, tables = every.map(tf.range(links.num_vertices), with_pushed=True)
-    count = tf.get_static_value(links.num_vertices)
+    outgoing = _define_state(definition, instance, links, inputs, pushes, wanted)
+    tables = outgoing.rows()
+    count = links.num_vertices if wanted is None else tf.size(wanted)
+    known = tf.get_static_value(count)
     for table in tables.values():
-        table.set_shape(tf.TensorShape([count]).concatenate(table.shape[1:]))
+        table.set_shape(tf.TensorShape([known]).concatenate(table.shape[1:]))
     return pushes.pack(tables)
 
 
@@ -61,8 +63,9 @@ def _define_state(
     links: Links,
     inputs: Any,
     pushes: Pushes,
-) -> SubGraph:
-    """Returns a SubGraph from a vertex to its state."""
+    wanted: tf.Tensor | None,
+) -> Outgoing:
+    """Defines a SubGraph from a vertex to its state, and returns what it pushes."""
     name = definition.name
     state = SubGraph(
         name,
@@ -73,20 +76,30 @@ def _define_state(
     with state:
         index = state.input(tf.int32, name="vertex")
         body = tf_compat.default_graph()
+        size = links.num_vertices
+
+        def push_row(table: str, value: Any) -> None:
+            state.push(table, value, index=index, size=size)
+
+        outgoing: Outgoing = (
+            AllRows(state, size, push_row, definition.choices)
+            if wanted is None
+            else WantedRows(state, wanted, push_row)
+        )
         surroundings = Surroundings(
             links=links,
             inputs=inputs,
             state_of=state,
             states_of=state.map,
-            push_row=lambda table, value: state.push(
-                table, value, index=index, size=links.num_vertices
-            ),
+            push_row=outgoing.add,
             check_here=lambda verb: _check_here(verb, body, name),
         )
         vertex = Vertex(name, index, definition.state, pushes, surroundings)
-        state.output(definition.run(instance, vertex, convert=True))
+        scattered = definition.run(instance, vertex, convert=True)
+        outgoing.close(scattered)
+        state.output(scattered)
         definition.check_pulled(vertex, inputs)
-    return state
+    return outgoing
 
 
 def _check_here(verb: str, body: tf.Graph, name: str) -> None:

@@ -11,13 +11,14 @@ import tensorflow as tf
 
 from recursive_tf.python.subgraphs.decorator.pushed_rows import PushedRows
 from recursive_tf.python.vertices.checks import checked_neighbors, known_edges
-from recursive_tf.python.vertices.cycles import order_of
+from recursive_tf.python.vertices.cycles import order_of, those_below
 from recursive_tf.python.vertices.definition import VertexDefinition
 from recursive_tf.python.vertices.graphs import Neighbors
 from recursive_tf.python.vertices.inputs import checked_inputs
 from recursive_tf.python.vertices.links import Links
 from recursive_tf.python.vertices.pushes import Pushes
 from recursive_tf.python.vertices.vertex import Surroundings, Vertex
+from recursive_tf.python.vertices.wanted import checked_wanted
 
 
 def run(
@@ -25,10 +26,13 @@ def run(
     instance: tuple[Any, ...],
     neighbors: Neighbors,
     inputs: Any,
+    wanted: tf.Tensor | None,
 ) -> Any:
     """Returns what the vertices push, each after its in-neighbors."""
     links = Links(checked_neighbors(neighbors, definition.name))
     inputs = checked_inputs(inputs, links.num_vertices, definition.name)
+    if wanted is not None:
+        wanted = checked_wanted(wanted, links.num_vertices, definition.name)
     count = int(links.num_vertices)
     states: list[Any] = [None] * count
     pushes, rows = Pushes(definition.name), PushedRows()
@@ -43,7 +47,11 @@ def run(
 
     edges = known_edges(neighbors)
     assert edges is not None
-    for index in order_of(edges):
+    order = order_of(edges)
+    if wanted is not None:
+        # One has to run, so that it is known what vertices push.
+        order = those_below(wanted.numpy().tolist(), order, edges) or order[:1]
+    for index in order:
         surroundings = Surroundings(
             links=links,
             inputs=inputs,
@@ -57,7 +65,10 @@ def run(
         )
         states[index] = definition.run(instance, vertex, convert=False)
         definition.check_pulled(vertex, inputs)
-    return pushes.pack(rows.tables())
+    tables = rows.tables()
+    if wanted is not None:
+        tables = {name: tf.gather(table, wanted) for name, table in tables.items()}
+    return pushes.pack(tables)
 
 
 def _push(rows: PushedRows, index: int, count: int, table: str, value: Any) -> None:

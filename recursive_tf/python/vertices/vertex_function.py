@@ -21,6 +21,7 @@ from recursive_tf.python.vertices.graphs import (
 )
 from recursive_tf.python.vertices.inputs import as_inputs
 from recursive_tf.python.vertices.lowering import add_run
+from recursive_tf.python.vertices.wanted import as_wanted
 
 
 class VertexFunction:
@@ -62,10 +63,14 @@ class VertexFunction:
         return self._definition.name
 
     @called_by_users
-    def __call__(self, graph: Any, inputs: Any = None) -> Any:
+    def __call__(self, graph: Any, inputs: Any = None, *, at: Any = None) -> Any:
         """Runs the function for every vertex, each after its in-neighbors.
 
         Vertices whose in-neighbors are done are computed at once.
+
+        With `at=`, only vertices that those of `at` depend on are computed, and only
+        rows of `at` are returned, e.g. of the roots of trees. What a vertex pushes of
+        its state, as `v.scatter(h)` and `v.push(h)`, is then not kept for others.
 
         Args:
             graph: A `recursive_tf.data.Forest`, whose nodes are vertices, and their
@@ -74,16 +79,18 @@ class VertexFunction:
                 [num_vertices, k] with -1 for none. There is no cycle in it.
             inputs: What vertices pull: a tensor [num_vertices, ...], also ragged, or a
                 structure of them.
+            at: The vertices whose rows are returned, int [num_wanted], in any order,
+                also twice; None is all, in their order.
 
         Returns:
-            What the vertices pushed, [num_vertices, ...], in the structure that they
-            did; if pushes have names, a dict of that.
+            What the vertices pushed, [num_vertices, ...], or [num_wanted, ...], in the
+            structure that they did; if pushes have names, a dict of that.
 
         Raises:
             SubGraphError: If arguments do not fit, if the function is wrong, or in the
                 body of a SubGraph.
-            tf.errors.InvalidArgumentError: When it runs, if an in-neighbor is no vertex
-                or inputs have not a row for each vertex.
+            tf.errors.InvalidArgumentError: When it runs, if an in-neighbor is no
+                vertex, or one of `at`, or inputs have not a row for each vertex.
             tf.errors.FailedPreconditionError: When it runs, if there is a cycle.
         """
         name = self.name
@@ -96,12 +103,13 @@ class VertexFunction:
             )
         neighbors = neighbors_of(graph, name)
         inputs = as_inputs(inputs, known_count_of(neighbors), name)
+        arguments = self._instance, neighbors, inputs, as_wanted(at, name)
         if not tf.executing_eagerly():
-            return add_run(self._definition, self._instance, neighbors, inputs)
+            return add_run(self._definition, *arguments)
         if plain_subgraphs.is_wanted():
-            return plain.run(self._definition, self._instance, neighbors, inputs)
+            return plain.run(self._definition, *arguments)
         try:
-            return self._call_traced(neighbors, inputs)
+            return self._call_traced(arguments)
         except (
             tf.errors.FailedPreconditionError,
             tf.errors.InvalidArgumentError,
@@ -109,19 +117,18 @@ class VertexFunction:
             explain(error, neighbors, name)
             raise
 
-    def _call_traced(self, neighbors: Neighbors, inputs: Any) -> Any:
+    def _call_traced(self, arguments: tuple[Any, ...]) -> Any:
         """Calls what is traced for graphs of any size."""
-        arguments = self._instance, neighbors, inputs
-        concrete = self._concrete(neighbors, inputs, forward=False)
+        concrete = self._concrete(arguments, forward=False)
         tensors = tf.nest.flatten(arguments[1:], expand_composites=True)
         if tf_compat.have_tangents([*tensors, *concrete.captured_inputs]):
             # TensorFlow fails at a function that a tape recorded before.
-            concrete = self._concrete(neighbors, inputs, forward=True)
+            concrete = self._concrete(arguments, forward=True)
             return concrete(True, *arguments)
         return concrete(False, *arguments)
 
-    def _concrete(self, neighbors: Neighbors, inputs: Any, *, forward: bool) -> Any:
-        specs = tf.nest.map_structure(_of_any_size, (neighbors, inputs))
+    def _concrete(self, arguments: tuple[Any, ...], *, forward: bool) -> Any:
+        specs = tf.nest.map_structure(_of_any_size, arguments[1:])
         # Forward mode follows calls of what was traced before it began.
         with tf_compat.pause_outer_tapes():
             return self._traced.get_concrete_function(forward, self._instance, *specs)
@@ -140,10 +147,14 @@ def _traced_runs(definition: VertexDefinition) -> Any:
     """Returns what eager calls run; that of forward mode is traced apart."""
 
     def run(
-        forward: bool, instance: tuple[Any, ...], neighbors: Neighbors, inputs: Any
+        forward: bool,
+        instance: tuple[Any, ...],
+        neighbors: Neighbors,
+        inputs: Any,
+        wanted: tf.Tensor | None,
     ) -> Any:
         del forward
-        return add_run(definition, instance, neighbors, inputs)
+        return add_run(definition, instance, neighbors, inputs, wanted)
 
     return tf.function(run, autograph=False)
 
