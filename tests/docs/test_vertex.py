@@ -6,7 +6,7 @@ from tools.vertex_lines import BEGIN, END, PAGE, lines_of, main, table, with_tab
 
 def test_the_page_shows_what_its_code_prints(tmp_path):
     printed = run_page("vertex.md", tmp_path).printed
-    assert len(printed) == 8
+    assert len(printed) == 9
     for shown, found in printed:
         assert shown == found
 
