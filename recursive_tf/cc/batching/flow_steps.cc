@@ -138,7 +138,7 @@ int32_t FlowSteps::Ask(const FlowAsk& ask, int32_t parent, int32_t row,
   const int32_t id = Begin(ask, parent, row);
   if (id == kNone) return kNone;
   if (ask.key.has_value()) {
-    shared_.push_back({key});
+    shared_.emplace_back(key);
     keys_.Add(key, id);
   }
   for (const int32_t argument : flow_.read_arguments) {
@@ -162,7 +162,8 @@ int32_t FlowSteps::Begin(const FlowAsk& ask, int32_t parent, int32_t row) {
   admission_.Enter();
   max_alive_ = std::max(max_alive_, admission_.num_invocations());
   const int32_t id = table_.Add();
-  FlowInvocation begun;
+  FlowInvocation& begun = table_[id];
+  begun = FlowInvocation();
   begun.call_depth = depth;
   begun.parent = parent;
   begun.site = ask.site;
@@ -171,7 +172,6 @@ int32_t FlowSteps::Begin(const FlowAsk& ask, int32_t parent, int32_t row) {
     begun.progress = table_[parent].progress;
     begun.decided_by = table_[parent].decided_by;
   }
-  table_[id] = begun;
   entered_.push_back(id);
   return id;
 }
@@ -287,7 +287,7 @@ void FlowSteps::AskAt(const FlowCall& call, const FlowBranch& branch,
 
 void FlowSteps::WaitFor(int32_t asked, int32_t id, int32_t site) {
   const auto added = static_cast<int32_t>(waiters_.size());
-  waiters_.push_back({id, site, kNone});
+  waiters_.emplace_back(id, site);
   Shared& shared = shared_[asked];
   if (shared.first_waiter == kNone) {
     shared.first_waiter = added;

@@ -92,9 +92,12 @@ class FlowSteps : public Steps {
   // Between two launches there are rarely more than a few.
   static constexpr int64_t kRoundsToAsk = 1024;
 
-  // Of an invocation that is shared.
+  // Of an invocation that is shared. Has a constructor for the reason that
+  // RowRun has one, as Waiter does.
   struct Shared {
-    int64_t key = 0;
+    explicit Shared(int64_t key) : key(key) {}
+
+    int64_t key;
     // The calls that wait for it, as a list, in their order.
     int32_t first_waiter = kNone;
     int32_t last_waiter = kNone;
@@ -103,8 +106,10 @@ class FlowSteps : public Steps {
 
   // A call that waits.
   struct Waiter {
-    int32_t id = kNoActivation;
-    int32_t site = 0;
+    Waiter(int32_t id, int32_t site) : id(id), site(site) {}
+
+    int32_t id;
+    int32_t site;
     // Behind it, for the same.
     int32_t next = kNone;
   };

@@ -13,11 +13,14 @@ namespace recursive_tf {
 
 // Finds a number by a key, which `memo=` computed. Most programs number what
 // they share from 0 on, so a key is the place in an array, as long as the array
-// is not much longer than there are keys. Other keys are hashed.
+// is short, or not much longer than there are keys. Other keys are hashed.
+//
+// Invariant: every key that is a place of the array stands there.
 //
 // Thread safety: none.
 //
-// Cost: constant for each call; at most 32 bytes for a key.
+// Cost: constant for each call, on average; at most 32 bytes for a key, or
+// those of the short array.
 class KeyTable {
  public:
   static constexpr int32_t kNone = -1;
@@ -28,10 +31,8 @@ class KeyTable {
   // Returns the number of a key, or kNone.
   int32_t Find(int64_t key) const {
     const auto place = static_cast<uint64_t>(key);
-    const int32_t found = place < dense_.size() ? dense_[place] : kNone;
-    // A key may have been hashed before the array was long enough for it.
-    if (found != kNone || num_hashed_ == 0) return found;
-    return hashed_[PlaceOf(key)].number;
+    if (place < dense_.size()) return dense_[place];
+    return num_hashed_ == 0 ? kNone : hashed_[PlaceOf(key)].number;
   }
 
   // REQUIRES: the key has none yet; `number` is not kNone.
@@ -42,7 +43,9 @@ class KeyTable {
       dense_[place] = number;
       return;
     }
-    if (2 * (num_hashed_ + 1) > hashed_.size()) Rehash();
+    if (2 * (num_hashed_ + 1) > hashed_.size()) {
+      Rehash(std::max(kFewest, 2 * hashed_.size()));
+    }
     hashed_[PlaceOf(key)] = {key, number};
     ++num_hashed_;
   }
@@ -50,6 +53,9 @@ class KeyTable {
  private:
   static constexpr size_t kFewest = 64;
   static constexpr size_t kMostPlacesOfAKey = 4;
+  // A recursion from the roots of large trees begins with a few large numbers.
+  // So many places take no longer to clear than hashing a few hundred keys.
+  static constexpr size_t kShort = 1 << 15;
 
   struct Hashed {
     int64_t key = 0;
@@ -59,9 +65,10 @@ class KeyTable {
   // Makes the array long enough for a place, unless that is too far.
   bool GrowFor(uint64_t place) {
     const size_t count = std::max(num_keys_ + kFewest, expected_);
-    if (place >= kMostPlacesOfAKey * count) return false;
+    if (place >= std::max(kMostPlacesOfAKey * count, kShort)) return false;
     const size_t least = std::max(2 * dense_.size(), count);
     dense_.resize(std::max<size_t>(least, place + 1), kNone);
+    if (num_hashed_ > 0) Rehash(hashed_.size());
     return true;
   }
 
@@ -75,11 +82,21 @@ class KeyTable {
     return place;
   }
 
-  void Rehash() {
-    PooledVector<Hashed> old(std::max(kFewest, 2 * hashed_.size()));
+  // Puts hashed keys into a table of `size`, or into the array if it is long
+  // enough for them now.
+  void Rehash(size_t size) {
+    PooledVector<Hashed> old(size);
     std::swap(hashed_, old);
+    num_hashed_ = 0;
     for (const Hashed& each : old) {
-      if (each.number != kNone) hashed_[PlaceOf(each.key)] = each;
+      if (each.number == kNone) continue;
+      const auto place = static_cast<uint64_t>(each.key);
+      if (place < dense_.size()) {
+        dense_[place] = each.number;
+      } else {
+        hashed_[PlaceOf(each.key)] = each;
+        ++num_hashed_;
+      }
     }
   }
 

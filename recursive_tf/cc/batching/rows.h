@@ -24,6 +24,15 @@ struct ValueRow {
 // Rows that stand side by side in one value, or, with a `stride` of 0, one row
 // again and again.
 struct RowRun {
+  RowRun() = default;
+  // So that a vector makes it in its place: one that is copied right after its
+  // fields were written waits until they are in the cache.
+  RowRun(int32_t value, int32_t first_row, int32_t num_rows, int32_t stride)
+      : value(value),
+        first_row(first_row),
+        num_rows(num_rows),
+        stride(stride) {}
+
   friend bool operator==(const RowRun& a, const RowRun& b) {
     return a.value == b.value && a.first_row == b.first_row &&
            a.num_rows == b.num_rows && a.stride == b.stride;
@@ -50,7 +59,7 @@ class Rows {
   void Add(ValueRow row) {
     ++num_rows_;
     if (!runs_.empty() && Extend(&runs_.back(), row)) return;
-    runs_.push_back({row.value, row.row, 1, 1});
+    runs_.emplace_back(row.value, row.row, 1, 1);
   }
 
   void Add(const Rows& rows) {

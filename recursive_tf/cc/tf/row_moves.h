@@ -41,6 +41,10 @@ class RowMoves {
 
  private:
   struct Row {
+    // For the reason that RowRun has one (rows.h).
+    Row(const char* from, char* to, bool adds)
+        : from(from), to(to), adds(adds) {}
+
     const char* from;
     char* to;
     bool adds;
@@ -55,9 +59,9 @@ class RowMoves {
     }
     has_adds_ |= adds;
     const char* const first = static_cast<const char*>(from.data);
-    rows_.push_back({first + row * from.num_bytes + offset * from.element_size,
-                     static_cast<char*>(to.data) + to_row * to.num_bytes,
-                     adds});
+    rows_.emplace_back(
+        first + row * from.num_bytes + offset * from.element_size,
+        static_cast<char*>(to.data) + to_row * to.num_bytes, adds);
   }
   // Does what goes to rows of one thread, in order.
   void MoveRowsOf(int64_t thread, int64_t num_threads, int64_t row_bytes) const;

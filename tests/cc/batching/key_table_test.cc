@@ -37,7 +37,15 @@ TEST(KeyTableTest, FindsKeysThatAreNumbersInARow) {
 
 TEST(KeyTableTest, FindsKeysThatWereTooLargeForTheArrayAtFirst) {
   KeyTable table;
-  ExpectFindsAll(&table, 10000, [](int32_t i) { return 9999 - i; });
+  ExpectFindsAll(&table, 100000, [](int32_t i) { return 99999 - i; });
+}
+
+TEST(KeyTableTest, FindsFewLargeNumbersAndThenThoseBelow) {
+  KeyTable table;
+  table.Expect(64);
+  ExpectFindsAll(&table, 100000, [](int32_t i) {
+    return i < 64 ? 1500 * (i + 1) : i;
+  });
 }
 
 TEST(KeyTableTest, FindsAnyKeys) {
