@@ -32,6 +32,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/kernels/shared_kernels.cc",
     "recursive_tf/cc/kernels/slices_kernels.cc",
     "recursive_tf/cc/kernels/testing_kernels.cc",
+    "recursive_tf/cc/kernels/vertex_kernels.cc",
     "recursive_tf/cc/kernels/xla_kernels.cc",
     "recursive_tf/cc/tf/backward_run.cc",
     "recursive_tf/cc/tf/batched_backward.cc",

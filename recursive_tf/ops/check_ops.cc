@@ -1,5 +1,5 @@
 // Checks of many activations at once, and texts of them, which both are mostly
-// for people who debug.
+// for people who debug; and of what numbers vertices.
 
 #include <algorithm>
 #include <cstddef>
@@ -46,6 +46,14 @@ absl::Status TextsShape(InferenceContext* ctx) {
   return absl::OkStatus();
 }
 
+absl::Status VerticesShape(InferenceContext* ctx) {
+  int32_t num_outputs = 0;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("N", &num_outputs));
+  for (int32_t i = 0; i < num_outputs; ++i) ctx->set_output(i, ctx->input(i));
+  ShapeHandle checked;
+  return ctx->WithRank(ctx->input(num_outputs), 0, &checked);
+}
+
 }  // namespace
 
 REGISTER_OP("RecursiveCheckedIds")
@@ -67,6 +75,30 @@ size: What they must be below.
 drops_negative: Whether those below zero become -1. Else they are an error, too.
 what: In the error, e.g. "segment_ids".
 checked: The same.
+)doc");
+
+REGISTER_OP("RecursiveCheckedVertices")
+    .Input("numbers: N * T")
+    .Input("count: int32")
+    .Input("splits: S")
+    .Output("checked: N * int32")
+    .Attr("N: int >= 1")
+    .Attr("T: {int32, int64}")
+    .Attr("S: list({int32, int64}) >= 0")
+    .Attr("lowest: int")
+    .Attr("words: list(string)")
+    .SetShapeFn(VerticesShape)
+    .Doc(R"doc(
+Numbers of vertices, if they are.
+
+The error has the first row with a number that is not.
+
+numbers: Each [N], or [N, k]; or of ragged rows, with splits.
+count: How many vertices there are: a scalar.
+splits: Where ragged rows begin and end, [N + 1], or nothing.
+lowest: The least that a number may be: -1 may stand for none.
+words: In the error, before the row, the number and the count.
+checked: The same numbers.
 )doc");
 
 REGISTER_OP("RecursiveAssertRows")

@@ -36,8 +36,13 @@ _GRADIENTS = {
 # no floating-point number.
 _WITHOUT_GRADIENT = (
     *("RecursiveFullIntRows", "RecursiveIntRows", "RecursiveKeyRows"),
-    *("RecursiveCheckedIds", "RecursiveFormatRows", "RecursiveItems"),
-    *("RecursiveMixKey", "RecursiveNormalRows", "RecursiveTruncatedNormalRows"),
+    *("RecursiveCheckedIds", "RecursiveCheckedVertices", "RecursiveFormatRows"),
+    *(
+        "RecursiveItems",
+        "RecursiveMixKey",
+        "RecursiveNormalRows",
+        "RecursiveTruncatedNormalRows",
+    ),
     "RecursiveUniformRows",
 )
 

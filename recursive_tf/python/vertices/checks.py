@@ -6,7 +6,6 @@ itself.
 """
 
 import functools
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -18,6 +17,7 @@ from recursive_tf.python.vertices.graphs import (
     Neighbors,
     count_of,
 )
+from recursive_tf.python.vertices.numbers import checked_vertices
 
 
 def checked_neighbors(neighbors: Neighbors, name: str) -> Neighbors:
@@ -35,23 +35,16 @@ def checked_neighbors(neighbors: Neighbors, name: str) -> Neighbors:
     if edges is not None:
         _check_known(edges, name)
         return neighbors
-    parts, lowest = _parts(neighbors)
-    count = tf.cast(count_of(neighbors), parts[0].dtype)
-    # Two numbers of each part: no tensor is made of as many as there are edges.
-    is_wrong = [
-        tf.logical_or(tf.reduce_min(part) < lowest, tf.reduce_max(part) >= count)
-        for part in parts
-    ]
-    check = tf.cond(
-        functools.reduce(tf.logical_or, is_wrong),
-        lambda: _fail_at_first(neighbors, count, name),
-        tf.no_op,
+    check = functools.partial(
+        checked_vertices, count=count_of(neighbors), says=_no_vertex(name)
     )
-    with tf.control_dependencies([check]):
-        parts = [tf.identity(part) for part in parts]
     if isinstance(neighbors, tf.RaggedTensor):
-        return neighbors.with_flat_values(parts[0])
-    return Columns(tuple(parts)) if isinstance(neighbors, Columns) else parts[0]
+        splits = [neighbors.row_splits]
+        (values,) = check([neighbors.values], lowest=0, splits=splits)
+        return neighbors.with_values(values)
+    if isinstance(neighbors, Columns):
+        return Columns(tuple(check(neighbors.columns, lowest=NONE)))
+    return check([neighbors], lowest=NONE)[0]
 
 
 def explain(error: Exception, neighbors: Neighbors, name: str) -> None:
@@ -91,8 +84,9 @@ def _check_known(edges: Edges, name: str, cause: Exception | None = None) -> Non
     is_wrong = (edges.source < 0) | (edges.source >= edges.count)
     if is_wrong.any():
         first = np.argmax(is_wrong)
-        words = map(str, (edges.target[first], edges.source[first], edges.count))
-        text = "".join(_no_vertex(name, *words))
+        vertex, of = _no_vertex(name)
+        text = f"{vertex}{edges.target[first]}{of}{edges.source[first]}"
+        text += f", which is none of its {edges.count}."
         raise tf.errors.InvalidArgumentError(None, None, text) from cause
     cycle = find_cycle(edges)
     if cycle is None:
@@ -107,31 +101,7 @@ def _check_known(edges: Edges, name: str, cause: Exception | None = None) -> Non
     ) from cause
 
 
-def _parts(neighbors: Neighbors) -> tuple[list[tf.Tensor], int]:
-    """Returns tensors of all in-neighbors, and the least that one may be."""
-    if isinstance(neighbors, tf.RaggedTensor):
-        return [neighbors.values], 0
-    if isinstance(neighbors, Columns):
-        return list(neighbors.columns), NONE
-    return [neighbors], NONE
-
-
-def _fail_at_first(neighbors: Neighbors, count: tf.Tensor, name: str) -> Any:
-    """Adds an assertion that fails, and names the first vertex that is wrong."""
-    parts, lowest = _parts(neighbors)
-    flat = tf.stack(parts, 1) if isinstance(neighbors, Columns) else parts[0]
-    first = tf.where(tf.logical_or(flat < lowest, flat >= count))[0]
-    if isinstance(neighbors, tf.RaggedTensor):
-        vertex = tf.gather(neighbors.value_rowids(), first[0])
-    else:
-        vertex = first[0]
-    numbers = vertex, tf.gather_nd(flat, first), count
-    words = [tf.strings.as_string(number) for number in numbers]
-    text = tf.strings.join(_no_vertex(name, *words))
-    return tf.raw_ops.Assert(condition=False, data=[text])
-
-
-def _no_vertex(name: str, vertex: Any, source: Any, count: Any) -> list[Any]:
-    """Returns the parts of what to say of an in-neighbor that is no vertex."""
+def _no_vertex(name: str) -> tuple[str, str]:
+    """Returns what an error says before a vertex and before its in-neighbor."""
     of = f" of the graph of vertex function '{name}' has the in-neighbor "
-    return ["Vertex ", vertex, of, source, ", which is none of its ", count, "."]
+    return "Vertex ", of

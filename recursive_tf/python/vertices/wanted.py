@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.tracing.specs import format_spec, spec_of
+from recursive_tf.python.vertices.numbers import checked_vertices
 
 
 def as_wanted(at: Any, name: str) -> tf.Tensor | None:
@@ -28,7 +29,7 @@ def as_wanted(at: Any, name: str) -> tf.Tensor | None:
         _raise_no_vertices(f"{at!r:.200}", name, error)
     if not vertices.dtype.is_integer or vertices.shape.rank not in (1, None):
         _raise_no_vertices(format_spec(spec_of(vertices)), name)
-    return tf.ensure_shape(vertices, [None])
+    return vertices if vertices.shape.rank else tf.ensure_shape(vertices, [None])
 
 
 def checked_wanted(at: tf.Tensor, count: tf.Tensor, name: str) -> tf.Tensor:
@@ -39,22 +40,8 @@ def checked_wanted(at: tf.Tensor, count: tf.Tensor, name: str) -> tf.Tensor:
         count: The number of vertices.
         name: Of the vertex function, for errors.
     """
-    wide = tf.cast(at, tf.int64)
-    is_wrong = tf.logical_or(wide < 0, wide >= tf.cast(count, tf.int64))
-
-    def fail() -> Any:
-        row = tf.where(is_wrong)[0, 0]
-        row_in_words, vertex, num_vertices = (
-            tf.strings.as_string(each) for each in (row, wide[row], count)
-        )
-        parts = ["Row ", row_in_words, f" of at= of vertex function '{name}' is "]
-        parts += ["vertex ", vertex, ", which is none of its ", num_vertices, "."]
-        return tf.raw_ops.Assert(condition=False, data=[tf.strings.join(parts)])
-
-    check = tf.cond(tf.reduce_any(is_wrong), fail, tf.no_op)
-    # Eagerly it has raised.
-    with tf.control_dependencies([] if check is None else [check]):
-        return tf.cast(at, tf.int32)
+    says = ("Row ", f" of at= of vertex function '{name}' is vertex ")
+    return checked_vertices([at], count, says, lowest=0)[0]
 
 
 def _raise_no_vertices(

@@ -43,9 +43,8 @@ TEST(KeyTableTest, FindsKeysThatWereTooLargeForTheArrayAtFirst) {
 TEST(KeyTableTest, FindsFewLargeNumbersAndThenThoseBelow) {
   KeyTable table;
   table.Expect(64);
-  ExpectFindsAll(&table, 100000, [](int32_t i) {
-    return i < 64 ? 1500 * (i + 1) : i;
-  });
+  ExpectFindsAll(&table, 100000,
+                 [](int32_t i) { return i < 64 ? 1500 * (i + 1) : i; });
 }
 
 TEST(KeyTableTest, FindsAnyKeys) {
