@@ -119,6 +119,8 @@ CORE_SOURCES = [
     "recursive_tf/cc/batching/calls.cc",
     "recursive_tf/cc/batching/flow.cc",
     "recursive_tf/cc/batching/flow_deaths.cc",
+    "recursive_tf/cc/batching/flow_items.cc",
+    "recursive_tf/cc/batching/flow_paths.cc",
     "recursive_tf/cc/batching/flow_steps.cc",
     "recursive_tf/cc/batching/flow_values.cc",
     "recursive_tf/cc/batching/gradient_plan_decoder.cc",

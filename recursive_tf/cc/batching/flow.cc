@@ -61,9 +61,14 @@ class FlowMaker {
 
   // A procedure that is added, and where its slots are found.
   struct Adding {
+    const PlannedProcedure* procedure;
     std::vector<std::optional<FlowSource>> slots;
     int32_t first_stage;
     const Guards* guards;
+
+    bool IsList(Source source) const {
+      return procedure->ListAt(source) != nullptr;
+    }
   };
 
   // A call that is added.
@@ -88,8 +93,14 @@ class FlowMaker {
     return {Kind::kPrologue, 0, source.prologue_output(), 0};
   }
 
+  // Lists are only where FindList looks for them.
   FlowSource Find(const Adding& adding, Source source) {
     if (source.of_prologue()) return OfPrologue(source);
+    is_whole_ = is_whole_ && !adding.IsList(source);
+    return FindList(adding, source);
+  }
+
+  FlowSource FindList(const Adding& adding, Source source) {
     const std::optional<FlowSource>& found = adding.slots[source.slot];
     is_whole_ = is_whole_ && found.has_value();
     return found.value_or(FlowSource());
@@ -134,7 +145,10 @@ class FlowMaker {
            int32_t after, const Guards& guards,
            std::vector<FlowSource>* results) {
     const PlannedProcedure& procedure = plan_.procedures[index];
-    if (procedure.goes_on.has_value() || !procedure.lists.empty()) return false;
+    if (procedure.goes_on.has_value()) return false;
+    for (const PlannedList& list : procedure.lists) {
+      if (list.slot < procedure.num_arguments) return false;
+    }
     const auto first = static_cast<int32_t>(flow_.stages.size());
     const auto count = static_cast<int32_t>(procedure.stages.size());
     if (flow_.stages.size() + procedure.stages.size() > kMostStages) {
@@ -142,7 +156,8 @@ class FlowMaker {
     }
     flow_.stages.resize(first + count);
     guards_.resize(first + count, guards);
-    Adding adding{{arguments.begin(), arguments.end()}, first, &guards};
+    Adding adding{
+        &procedure, {arguments.begin(), arguments.end()}, first, &guards};
     adding.slots.resize(procedure.num_slots);
     for (int32_t k = 0; k < count; ++k) {
       flow_.stages[first + k].next.to = k + 1 < count ? first + k + 1 : after;
@@ -158,26 +173,90 @@ class FlowMaker {
     added.next = flow_.stages[index].next;
     added.block = stage.block;
     for (const StageInput& input : stage.inputs) {
-      added.inputs.push_back(FindAll(*adding, input));
+      AddInput(*adding, input, &added);
     }
     added.num_outputs = stage.num_outputs;
     if (stage.block != kNoBlock) added.cell = flow_.num_cells++;
-    for (int32_t i = 0; i < stage.num_outputs; ++i) {
-      adding->slots[stage.first_output + i] = {Kind::kCell, added.cell, i,
-                                               index};
-    }
+    AddOutputs(stage, index, adding, &added);
     for (const PlannedPush& push : stage.pushes) {
       added.pushes.push_back(
           {push.table, Find(*adding, push.index), Find(*adding, push.value)});
     }
     for (const CallSite& call : stage.calls) {
-      if (call.num_mapped > 0 || call.key.has_value()) return false;
+      if (call.key.has_value()) return false;
       const auto of = static_cast<int32_t>(flow_.calls.size());
       added.calls.push_back(of);
       const Place place{of, stage.calls.size() == 1, added.next.to};
-      if (!AddCall(call, place, adding)) return false;
+      const bool is_added = call.num_mapped > 0 ? AddMap(call, place, adding)
+                                                : AddCall(call, place, adding);
+      if (!is_added) return false;
     }
     flow_.stages[index] = std::move(added);
+    return true;
+  }
+
+  void AddInput(const Adding& adding, const StageInput& input,
+                FlowStage* added) {
+    const PlannedList* const list = adding.procedure->ListAt(input.front());
+    if (list == nullptr) {
+      added->inputs.push_back(FindAll(adding, input));
+      return;
+    }
+    const auto i = static_cast<int32_t>(added->inputs.size());
+    added->list_inputs.push_back({i, list->no_items});
+    added->inputs.push_back({FindList(adding, input.front())});
+  }
+
+  // Adds the outputs of a block, which is in a stage of the flow.
+  void AddOutputs(const Stage& stage, int32_t of, Adding* adding,
+                  FlowStage* added) {
+    for (int32_t i = 0; i < stage.num_outputs; ++i) {
+      const Source output = Source::Slot(stage.first_output + i);
+      int32_t cell = added->cell;
+      if (adding->IsList(output)) {
+        cell = flow_.num_cells;
+        flow_.num_cells += 2;
+        added->list_outputs.push_back({i, cell, {}});
+      }
+      adding->slots[output.slot] = {Kind::kCell, cell, i, of};
+    }
+    for (FlowListOutput& list : added->list_outputs) {
+      const Source output = Source::Slot(stage.first_output + list.output);
+      list.count = Find(*adding, adding->procedure->ListAt(output)->count);
+    }
+  }
+
+  // Adds a call for each item of lists.
+  bool AddMap(const CallSite& call, const Place& place, Adding* adding) {
+    if (!flow_.is_shared || flow_.calls.size() >= kMostCalls) return false;
+    const Branch& called = call.branches.front();
+    if (call.selector.has_value() || called.procedure != flow_.subgraph) {
+      return false;
+    }
+    for (size_t i = 0; i < called.arguments.size(); ++i) {
+      const Source argument = called.arguments[i];
+      const bool is_mapped = i < static_cast<size_t>(call.num_mapped);
+      if (adding->IsList(argument) != is_mapped) return false;
+      // Not what another map gave.
+      if (is_mapped && FindList(*adding, argument).kind != Kind::kCell) {
+        return false;
+      }
+    }
+    const auto find = [&](Source source) {
+      FlowSource found = adding->IsList(source) ? FindList(*adding, source)
+                                                : Find(*adding, source);
+      found.is_of_item = adding->IsList(source);
+      return found;
+    };
+    FlowCall& added = flow_.calls.emplace_back();
+    added.cell = flow_.num_cells++;
+    added.list = FindList(*adding, called.arguments.front()).cell;
+    added.branches.emplace_back().ask = AskOf(call.site, called, find);
+    added.num_results = NumResults(called);
+    for (int32_t i = 0; i < added.num_results; ++i) {
+      adding->slots[call.first_result + i] = {Kind::kCall, added.cell, i,
+                                              place.call};
+    }
     return true;
   }
 
@@ -185,6 +264,9 @@ class FlowMaker {
   // is taken.
   bool AddCall(const CallSite& call, const Place& place, Adding* adding) {
     if (flow_.calls.size() >= kMostCalls) return false;
+    for (int32_t i = 0; i < NumResults(call.branches.front()); ++i) {
+      if (adding->IsList(Source::Slot(call.first_result + i))) return false;
+    }
     flow_.calls.emplace_back().cell = flow_.num_cells++;
     FlowCall added = flow_.calls.back();
     if (call.selector.has_value()) {

@@ -1,6 +1,8 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_FLOW_H_
 #define RECURSIVE_TF_CC_BATCHING_FLOW_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -17,6 +19,11 @@ namespace recursive_tf {
 // program says which cell it reads. Nothing is handed on from call to call.
 //
 // A cell holds an argument, the outputs of a block, or which way a call went.
+//
+// If it is memoized, an invocation may call for each item of lists that a block
+// gave. A list has two cells: where its first item is, which the others follow,
+// and how many there are. The results of such a call are lists that only blocks
+// take.
 
 // The stage after the last one.
 constexpr int32_t kEndOfFlow = -1;
@@ -44,6 +51,9 @@ struct FlowSource {
   int32_t index = 0;
   // The call, or the stage that runs the block; kEndOfFlow for an argument.
   int32_t of = 0;
+  // Whether an ask for an item of lists takes that of this one, whose first
+  // item the cell names.
+  bool is_of_item = false;
 };
 
 // Says that a call went to a branch, and not to another invocation.
@@ -107,6 +117,8 @@ struct FlowCall {
   std::optional<FlowSource> selector;
   std::vector<FlowBranch> branches;
   int32_t cell = 0;
+  // If it asks for each item of lists: the cells of one of them.
+  std::optional<int32_t> list;
   int32_t num_results = 0;
   // Which results are held for who reads them, whatever a branch found them in.
   // Others are values of the branch itself, which live as long.
@@ -119,6 +131,22 @@ struct FlowPush {
   FlowSource value;
 };
 
+// An input of a block that is the items of lists.
+struct FlowListInput {
+  int32_t input = 0;
+  // As PlannedList.
+  int32_t no_items = 0;
+};
+
+// An output of a block that is the items of lists.
+struct FlowListOutput {
+  int32_t output = 0;
+  // The first of its two cells.
+  int32_t cell = 0;
+  // Where its count is; perhaps another output of the block.
+  FlowSource count;
+};
+
 constexpr int32_t kNoCall = -1;
 
 struct FlowStage {
@@ -129,8 +157,10 @@ struct FlowStage {
   int32_t branch = 0;
   // As StageInput.
   std::vector<std::vector<FlowSource>> inputs;
+  std::vector<FlowListInput> list_inputs;
   int32_t cell = 0;
   int32_t num_outputs = 0;
+  std::vector<FlowListOutput> list_outputs;
   // Parts of inputs that nobody reads again: input, part. They die for a whole
   // launch at a time.
   std::vector<std::pair<int32_t, int32_t>> last_reads;
@@ -140,6 +170,21 @@ struct FlowStage {
   // Indices of calls.
   std::vector<int32_t> calls;
   FlowEdge next;
+
+  bool IsListInput(size_t input) const {
+    return std::any_of(list_inputs.begin(), list_inputs.end(),
+                       [input](const FlowListInput& list) {
+                         return static_cast<size_t>(list.input) == input;
+                       });
+  }
+
+  // Returns the cell that names the row of an output, or its first item.
+  int32_t CellOf(int32_t output) const {
+    for (const FlowListOutput& list : list_outputs) {
+      if (list.output == output) return list.cell;
+    }
+    return cell;
+  }
 };
 
 struct Flow {

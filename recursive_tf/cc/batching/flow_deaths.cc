@@ -117,6 +117,9 @@ class DeathFinder {
       ReadReturned(stage.returns_to, stage.branch, index);
     }
     for (const auto& input : stage.inputs) ReadAll(input, index);
+    for (const FlowListOutput& list : stage.list_outputs) {
+      if (list.count.of != static_cast<int32_t>(index)) Read(list.count, index);
+    }
     for (const FlowPush& push : stage.pushes) {
       Read(push.index, index);
       Read(push.value, index);
@@ -208,11 +211,12 @@ class DeathFinder {
   }
 
   // Finds which inputs of a block all that take them read last, whichever way
-  // they go.
+  // they go. There may be more or fewer items of a list than who take them.
   void FindLastReads(size_t index) {
     FlowStage& stage = flow_.stages[index];
     Set taken(values_.size(), false);
     for (size_t i = 0; i < stage.inputs.size(); ++i) {
+      if (stage.IsListInput(i)) continue;
       for (size_t part = 0; part < stage.inputs[i].size(); ++part) {
         const FlowSource& source = stage.inputs[i][part];
         const std::vector<size_t> values = values_.Find(source);

@@ -60,9 +60,13 @@ bool FlowSteps::Next(Launch* launch) {
   for (size_t i = 0; i < stage.inputs.size(); ++i) {
     JoinedRows& joined = launch->inputs[i];
     joined.resize(stage.inputs[i].size());
+    if (stage.IsListInput(i)) continue;
     for (size_t part = 0; part < joined.size(); ++part) {
       FindRows(stage.inputs[i][part], launch->activations, &joined[part]);
     }
+  }
+  for (const FlowListInput& list : stage.list_inputs) {
+    FindItems(stage.inputs[list.input].front(), list, launch);
   }
   read_last_.clear();
   for (const auto& [input, part] : stage.last_reads) {
@@ -70,6 +74,9 @@ bool FlowSteps::Next(Launch* launch) {
     read_last_.insert(read_last_.end(), runs.begin(), runs.end());
   }
   launch->first_value = readers_.AddValues(stage.num_outputs);
+  for (const FlowListOutput& list : stage.list_outputs) {
+    FindCounts(list, table_[launch->activations.front()].stage, launch);
+  }
   return true;
 }
 
@@ -80,6 +87,9 @@ void FlowSteps::Complete(const Launch& launch) {
     readers_.Add(launch.first_value + output, launch.num_activations());
   }
   readers_.FindUnread(launch.first_value, stage.num_outputs);
+  for (size_t i = 0; i < stage.list_outputs.size(); ++i) {
+    PutList(launch, stage.list_outputs[i], launch.list_outputs[i].counts);
+  }
   for (int32_t i = 0; i < launch.num_activations() && !is_refused(); ++i) {
     const int32_t id = launch.activations[i];
     PrefetchParentAfter(launch.activations, i);
@@ -109,8 +119,9 @@ std::vector<Rows> FlowSteps::Results() const {
 }
 
 int64_t FlowSteps::num_bytes() const {
-  const size_t bytes =
-      shared_.size() * sizeof(Shared) + waiters_.size() * sizeof(Waiter);
+  const size_t bytes = shared_.size() * sizeof(Shared) +
+                       waiters_.size() * sizeof(Waiter) +
+                       asked_for_items_.size() * sizeof(int32_t);
   // With what growing arrays take at most.
   return table_.num_bytes() + static_cast<int64_t>(2 * bytes);
 }
@@ -241,6 +252,11 @@ const FlowEdge* FlowSteps::MakeCalls(const FlowStage& stage, int32_t id) {
   const FlowEdge* edge = &stage.next;
   for (const int32_t index : stage.calls) {
     const FlowCall& call = flow_.calls[index];
+    if (call.list.has_value()) {
+      AskForItems(call, id);
+      if (is_refused()) return nullptr;
+      continue;
+    }
     size_t way = 0;
     if (call.selector.has_value()) {
       const int32_t chosen = host_->ReadSelector(Find(id, *call.selector));
@@ -278,17 +294,36 @@ void FlowSteps::AskAt(const FlowCall& call, const FlowBranch& branch,
     ++table_[id].num_pending;
     return;
   }
-  if (!shared_[asked].has_ended) {
-    return WaitFor(asked, id, branch.ask->site);
-  }
-  Progress& progress = table_[id].progress;
-  progress = std::max(progress, table_[asked].progress);
+  WaitFor(asked, id, branch.ask->site, /*item=*/0);
 }
 
-void FlowSteps::WaitFor(int32_t asked, int32_t id, int32_t site) {
-  const auto added = static_cast<int32_t>(waiters_.size());
-  waiters_.emplace_back(id, site);
+void FlowSteps::AskForItems(const FlowCall& call, int32_t id) {
+  const FlowAsk& ask = *call.branches.front().ask;
+  const int32_t count = table_.cell(id, *call.list + 1).value;
+  table_.cell(id, call.cell) = {static_cast<int32_t>(asked_for_items_.size()),
+                                count};
+  for (int32_t item = 0; item < count; ++item) {
+    const auto find = [this, id, item](const FlowSource& source) {
+      ValueRow row = Find(id, source);
+      if (source.is_of_item) row.row += item;
+      return row;
+    };
+    const int32_t asked = Ask(ask, id, item, find);
+    if (asked == kNone) return;
+    asked_for_items_.push_back(asked);
+    WaitFor(asked, id, ask.site, item);
+  }
+}
+
+void FlowSteps::WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item) {
   Shared& shared = shared_[asked];
+  if (shared.has_ended) {
+    Progress& progress = table_[id].progress;
+    progress = std::max(progress, table_[asked].progress);
+    return;
+  }
+  const auto added = static_cast<int32_t>(waiters_.size());
+  waiters_.emplace_back(id, site, item);
   if (shared.first_waiter == kNone) {
     shared.first_waiter = added;
   } else {
@@ -353,48 +388,6 @@ void FlowSteps::FindRows(const FlowSource& source,
     }
     rows->Add(Find(ids[i], source));
   }
-}
-
-std::vector<PathStep> FlowSteps::StepsOf(int32_t id) const {
-  const FlowInvocation& invocation = table_[id];
-  return StepsOfCallee(invocation.parent,
-                       {flow_.subgraph, invocation.site, invocation.row});
-}
-
-std::vector<PathStep> FlowSteps::StepsOfCallee(int32_t caller,
-                                               PathStep callee) const {
-  std::vector<PathStep> upward = {callee};
-  for (; caller != kNoActivation; caller = table_[caller].parent) {
-    const FlowInvocation& invocation = table_[caller];
-    upward.push_back({flow_.subgraph, invocation.site, invocation.row});
-  }
-  return FromRoot(std::move(upward));
-}
-
-std::optional<WaitCycle> FlowSteps::FindCycle() const {
-  if (num_alive() == 0) return std::nullopt;
-  return FindWaitCycle(
-      Waits(), [this](int32_t id) { return table_[id].parent; },
-      [this](int32_t id) -> std::optional<int64_t> { return shared_[id].key; });
-}
-
-std::vector<WaitingCall> FlowSteps::Waits() const {
-  std::vector<WaitingCall> waits;
-  for (size_t i = 0; i < shared_.size(); ++i) {
-    const Shared& asked = shared_[i];
-    if (asked.has_ended) continue;
-    const auto runner = static_cast<int32_t>(i);
-    for (int32_t at = asked.first_waiter; at != kNone; at = waiters_[at].next) {
-      const Waiter& waiter = waiters_[at];
-      // Who began it waits first.
-      if (waiter.id == table_[runner].parent && at == asked.first_waiter) {
-        continue;
-      }
-      const PathStep front{flow_.subgraph, waiter.site, /*ordinal=*/0};
-      waits.push_back({waiter.id, front, runner, asked.key});
-    }
-  }
-  return waits;
 }
 
 }  // namespace recursive_tf

@@ -106,10 +106,12 @@ class FlowSteps : public Steps {
 
   // A call that waits.
   struct Waiter {
-    Waiter(int32_t id, int32_t site) : id(id), site(site) {}
+    Waiter(int32_t id, int32_t site, int32_t item)
+        : id(id), site(site), item(item) {}
 
     int32_t id;
     int32_t site;
+    int32_t item;
     // Behind it, for the same.
     int32_t next = kNone;
   };
@@ -166,7 +168,10 @@ class FlowSteps : public Steps {
   const FlowEdge* MakeCalls(const FlowStage& stage, int32_t id);
   // Makes a call that asks.
   void AskAt(const FlowCall& call, const FlowBranch& branch, int32_t id);
-  void WaitFor(int32_t asked, int32_t id, int32_t site);
+  // Makes a call that asks for each item of lists.
+  void AskForItems(const FlowCall& call, int32_t id);
+  // Lets an invocation wait for a shared one, unless that has ended.
+  void WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item);
   // Ends an invocation. Returns its caller if that goes on.
   int32_t End(int32_t id);
   // Says that a shared one has ended to who waits for it.
@@ -212,6 +217,17 @@ class FlowSteps : public Steps {
   // Sets a part of an input of a launch to a row of each invocation.
   void FindRows(const FlowSource& source, const std::vector<int32_t>& ids,
                 Rows* rows) const;
+  // Sets an input of a launch to the items of a list of each invocation.
+  void FindItems(const FlowSource& source, const FlowListInput& list,
+                 Launch* launch) const;
+  void AddResultsOfItems(const FlowSource& source, ValueRow items,
+                         Rows* rows) const;
+  // Says where the counts of a list are that a launch gives.
+  void FindCounts(const FlowListOutput& list, int32_t stage,
+                  Launch* launch) const;
+  // Names the first item of what a launch gave each invocation, and the count.
+  void PutList(const Launch& launch, const FlowListOutput& list,
+               const std::vector<ValueRow>& counts);
 
   // Returns the calls that wait, except those that began what they wait for.
   std::vector<WaitingCall> Waits() const;
@@ -227,6 +243,9 @@ class FlowSteps : public Steps {
   // By invocation, if they are shared.
   PooledVector<Shared> shared_;
   PooledVector<Waiter> waiters_;
+  // Who was asked for items of lists: those of a call one after the other. Its
+  // cell says where, and how many.
+  PooledVector<int32_t> asked_for_items_;
   // By row of the root call: who it asked for.
   std::vector<int32_t> of_rows_;
   // Invocations that entered a stage without a block, or begin; and those whose

@@ -32,7 +32,7 @@ FlowValues::FlowValues(const Flow* flow, const std::vector<FlowGuards>* guards)
     const FlowStage& made = flow_.stages[stage];
     for (int32_t i = 0; i < made.num_outputs; ++i) {
       values_.push_back(
-          {{FlowSource::Kind::kCell, made.cell, i, stage}, stage});
+          {{FlowSource::Kind::kCell, made.CellOf(i), i, stage}, stage});
     }
     for (const int32_t call : made.calls) AddResults(call, stage);
   }

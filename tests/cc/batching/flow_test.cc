@@ -86,8 +86,10 @@ class FlowPrograms {
     return static_cast<int32_t>(program_.plan.procedures.size()) - 1;
   }
 
+  // No list.
   Source Any(const PlannedProcedure& procedure) {
     const int32_t slot = Below(procedure.num_slots + 1);
+    if (procedure.ListAt(S(slot)) != nullptr) return Any(procedure);
     return slot == procedure.num_slots ? Source::Prologue(0) : S(slot);
   }
 
@@ -141,6 +143,7 @@ class FlowPrograms {
                            inner.num_slots++});
     }
     inner.stages.push_back(ask);
+    if (is_memoized() && Below(2) == 0) AskForItems(&inner);
     AddStages(/*depth=*/1, &inner);
     Finish(&inner);
     Stage choose;
@@ -148,6 +151,63 @@ class FlowPrograms {
     const Branch below{Add(inner), {S(3), S(4), S(5), S(6), Any(*body)}};
     choose.calls = {CallSite{0, S(2), {not_below, below}, body->num_slots++}};
     body->stages.push_back(choose);
+  }
+
+  // Asks for each of some keys below that in slot 0, of which there may be
+  // none, at once or after another block. What comes of them is added up.
+  void AskForItems(PlannedProcedure* inner) {
+    const auto list = static_cast<int32_t>(program_.blocks.size());
+    program_.blocks.resize(list + 2);
+    program_.launch_blocks[list] = [](const std::vector<Column>& in) {
+      std::vector<Column> out(3);
+      for (const int64_t key : in[0]) {
+        const int64_t count = key % 4;
+        out[0].push_back(count);
+        for (int64_t item = 0; item < count; ++item) {
+          out[1].push_back(key / (item + 1));
+          out[2].push_back(ArgumentOf(out[1].back()));
+        }
+      }
+      return out;
+    };
+    program_.launch_blocks[list + 1] = [](const std::vector<Column>& in) {
+      Column sums;
+      size_t next = 0;
+      for (size_t row = 0; row < in[0].size(); ++row) {
+        int64_t sum = in[0][row];
+        for (int64_t i = 0; i < in[1][row]; ++i, ++next) {
+          sum = (sum * 3 + in[2][next] * in[3][next]) % kModulus;
+        }
+        sums.push_back(sum);
+      }
+      EXPECT_EQ(next, in[2].size());
+      return std::vector<Column>{sums};
+    };
+    const int32_t count = inner->num_slots;
+    const Source others = Any(*inner);
+    Stage find = Compute(list, {S(0)}, count, 3);
+    CallSite map{
+        7, {}, {Branch{subgraph(), {S(count + 1), S(count + 2)}}}, count + 3};
+    map.num_mapped = 2;
+    inner->lists = {PlannedList{count + 1, 0, S(count)},
+                    PlannedList{count + 2, 0, S(count)},
+                    PlannedList{count + 3, 0, S(count)}};
+    inner->num_slots += 4;
+    if (Below(2) == 0) {
+      find.calls = {map};
+      inner->stages.push_back(find);
+    } else {
+      inner->stages.push_back(find);
+      const auto block = static_cast<int32_t>(program_.blocks.size());
+      program_.blocks.emplace_back(
+          [](const Column& in) { return Column{(in[0] + 1) % kModulus}; });
+      Stage between = Compute(block, {others}, inner->num_slots++, 1);
+      between.calls = {map};
+      inner->stages.push_back(between);
+    }
+    inner->stages.push_back(
+        Compute(list + 1, {others, S(count), S(count + 1), S(count + 3)},
+                inner->num_slots++, 1));
   }
 
   void AddStages(int32_t depth, PlannedProcedure* procedure) {
@@ -208,7 +268,8 @@ void RunLikeItsActivations(const IntegerProgram& program, const Column& keys) {
   ASSERT_EQ(flow.launches(), each.launches());
   ASSERT_EQ(flow.tables(), each.tables());
   ASSERT_EQ(flow.steps().num_alive(), 0);
-  ASSERT_LE(flow.steps().max_alive(), each.steps().max_alive());
+  // Of what a launch brings about, one may begin before another ends.
+  ASSERT_LE(flow.steps().max_alive(), each.steps().max_alive() + 1);
   // As many values are left. What nobody reads of a call dies a bit later.
   ASSERT_EQ(flow.num_alive(), each.num_alive());
   ASSERT_LE(flow.max_alive(), each.max_alive() + 4);
@@ -256,6 +317,49 @@ IntegerProgram TreeProgram() {
 
 TEST(FlowTest, TreesAreOne) {
   EXPECT_TRUE(FindFlow(TreeProgram().plan).has_value());
+}
+
+// f(node) = node + the sum of f of each other, shared.
+IntegerProgram SumProgram() {
+  IntegerProgram program;
+  program.plan.num_prologue_outputs = 1;
+  program.prologue = {0};
+  program.plan.num_blocks = 2;
+  PlannedProcedure body;
+  body.is_branch = true;
+  body.num_arguments = 1;
+  body.num_slots = 5;  // node, count, others, their values, value
+  Stage look = Compute(0, {S(0)}, 1, 2);
+  look.calls = {CallSite{0, {}, {Branch{kFront, {S(2)}}}, 3}};
+  look.calls.front().num_mapped = 1;
+  body.stages = {look, Compute(1, {S(0), S(1), S(3)}, 4, 1)};
+  body.outputs = {S(4)};
+  body.lists = {PlannedList{2, 0, S(1)}, PlannedList{3, 0, S(1)}};
+  program.plan.procedures = {Front(/*pushes=*/false), body};
+  return program;
+}
+
+TEST(FlowTest, ASharedMapIsOne) {
+  EXPECT_TRUE(FindFlow(SumProgram().plan).has_value());
+}
+
+TEST(FlowTest, AListThatIsHandedOnIsNone) {
+  IntegerProgram returned = SumProgram();
+  returned.plan.procedures[kBody].outputs = {S(3)};
+  EXPECT_FALSE(FindFlow(returned.plan).has_value());
+  IntegerProgram joined = SumProgram();
+  joined.plan.procedures[kBody].stages[1].inputs[0].push_back(S(3));
+  EXPECT_FALSE(FindFlow(joined.plan).has_value());
+  IntegerProgram again = SumProgram();
+  CallSite map = again.plan.procedures[kBody].stages[0].calls.front();
+  map.branches.front().arguments = {S(3)};
+  map.first_result = 5;
+  again.plan.procedures[kBody].num_slots = 6;
+  again.plan.procedures[kBody].lists.push_back({5, 0, S(1)});
+  Stage second;
+  second.calls = {map};
+  again.plan.procedures[kBody].stages.push_back(second);
+  EXPECT_FALSE(FindFlow(again.plan).has_value());
 }
 
 TEST(FlowTest, WhatCallsAnotherSubGraphIsNone) {

@@ -1,0 +1,73 @@
+// The lists of a flow: what launches take and give of them (flow_steps.h).
+
+#include <cstdint>
+#include <vector>
+
+#include "recursive_tf/cc/batching/flow.h"
+#include "recursive_tf/cc/batching/flow_steps.h"
+#include "recursive_tf/cc/batching/launch.h"
+#include "recursive_tf/cc/batching/rows.h"
+
+namespace recursive_tf {
+
+using Kind = FlowSource::Kind;
+
+void FlowSteps::FindItems(const FlowSource& source, const FlowListInput& list,
+                          Launch* launch) const {
+  Rows& rows = launch->inputs[list.input].front();
+  rows.Clear();
+  ListInput& added = launch->list_inputs.emplace_back();
+  added.input = list.input;
+  added.no_items = list.no_items;
+  added.counts.reserve(launch->activations.size());
+  for (const int32_t id : launch->activations) {
+    const ValueRow first = table_.cell(id, source.cell);
+    if (source.kind == Kind::kCall) {
+      AddResultsOfItems(source, first, &rows);
+      added.counts.push_back(first.row);
+      continue;
+    }
+    const int32_t count = table_.cell(id, source.cell + 1).value;
+    for (int32_t item = 0; item < count; ++item) {
+      rows.Add({first.value + source.index, first.row + item});
+    }
+    added.counts.push_back(count);
+  }
+}
+
+void FlowSteps::AddResultsOfItems(const FlowSource& source, ValueRow items,
+                                  Rows* rows) const {
+  constexpr int32_t kAhead = 8;
+  const int32_t* const asked = asked_for_items_.data() + items.value;
+  for (int32_t item = 0; item < items.row; ++item) {
+    if (item + kAhead < items.row) table_.PrefetchResults(asked[item + kAhead]);
+    rows->Add(table_.result(asked[item], source.index));
+  }
+}
+
+void FlowSteps::FindCounts(const FlowListOutput& list, int32_t stage,
+                           Launch* launch) const {
+  const bool is_own = list.count.kind == Kind::kCell && list.count.of == stage;
+  ListOutput& added = launch->list_outputs.emplace_back();
+  added.output = list.output;
+  added.counts.reserve(launch->activations.size());
+  for (int32_t i = 0; i < launch->num_activations(); ++i) {
+    added.counts.push_back(
+        is_own ? ValueRow{launch->first_value + list.count.index, i}
+               : Find(launch->activations[i], list.count));
+  }
+}
+
+void FlowSteps::PutList(const Launch& launch, const FlowListOutput& list,
+                        const std::vector<ValueRow>& counts) {
+  int32_t row = 0;
+  for (int32_t i = 0; i < launch.num_activations(); ++i) {
+    const int32_t id = launch.activations[i];
+    const int32_t count = host_->ReadCount(counts[i]);
+    table_.cell(id, list.cell) = {launch.first_value, row};
+    table_.cell(id, list.cell + 1).value = count;
+    row += count;
+  }
+}
+
+}  // namespace recursive_tf

@@ -1,0 +1,59 @@
+// How the invocations of a flow came to be, and who waits (flow_steps.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "recursive_tf/cc/batching/activation_table.h"
+#include "recursive_tf/cc/batching/batched_path.h"
+#include "recursive_tf/cc/batching/flow_steps.h"
+#include "recursive_tf/cc/batching/wait_cycle.h"
+#include "recursive_tf/cc/runtime/path.h"
+
+namespace recursive_tf {
+
+std::vector<PathStep> FlowSteps::StepsOf(int32_t id) const {
+  const FlowInvocation& invocation = table_[id];
+  return StepsOfCallee(invocation.parent,
+                       {flow_.subgraph, invocation.site, invocation.row});
+}
+
+std::vector<PathStep> FlowSteps::StepsOfCallee(int32_t caller,
+                                               PathStep callee) const {
+  std::vector<PathStep> upward = {callee};
+  for (; caller != kNoActivation; caller = table_[caller].parent) {
+    const FlowInvocation& invocation = table_[caller];
+    upward.push_back({flow_.subgraph, invocation.site, invocation.row});
+  }
+  return FromRoot(std::move(upward));
+}
+
+std::optional<WaitCycle> FlowSteps::FindCycle() const {
+  if (num_alive() == 0) return std::nullopt;
+  return FindWaitCycle(
+      Waits(), [this](int32_t id) { return table_[id].parent; },
+      [this](int32_t id) -> std::optional<int64_t> { return shared_[id].key; });
+}
+
+std::vector<WaitingCall> FlowSteps::Waits() const {
+  std::vector<WaitingCall> waits;
+  for (size_t i = 0; i < shared_.size(); ++i) {
+    const Shared& asked = shared_[i];
+    if (asked.has_ended) continue;
+    const auto runner = static_cast<int32_t>(i);
+    for (int32_t at = asked.first_waiter; at != kNone; at = waiters_[at].next) {
+      const Waiter& waiter = waiters_[at];
+      // Who began it waits first.
+      if (waiter.id == table_[runner].parent && at == asked.first_waiter) {
+        continue;
+      }
+      const PathStep front{flow_.subgraph, waiter.site, waiter.item};
+      waits.push_back({waiter.id, front, runner, asked.key});
+    }
+  }
+  return waits;
+}
+
+}  // namespace recursive_tf
