@@ -228,7 +228,7 @@ class FlowMaker {
 
   // Adds a call for each item of lists.
   bool AddMap(const CallSite& call, const Place& place, Adding* adding) {
-    if (!flow_.is_shared || flow_.calls.size() >= kMostCalls) return false;
+    if (flow_.calls.size() >= kMostCalls) return false;
     const Branch& called = call.branches.front();
     if (call.selector.has_value() || called.procedure != flow_.subgraph) {
       return false;
@@ -237,8 +237,7 @@ class FlowMaker {
       const Source argument = called.arguments[i];
       const bool is_mapped = i < static_cast<size_t>(call.num_mapped);
       if (adding->IsList(argument) != is_mapped) return false;
-      // Not what another map gave.
-      if (is_mapped && FindList(*adding, argument).kind != Kind::kCell) {
+      if (is_mapped && !IsMapped(*adding, argument, called.arguments.front())) {
         return false;
       }
     }
@@ -254,10 +253,20 @@ class FlowMaker {
     added.branches.emplace_back().ask = AskOf(call.site, called, find);
     added.num_results = NumResults(called);
     for (int32_t i = 0; i < added.num_results; ++i) {
-      adding->slots[call.first_result + i] = {Kind::kCall, added.cell, i,
-                                              place.call};
+      const Source result = Source::Slot(call.first_result + i);
+      if (!adding->IsList(result)) continue;
+      adding->slots[result.slot] = {Kind::kCall, added.cell, i, place.call};
     }
     return true;
+  }
+
+  // Returns whether a call may be made for each item of a list: a block gave
+  // it, and it has as many items as the first one.
+  bool IsMapped(const Adding& adding, Source list, Source first) {
+    const PlannedProcedure& procedure = *adding.procedure;
+    return FindList(adding, list).kind == Kind::kCell &&
+           procedure.ListAt(list)->count.slot ==
+               procedure.ListAt(first)->count.slot;
   }
 
   // Adds a call. Branches of one call have cells side by side: only one of them

@@ -20,10 +20,9 @@ namespace recursive_tf {
 //
 // A cell holds an argument, the outputs of a block, or which way a call went.
 //
-// If it is memoized, an invocation may call for each item of lists that a block
-// gave. A list has two cells: where its first item is, which the others follow,
-// and how many there are. The results of such a call are lists that only blocks
-// take.
+// An invocation may call for each item of lists that a block gave. A list has
+// two cells: where its first item is, which the others follow, and how many
+// there are. The results of such a call are lists that only blocks take.
 
 // The stage after the last one.
 constexpr int32_t kEndOfFlow = -1;
@@ -82,6 +81,8 @@ struct FlowDeath {
 
   FlowSource source;
   std::vector<Guard> guards;
+  // Whether it is what a call for each item of lists gave.
+  bool is_of_items = false;
 };
 
 // Where an invocation goes on, and what it does not read from there on.

@@ -205,9 +205,16 @@ class DeathFinder {
       if (IsMadeAt(v, stage)) {
         edge->own_deaths.push_back(source.index);
       } else {
-        edge->deaths.push_back({source, values_.GuardsOf(v, guards_[stage])});
+        edge->deaths.push_back(DeathOf(v, guards_[stage]));
       }
     }
+  }
+
+  FlowDeath DeathOf(size_t value, const FlowGuards& taken) const {
+    const FlowSource& source = values_[value].source;
+    return {
+        source, values_.GuardsOf(value, taken),
+        source.kind == Kind::kCall && flow_.calls[source.of].list.has_value()};
   }
 
   // Finds which inputs of a block all that take them read last, whichever way
@@ -269,8 +276,7 @@ class DeathFinder {
     }
     for (size_t v = 0; v < values_.size(); ++v) {
       if (!is_read_[v] || !live_[end_][v] || is_kept[v]) continue;
-      flow_.deaths_at_end.push_back(
-          {values_[v].source, values_.GuardsOf(v, {})});
+      flow_.deaths_at_end.push_back(DeathOf(v, {}));
     }
   }
 

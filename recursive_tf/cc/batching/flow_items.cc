@@ -70,4 +70,12 @@ void FlowSteps::PutList(const Launch& launch, const FlowListOutput& list,
   }
 }
 
+void FlowSteps::ReleaseItems(const FlowSource& source, int32_t id) {
+  const ValueRow items = table_.cell(id, source.cell);
+  for (int32_t item = 0; item < items.row; ++item) {
+    const int32_t asked = asked_for_items_[items.value + item];
+    readers_.Remove(table_.result(asked, source.index));
+  }
+}
+
 }  // namespace recursive_tf

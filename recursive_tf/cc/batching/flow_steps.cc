@@ -311,7 +311,11 @@ void FlowSteps::AskForItems(const FlowCall& call, int32_t id) {
     const int32_t asked = Ask(ask, id, item, find);
     if (asked == kNone) return;
     asked_for_items_.push_back(asked);
-    WaitFor(asked, id, ask.site, item);
+    if (flow_.is_shared) {
+      WaitFor(asked, id, ask.site, item);
+    } else {
+      ++table_[id].num_pending;
+    }
   }
 }
 

@@ -190,9 +190,16 @@ class FlowSteps : public Steps {
   // Says that an invocation does not read values any more.
   void Release(const std::vector<FlowDeath>& deaths, int32_t id) {
     for (const FlowDeath& death : deaths) {
-      if (IsThere(death, id)) readers_.Remove(Find(id, death.source));
+      if (!IsThere(death, id)) continue;
+      if (death.is_of_items) {
+        ReleaseItems(death.source, id);
+      } else {
+        readers_.Remove(Find(id, death.source));
+      }
     }
   }
+  // The same of what a call for each item of lists gave.
+  void ReleaseItems(const FlowSource& source, int32_t id);
   bool IsThere(const FlowDeath& death, int32_t id) const {
     for (const FlowDeath::Guard& guard : death.guards) {
       if (!guard.IsTaken(table_.cell(id, guard.cell).value)) return false;

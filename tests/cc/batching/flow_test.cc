@@ -143,7 +143,7 @@ class FlowPrograms {
                            inner.num_slots++});
     }
     inner.stages.push_back(ask);
-    if (is_memoized() && Below(2) == 0) AskForItems(&inner);
+    if (Below(2) == 0) AskForItems(&inner);
     AddStages(/*depth=*/1, &inner);
     Finish(&inner);
     Stage choose;
@@ -341,6 +341,22 @@ IntegerProgram SumProgram() {
 
 TEST(FlowTest, ASharedMapIsOne) {
   EXPECT_TRUE(FindFlow(SumProgram().plan).has_value());
+}
+
+TEST(FlowTest, OneOfListsThatMayBeOfOtherLengthsIsNone) {
+  IntegerProgram program = SumProgram();
+  PlannedProcedure& body = program.plan.procedures[kBody];
+  body.num_slots = 6;
+  body.stages[0].num_outputs = 3;  // count, others, more of them
+  body.stages[0].calls.front().first_result = 4;
+  body.stages[0].calls.front().num_mapped = 2;
+  body.stages[0].calls.front().branches.front().arguments = {S(2), S(3)};
+  body.stages[1] = Compute(1, {S(0), S(1), S(4)}, 5, 1);
+  body.outputs = {S(5)};
+  body.lists = {{2, 0, S(1)}, {3, 0, S(1)}, {4, 0, S(1)}};
+  EXPECT_TRUE(FindFlow(program.plan).has_value());
+  body.lists[1].count = Source::Prologue(0);
+  EXPECT_FALSE(FindFlow(program.plan).has_value());
 }
 
 TEST(FlowTest, AListThatIsHandedOnIsNone) {

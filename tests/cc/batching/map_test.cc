@@ -98,11 +98,15 @@ TEST_P(MapTest, CallsForEachItemOfEachActivation) {
 TEST_P(MapTest, NothingIsAliveInTheEndButTheResults) {
   const Children children = SomeChildren();
   const IntegerProgram program = SumOverTrees(&children);
-  IntegerRun run(&program, GetParam());
-  run.Run({{6}}, 1);
-  EXPECT_EQ(run.num_alive(), 2);  // With the output of the prologue.
-  EXPECT_EQ(run.lock_step().lists().num_alive(), 0);
-  EXPECT_EQ(run.steps().num_alive(), 0);
+  for (const bool follows_each : {false, true}) {
+    IntegerRun run(&program, GetParam());
+    if (follows_each) run.set_follows_each();
+    run.Run({{6}}, 1);
+    EXPECT_EQ(run.num_alive(), 2);  // With the output of the prologue.
+    EXPECT_EQ(run.steps().num_alive(), 0);
+    if (!follows_each) continue;
+    EXPECT_EQ(run.lock_step().lists().num_alive(), 0);
+  }
 }
 
 TEST(MapInLockStepTest, AllItemsAreTakenToOneLaunch) {
@@ -146,8 +150,12 @@ TEST(MapInLockStepTest, AResultThatNobodyReadsIsNotKept) {
   program.launch_blocks.erase(1);
   program.blocks = {{}, [](const Column& in) { return Column{in[1]}; }};
   IntegerRun run(&program);
+  run.set_follows_each();
   EXPECT_EQ(run.Run({{6}}, 1), (std::vector<Column>{{2}}));
   EXPECT_EQ(run.lock_step().lists().num_alive(), 0);
+  IntegerRun flow(&program);
+  EXPECT_EQ(flow.Run({{6}}, 1), (std::vector<Column>{{2}}));
+  EXPECT_EQ(flow.num_alive(), run.num_alive());
 }
 
 TEST(MapInLockStepTest, ARefusedCallSaysWhichItemItIsFor) {
