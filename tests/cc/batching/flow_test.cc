@@ -52,7 +52,7 @@ TEST(FlowTest, SoDoThoseThatShareNothing) {
   for (uint32_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     const First first = seed % 2 == 0 ? First::kBody : First::kRoot;
-    RunLikeItsActivations(FlowPrograms(seed, first).Make(), {seed % 7, 3, 4});
+    RunLikeItsActivations(FlowPrograms(seed, first).Make(), {seed % 6, 3, 2});
   }
 }
 
