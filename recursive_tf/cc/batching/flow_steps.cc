@@ -290,10 +290,6 @@ void FlowSteps::AskAt(const FlowCall& call, const FlowBranch& branch,
     Decide(Find(id, *call.selector), asked);
   }
   table_.cell(id, call.cell).value = asked;
-  if (!flow_.is_shared) {
-    ++table_[id].num_pending;
-    return;
-  }
   WaitFor(asked, id, branch.ask->site, /*item=*/0);
 }
 
@@ -311,15 +307,15 @@ void FlowSteps::AskForItems(const FlowCall& call, int32_t id) {
     const int32_t asked = Ask(ask, id, item, find);
     if (asked == kNone) return;
     asked_for_items_.push_back(asked);
-    if (flow_.is_shared) {
-      WaitFor(asked, id, ask.site, item);
-    } else {
-      ++table_[id].num_pending;
-    }
+    WaitFor(asked, id, ask.site, item);
   }
 }
 
 void FlowSteps::WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item) {
+  if (!flow_.is_shared) {
+    ++table_[id].num_pending;
+    return;
+  }
   Shared& shared = shared_[asked];
   if (shared.has_ended) {
     Progress& progress = table_[id].progress;

@@ -170,7 +170,7 @@ class FlowSteps : public Steps {
   void AskAt(const FlowCall& call, const FlowBranch& branch, int32_t id);
   // Makes a call that asks for each item of lists.
   void AskForItems(const FlowCall& call, int32_t id);
-  // Lets an invocation wait for a shared one, unless that has ended.
+  // Lets an invocation wait for who it asked, unless that is shared and ended.
   void WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item);
   // Ends an invocation. Returns its caller if that goes on.
   int32_t End(int32_t id);

@@ -17,7 +17,7 @@ from recursive_tf.python.vertices.graphs import (
     Neighbors,
     count_of,
 )
-from recursive_tf.python.vertices.numbers import checked_vertices
+from recursive_tf.python.vertices.numbers import NONE_OF_ITS, checked_vertices
 
 
 def checked_neighbors(neighbors: Neighbors, name: str) -> Neighbors:
@@ -86,7 +86,7 @@ def _check_known(edges: Edges, name: str, cause: Exception | None = None) -> Non
         first = np.argmax(is_wrong)
         vertex, of = _no_vertex(name)
         text = f"{vertex}{edges.target[first]}{of}{edges.source[first]}"
-        text += f", which is none of its {edges.count}."
+        text += f"{NONE_OF_ITS}{edges.count}."
         raise tf.errors.InvalidArgumentError(None, None, text) from cause
     cycle = find_cycle(edges)
     if cycle is None:

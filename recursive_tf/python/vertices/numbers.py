@@ -6,6 +6,8 @@ import tensorflow as tf
 
 from recursive_tf.ops import library
 
+# What errors say between a number and the count.
+NONE_OF_ITS = ", which is none of its "
 _CHECKED = (tf.int32, tf.int64)
 
 
@@ -31,6 +33,6 @@ def checked_vertices(
         count=count,
         splits=list(splits),
         lowest=lowest,
-        words=[*says, ", which is none of its "],
+        words=[*says, NONE_OF_ITS],
     )
     return checked
