@@ -128,6 +128,42 @@ struct RowProductWork {
   int64_t end;
 };
 
+// How windows lie along the height or the width of images.
+struct WindowGrid {
+  int64_t num_pixels;
+  int64_t num_windows;
+  // Pixels of a window, those beyond the image included.
+  int64_t size;
+  // Pixels from the beginning of a window to that of the next one.
+  int64_t stride;
+  // Pixels of the first window before the image.
+  int64_t padding;
+};
+
+// The gradient of max pooling, for rows of pixels [begin, end), counted through
+// all images: the first of the largest numbers of a window gets its gradient.
+// Of a window that reaches other rows, too, they are read, and not written.
+//
+// Numbers are [image, pixel of the height, pixel of the width, channel].
+template <typename T>
+struct PoolGradientWork {
+  WindowGrid height;
+  WindowGrid width;
+  int64_t num_channels;
+  // Whether only a number above 0 gets something, as the gradient of kRelu.
+  bool of_relu;
+  const T* images;
+  // Of windows.
+  const T* gradient;
+  // Of pixels.
+  T* gradients;
+  int64_t begin;
+  int64_t end;
+};
+
+// The most pixels of a window: they are counted in a float.
+inline constexpr int64_t kMaxWindowSize = int64_t{1} << 24;
+
 // The code of one instruction set. Thread safety: all functions are pure.
 //
 // Accuracy of instructions, in units in the last place, of a float and of a
@@ -161,6 +197,7 @@ struct Kernels {
   void (*panel)(const PanelWork<T>&);
   void (*outer)(const OuterWork<T>&);
   void (*row_product)(const RowProductWork<T>&);
+  void (*pool_gradient)(const PoolGradientWork<T>&);
 };
 
 // The instruction sets that code is there for, the best first.

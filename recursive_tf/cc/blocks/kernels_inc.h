@@ -19,6 +19,7 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/pack_inc.h"
+#include "recursive_tf/cc/blocks/pool_inc.h"
 #include "recursive_tf/cc/blocks/product_inc.h"
 #include "recursive_tf/cc/blocks/row_product_inc.h"
 #include "recursive_tf/cc/blocks/tail_inc.h"
@@ -30,9 +31,9 @@ template <typename T>
 const Kernels<T>& MakeKernels(const char* name) {
   static constexpr int64_t kLanes = Simd<T>::kLanes;
   static const Kernels<T> kernels = {
-      name,        kLanes,          Tile<T>::kVectors, Tile<T>::kRows,
-      RunPack<T>,  RunGroup<T>,     RunTail<T>,        RunPanel<T>,
-      RunOuter<T>, RunRowProduct<T>};
+      name,        kLanes,           Tile<T>::kVectors, Tile<T>::kRows,
+      RunPack<T>,  RunGroup<T>,      RunTail<T>,        RunPanel<T>,
+      RunOuter<T>, RunRowProduct<T>, RunPoolGradient<T>};
   return kernels;
 }
 

@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "recursive_tf/cc/tf/pair_pools.h"
+#include "recursive_tf/cc/tf/pool_gradients.h"
 #include "recursive_tf/cc/tf/rewrite_network.h"
 #include "recursive_tf/cc/tf/simplify_graph.h"
 #include "tensorflow/core/common_runtime/function_body.h"
@@ -90,8 +90,8 @@ absl::Status BuildProcedureGraph(const std::string& name,
   TF_RETURN_IF_ERROR(Lower(options, graph));
   TF_RETURN_IF_ERROR(RewriteNetwork(name, runtime->device(), *library, graph));
   tf::OptimizeGraph(runtime, graph);
+  ReplacePoolGradients(graph->get());
   SimplifyGraph(graph->get());
-  PairPools(graph->get());
   return RunPostPartitioning(runtime->device()->name(), options, graph);
 }
 
