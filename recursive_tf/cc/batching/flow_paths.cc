@@ -43,12 +43,12 @@ std::vector<WaitingCall> FlowSteps::Waits() const {
     const Shared& asked = shared_[i];
     if (asked.has_ended) continue;
     const auto runner = static_cast<int32_t>(i);
-    for (int32_t at = asked.first_waiter; at != kNone; at = waiters_[at].next) {
+    for (int32_t at = asked.last_waiter; at != kNone;
+         at = waiters_[at].before) {
       const Waiter& waiter = waiters_[at];
       // Who began it waits first.
-      if (waiter.id == table_[runner].parent && at == asked.first_waiter) {
-        continue;
-      }
+      const bool is_first = waiter.before == kNone;
+      if (is_first && waiter.id == table_[runner].parent) continue;
       const PathStep front{flow_.subgraph, waiter.site, waiter.item};
       waits.push_back({waiter.id, front, runner, asked.key});
     }

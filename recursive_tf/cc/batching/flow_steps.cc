@@ -92,7 +92,7 @@ void FlowSteps::Complete(const Launch& launch) {
   }
   for (int32_t i = 0; i < launch.num_activations() && !is_refused(); ++i) {
     const int32_t id = launch.activations[i];
-    PrefetchParentAfter(launch.activations, i);
+    PrefetchAfter(launch.activations, i);
     table_.cell(id, stage.cell) = {launch.first_value, launch.RowOf(i)};
     Progress& progress = table_[id].progress;
     progress = schedule_.After(progress, launch.block);
@@ -323,12 +323,9 @@ void FlowSteps::WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item) {
     return;
   }
   const auto added = static_cast<int32_t>(waiters_.size());
-  waiters_.emplace_back(id, site, item);
-  if (shared.first_waiter == kNone) {
-    shared.first_waiter = added;
-  } else {
-    waiters_[shared.last_waiter].next = added;
-  }
+  waiters_.emplace_back(id, site, item, shared.last_waiter);
+  if (shared.num_waiters < Shared::kFew) shared.first[shared.num_waiters] = id;
+  ++shared.num_waiters;
   shared.last_waiter = added;
   ++table_[id].num_pending;
 }
@@ -346,15 +343,23 @@ int32_t FlowSteps::End(int32_t id) {
 }
 
 void FlowSteps::Resume(int32_t ended) {
-  shared_[ended].has_ended = true;
+  Shared& shared = shared_[ended];
+  shared.has_ended = true;
   const Progress& progress = table_[ended].progress;
-  int32_t at = shared_[ended].first_waiter;
-  for (; at != kNone; at = waiters_[at].next) {
-    const int32_t waits = waiters_[at].id;
-    FlowInvocation& invocation = table_[waits];
-    invocation.progress = std::max(invocation.progress, progress);
-    if (--invocation.num_pending == 0) resumed_.push_back(waits);
+  const int32_t num_first = std::min(shared.num_waiters, Shared::kFew);
+  for (int32_t i = 0; i < num_first; ++i) ResumeOne(shared.first[i], progress);
+  if (num_first == shared.num_waiters) return;
+  for (const int32_t waits : LateWaiters(shared)) ResumeOne(waits, progress);
+}
+
+const std::vector<int32_t>& FlowSteps::LateWaiters(const Shared& shared) {
+  late_.resize(shared.num_waiters - Shared::kFew);
+  int32_t at = shared.last_waiter;
+  for (auto late = late_.rbegin(); late != late_.rend(); ++late) {
+    *late = waiters_[at].id;
+    at = waiters_[at].before;
   }
+  return late_;
 }
 
 int32_t FlowSteps::Return(int32_t ended) {

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_FLOW_STEPS_H_
 #define RECURSIVE_TF_CC_BATCHING_FLOW_STEPS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -95,25 +96,31 @@ class FlowSteps : public Steps {
   // Of an invocation that is shared. Has a constructor for the reason that
   // RowRun has one, as Waiter does.
   struct Shared {
+    // So many that waiters of most invocations are found without a look at
+    // `waiters_`, where those of one stand far from each other.
+    static constexpr int32_t kFew = 5;
+
     explicit Shared(int64_t key) : key(key) {}
 
     int64_t key;
-    // The calls that wait for it, as a list, in their order.
-    int32_t first_waiter = kNone;
+    // The calls that wait for it: how many, the last of them, and who makes the
+    // first few.
+    int32_t num_waiters = 0;
     int32_t last_waiter = kNone;
+    int32_t first[kFew];
     bool has_ended = false;
   };
 
   // A call that waits.
   struct Waiter {
-    Waiter(int32_t id, int32_t site, int32_t item)
-        : id(id), site(site), item(item) {}
+    Waiter(int32_t id, int32_t site, int32_t item, int32_t before)
+        : id(id), site(site), item(item), before(before) {}
 
     int32_t id;
     int32_t site;
     int32_t item;
-    // Behind it, for the same.
-    int32_t next = kNone;
+    // The one before it, for the same.
+    int32_t before;
   };
 
   bool is_refused() const {
@@ -174,8 +181,16 @@ class FlowSteps : public Steps {
   void WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item);
   // Ends an invocation. Returns its caller if that goes on.
   int32_t End(int32_t id);
-  // Says that a shared one has ended to who waits for it.
+  // Says that a shared one has ended to all who wait for it, in their order.
   void Resume(int32_t ended);
+  // The same to one of them.
+  void ResumeOne(int32_t waits, const Progress& progress) {
+    FlowInvocation& invocation = table_[waits];
+    invocation.progress = std::max(invocation.progress, progress);
+    if (--invocation.num_pending == 0) resumed_.push_back(waits);
+  }
+  // Returns those who wait for a shared one and are not among the first few.
+  const std::vector<int32_t>& LateWaiters(const Shared& shared);
   // Ends one that is not shared. Returns its caller if that goes on.
   int32_t Return(int32_t ended);
 
@@ -213,11 +228,19 @@ class FlowSteps : public Steps {
     if (by.value > decided_by.value) decided_by = by;
   }
 
-  // Says that the caller of one that comes after `ids[i]` is needed soon.
-  void PrefetchParentAfter(const std::vector<int32_t>& ids, size_t i) const {
+  // Says that who goes on when those end that come after `ids[i]` is needed
+  // soon: their callers, or the first few who wait for them.
+  void PrefetchAfter(const std::vector<int32_t>& ids, size_t i) const {
     constexpr size_t kAhead = 8;
-    if (i + kAhead < ids.size()) {
+    if (i + kAhead >= ids.size()) return;
+    if (!flow_.is_shared) {
       table_.Prefetch(table_[ids[i + kAhead]].parent);
+      return;
+    }
+    const Shared& shared = shared_[ids[i + kAhead]];
+    const int32_t count = std::min(shared.num_waiters, Shared::kFew);
+    for (int32_t waiter = 0; waiter < count; ++waiter) {
+      table_.PrefetchInvocation(shared.first[waiter]);
     }
   }
 
@@ -261,6 +284,8 @@ class FlowSteps : public Steps {
   std::vector<int32_t> resumed_;
   // Those whose turn it is.
   std::vector<int32_t> taken_;
+  // What LateWaiters returned last.
+  std::vector<int32_t> late_;
   // What the launch that was last begun reads, and nobody after it.
   std::vector<RowRun> read_last_;
   // By edge: how many of the launch that completes left their stage by it.

@@ -113,15 +113,17 @@ bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
 }
 
 // Returns the numbers of lists, or those in lists, of all items.
-Numbers NumberItems(NumberOp op, const Numbers& lengths) {
-  Numbers items;
+Numbers NumberItems(NumberOp op, const Numbers& lengths, int64_t num_items) {
+  Numbers items(num_items);
+  int64_t* next = items.data();
   for (size_t list = 0; list < lengths.size(); ++list) {
-    const size_t begin = items.size();
-    items.resize(begin + lengths[list], static_cast<int64_t>(list));
+    int64_t* const end = next + lengths[list];
     if (op == NumberOp::kPosition) {
-      std::iota(items.begin() + static_cast<int64_t>(begin), items.end(),
-                int64_t{0});
+      std::iota(next, end, int64_t{0});
+    } else {
+      std::fill(next, end, static_cast<int64_t>(list));
     }
+    next = end;
   }
   return items;
 }
@@ -139,7 +141,7 @@ bool FindItems(const RowNumber& number, const std::vector<Numbers>& found,
       std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
   if (*num_items < 0) *num_items = total;
   if (*num_items != total) return false;
-  *items = NumberItems(number.op, lengths);
+  *items = NumberItems(number.op, lengths, total);
   return true;
 }
 
