@@ -109,6 +109,51 @@ TEST(FlowTest, ASharedMapIsOne) {
   EXPECT_TRUE(FindFlow(SumProgram().plan).has_value());
 }
 
+// Runs nodes that all ask for node 0 at once. Returns them in the order in
+// which they push.
+std::vector<int64_t> PushedByMany(bool follows_each, int64_t num_nodes) {
+  IntegerProgram program = SumProgram();
+  program.blocks.resize(2);
+  program.launch_blocks[0] = [](const std::vector<Column>& in) {
+    std::vector<Column> out(2);
+    for (const int64_t node : in[0]) {
+      out[0].push_back(node > 0 ? 1 : 0);
+      if (node > 0) out[1].push_back(0);
+    }
+    return out;
+  };
+  program.launch_blocks[1] = [](const std::vector<Column>& in) {
+    Column sums;
+    size_t next = 0;
+    for (size_t row = 0; row < in[0].size(); ++row) {
+      const int64_t of_others = in[1][row] > 0 ? in[2][next++] : 100;
+      sums.push_back(in[0][row] + of_others);
+    }
+    return std::vector<Column>{sums};
+  };
+  PlannedProcedure& body = program.plan.procedures[kBody];
+  body.stages[1].inputs = {{S(0)}, {S(1)}, {S(3)}};
+  body.stages[1].pushes = {PlannedPush{0, S(0), S(4)}};
+  IntegerRun run(&program);
+  EXPECT_TRUE(run.is_flow());
+  if (follows_each) run.set_follows_each();
+  Column nodes;
+  for (int64_t i = 1; i <= num_nodes; ++i) nodes.push_back((i * 5) % 97);
+  const auto found = run.Run({nodes}, static_cast<int32_t>(num_nodes));
+  for (int64_t i = 0; i < num_nodes; ++i) {
+    EXPECT_EQ(found[i], Column{nodes[i] + 100});
+  }
+  return run.tape().pushed.front().indices;
+}
+
+TEST(FlowTest, AllWhoWaitForOneGoOnInTheirOrder) {
+  for (const int64_t num_nodes : {1, 5, 6, 7, 90}) {
+    SCOPED_TRACE(num_nodes);
+    EXPECT_EQ(PushedByMany(/*follows_each=*/false, num_nodes),
+              PushedByMany(/*follows_each=*/true, num_nodes));
+  }
+}
+
 TEST(FlowTest, OneOfListsThatMayBeOfOtherLengthsIsNone) {
   IntegerProgram program = SumProgram();
   PlannedProcedure& body = program.plan.procedures[kBody];
