@@ -114,11 +114,9 @@ def _collected(gradients: list[Gradient], like: tf.Tensor) -> list[Gradient]:
 
 def dense_sum(gradients: Sequence[Gradient], like: tf.Tensor) -> tf.Tensor | None:
     """Returns the sum of gradients of `like` as one tensor; None if there are none."""
-    total = None
-    for gradient in gradients:
-        part = _dense(gradient, like)
-        total = part if total is None else total + part
-    return total
+    parts = [_dense(gradient, like) for gradient in gradients]
+    # As in TensorFlow: one pass over memory, however many there are.
+    return tf.add_n(parts) if parts else None
 
 
 def _dense(gradient: Gradient, like: tf.Tensor) -> tf.Tensor:
