@@ -52,6 +52,7 @@ BLOCKS: dict[str, dict[str, Callable[[Found], str]]] = {
     "calls": calls_page.BLOCKS,
     "scaling": scaling_page.BLOCKS,
     "cavs": cavs_page.BLOCKS,
+    "cavs_messages": cavs_page.MESSAGE_BLOCKS,
     "cavs_optimizations": cavs_page.OPTIMIZATION_BLOCKS,
     "ed_batch": ed_batch_page.BLOCKS,
     "ed_batch_peers": ed_batch_peers_page.BLOCKS,

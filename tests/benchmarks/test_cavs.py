@@ -7,7 +7,7 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.cavs import __main__ as command
-from benchmarks.cavs import optimizations, page, times, tree_fc, tree_lstm
+from benchmarks.cavs import messages, optimizations, page, times, tree_fc, tree_lstm
 from benchmarks.cavs.program import training
 from benchmarks.cavs.programs import PROGRAMS
 
@@ -96,3 +96,23 @@ def test_optimizations_are_measured_each_by_itself(capsys, tmp_path, monkeypatch
     assert lines[0].startswith("`python -m benchmarks.cavs.optimizations --quick")
     assert [line.split(" | ")[3] for line in lines[4:]] == ["training", "inference"]
     assert "| lazy batching | fusion | both |" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_messages_are_the_same_in_all_forms(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(messages, "use_two_cores", lambda: None)
+    file = tmp_path / "found.json"
+    messages.main(["--quick", "--json", str(file)])
+    found = json.loads(file.read_text())
+    lines = page.messages(found).splitlines()
+    assert [line.split(" | ")[2] for line in lines[4:]] == ["training", "inference"]
+    assert "| vertex function | SubGraph |" in capsys.readouterr().out
+
+
+def test_a_form_of_messages_that_differs_is_not_measured(monkeypatch):
+    def other(person):
+        return lambda friends, traits: 2.0 * messages.plain(person)(friends, traits)
+
+    monkeypatch.setitem(messages.FORMS, "vertex", other)
+    with pytest.raises(AssertionError):
+        messages.row_of(10, 4, times.Effort(None, 1, 1, 0.0))
