@@ -54,6 +54,41 @@ def test_two_integers(op, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [(tf.math.floordiv, np.floor_divide), (tf.math.floormod, np.mod)],
+)
+def test_quotients_round_down_and_rests_have_the_sign_of_the_divisor(
+    op, expected, dtype
+):
+    a, b = (rows.numpy() for rows in all_pairs(dtype))
+    # A quotient that does not fit ends the process in TensorFlow.
+    is_known = (b != 0) & ((b != -1) | (a != dtype.min))
+    rows = tf.constant(a[is_known]), tf.constant(b[is_known])
+    assert_same(op, *rows)
+    np.testing.assert_array_equal(run(op, *rows), expected(*rows))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_quotient_that_does_not_fit_is_cut_off(dtype):
+    rows = tf.constant([dtype.min, 5], dtype), tf.constant([-1, -1], dtype)
+    np.testing.assert_array_equal(run(tf.math.floordiv, *rows), [dtype.min, -5])
+    np.testing.assert_array_equal(run(tf.math.floormod, *rows), [0, 0])
+
+
+@pytest.mark.parametrize("op", [tf.math.floordiv, tf.math.floormod])
+def test_a_division_by_zero_is_tensorflows_error(op):
+    with rtf.SubGraph("f", executor="batched") as f:
+        n = f.input(tf.TensorSpec([], tf.int32))
+        f.output(op(7, n))
+    message = message_of(
+        lambda: f.map(tf.constant([1, 0])), tf.errors.InvalidArgumentError
+    )
+    assert "Integer division by zero" in message
+    assert "SubGraph 'f'" in message
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_one_integer(dtype):
     (rows, _) = all_pairs(dtype)
     assert_same(lambda n: -n, rows)

@@ -26,6 +26,8 @@ const std::map<std::string, NumberOp>& NumberOps() {
       {"AddV2", NumberOp::kAdd},
       {"Cast", NumberOp::kCast},
       {"Equal", NumberOp::kEqual},
+      {"FloorDiv", NumberOp::kFloorDiv},
+      {"FloorMod", NumberOp::kFloorMod},
       {"Greater", NumberOp::kGreater},
       {"GreaterEqual", NumberOp::kGreaterEqual},
       {"Less", NumberOp::kLess},

@@ -53,6 +53,24 @@ int64_t Wrapped(int64_t a, int64_t b, const Compute& compute) {
       compute(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
 }
 
+int64_t Negative(int64_t a) {
+  return Wrapped(0, a, [](uint64_t x, uint64_t y) { return x - y; });
+}
+
+// What is left of `a`, from the next multiple of `b` below on. It has the sign
+// of `b`. REQUIRES: that is not 0.
+int64_t FloorMod(int64_t a, int64_t b) {
+  if (b == -1) return 0;  // The quotient might not fit, which is a trap.
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+int64_t FloorDiv(int64_t a, int64_t b) {
+  if (b == -1) return Negative(a);
+  const int64_t rest = a % b;
+  return a / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+}
+
 int64_t Compute(NumberOp op, int64_t a, int64_t b) {
   switch (op) {
     case NumberOp::kAdd:
@@ -66,7 +84,11 @@ int64_t Compute(NumberOp op, int64_t a, int64_t b) {
     case NumberOp::kMin:
       return std::min(a, b);
     case NumberOp::kNeg:
-      return Wrapped(0, a, [](uint64_t x, uint64_t y) { return x - y; });
+      return Negative(a);
+    case NumberOp::kFloorDiv:
+      return FloorDiv(a, b);
+    case NumberOp::kFloorMod:
+      return FloorMod(a, b);
     case NumberOp::kLess:
       return a < b ? 1 : 0;
     case NumberOp::kLessEqual:
@@ -145,7 +167,8 @@ bool FindItems(const RowNumber& number, const std::vector<Numbers>& found,
   return true;
 }
 
-void ComputeAll(const RowNumber& number, const std::vector<Numbers>& found,
+// Returns false if a divisor is 0.
+bool ComputeAll(const RowNumber& number, const std::vector<Numbers>& found,
                 int64_t num_rows, Numbers* numbers) {
   numbers->resize(num_rows);
   const Numbers& a = found[number.operands.front()];
@@ -155,12 +178,16 @@ void ComputeAll(const RowNumber& number, const std::vector<Numbers>& found,
     for (int64_t i = 0; i < num_rows; ++i) {
       (*numbers)[i] = a[i] != 0 ? then[i] : otherwise[i];
     }
-    return;
+    return true;
   }
   const Numbers& b = found[number.operands.back()];
+  const bool divides =
+      number.op == NumberOp::kFloorDiv || number.op == NumberOp::kFloorMod;
+  if (divides && std::find(b.begin(), b.end(), 0) != b.end()) return false;
   for (int64_t i = 0; i < num_rows; ++i) {
     (*numbers)[i] = As(number.dtype, Compute(number.op, a[i], b[i]));
   }
+  return true;
 }
 
 }  // namespace
@@ -229,7 +256,7 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
         break;
       }
       default:
-        ComputeAll(number, *found, num_rows, to);
+        if (!ComputeAll(number, *found, num_rows, to)) return false;
     }
   }
   return true;

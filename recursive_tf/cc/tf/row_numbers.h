@@ -22,6 +22,8 @@ enum class NumberOp : uint8_t {
   kAdd,
   kSub,
   kMul,
+  kFloorDiv,
+  kFloorMod,
   kMax,
   kMin,
   kNeg,
@@ -79,7 +81,8 @@ int64_t NumberAt(const tensorflow::Tensor& tensor, int64_t index);
 
 // Sets `*found` to all numbers of all rows. `*num_rows` are by axis, -1 where
 // numbers say how many items there are, and all known then. Returns false if an
-// element is out of range, or if lists have other items than there are.
+// element is out of range, if a divisor is 0, or if lists have other items than
+// there are.
 // REQUIRES: tensors of the numbers' dtypes, with as many rows as their axes.
 bool FindNumbers(const std::vector<RowNumber>& numbers,
                  const std::vector<RowBatch>& rows,
