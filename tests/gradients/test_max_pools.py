@@ -42,8 +42,12 @@ def test_windows(images, size, stride, padding):
     check(lambda x: tf.nn.max_pool2d(x, size, stride, padding), images)
 
 
-def test_doubles(images):
-    check(lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"), tf.cast(images, tf.float64))
+@pytest.mark.parametrize("dtype", [tf.float64, tf.float16, tf.bfloat16])
+def test_other_numbers(images, dtype):
+    def network(x):
+        return tf.nn.max_pool2d(tf.nn.relu(x[:, :4, :4]), 2, 2, "SAME")
+
+    check(network, tf.cast(images, dtype))
 
 
 def test_of_a_relu(images):

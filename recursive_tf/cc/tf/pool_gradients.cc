@@ -22,7 +22,13 @@ constexpr char kReluGradient[] = "ReluGrad";
 constexpr char kGradient[] = "RecursiveMaxPoolGradient";
 // The inputs of a gradient of TensorFlow.
 enum : int { kPooledFrom, kPooled, kGradientOfPooled };
-constexpr const char* kAttributes[] = {"T", "ksize", "strides", "padding"};
+constexpr const char* kAttributes[] = {"ksize", "strides", "padding"};
+
+// Returns whether numbers of a dtype are computed with as floats, which is
+// exact but for sums: these are rounded once, and not each time.
+bool IsNarrow(tf::DataType type) {
+  return type == tf::DT_HALF || type == tf::DT_BFLOAT16;
+}
 
 // Returns whether an image is pooled along its height and width, as the kernel
 // takes it.
@@ -40,7 +46,7 @@ bool IsOfImages(const tf::Node& node) {
          padding != "EXPLICIT" && sizes.size() == 4 && strides.size() == 4 &&
          sizes[0] == 1 && sizes[3] == 1 && strides[0] == 1 && strides[3] == 1 &&
          int64_t{sizes[1]} * sizes[2] <= kMaxWindowSize &&
-         (type == tf::DT_FLOAT || type == tf::DT_DOUBLE);
+         (type == tf::DT_FLOAT || type == tf::DT_DOUBLE || IsNarrow(type));
 }
 
 bool IsReshape(const tf::Node& node) {
@@ -90,6 +96,18 @@ void Move(tf::Node* replaced, tf::Node* node, tf::Graph* graph) {
   graph->RemoveNode(replaced);
 }
 
+// Sets `*cast` to an op that gives `value` in another dtype.
+absl::Status AddCast(const tf::NodeBuilder::NodeOut& value, tf::DataType type,
+                     tf::Graph* graph, tf::Node** cast) {
+  tf::NodeBuilder builder(graph->NewName(value.node->name()), "Cast");
+  builder.Input(value)
+      .Attr("DstT", type)
+      .Device(value.node->requested_device());
+  TF_RETURN_IF_ERROR(builder.Finalize(graph, cast));
+  (*cast)->set_assigned_device_name(value.node->assigned_device_name());
+  return absl::OkStatus();
+}
+
 // Puts the kernel's op in the place of `pool`, and of the gradient of a Relu.
 absl::Status Replace(tf::Node* pool, tf::Graph* graph) {
   const tf::Edge* images = nullptr;
@@ -97,17 +115,27 @@ absl::Status Replace(tf::Node* pool, tf::Graph* graph) {
   TF_RETURN_IF_ERROR(pool->input_edge(kPooledFrom, &images));
   TF_RETURN_IF_ERROR(pool->input_edge(kGradientOfPooled, &gradient));
   tf::Node* const relu = ReluGradientOf(*pool, *images);
+  const tf::DataType type = pool->output_type(0);
+  const bool is_narrow = IsNarrow(type);
   tf::NodeBuilder builder(graph->NewName(pool->name()), kGradient);
-  builder.Input(images->src(), images->src_output())
-      .Input(gradient->src(), gradient->src_output())
-      .Attr("of_relu", relu != nullptr)
-      .Device(pool->requested_device());
+  for (const tf::Edge* taken : {images, gradient}) {
+    tf::Node* source = taken->src();
+    int output = taken->src_output();
+    if (is_narrow) {
+      TF_RETURN_IF_ERROR(
+          AddCast({source, output}, tf::DT_FLOAT, graph, &source));
+      output = 0;
+    }
+    builder.Input(source, output);
+  }
+  builder.Attr("of_relu", relu != nullptr).Device(pool->requested_device());
   for (const char* name : kAttributes) {
     builder.Attr(name, *pool->attrs().Find(name));
   }
   tf::Node* node = nullptr;
   TF_RETURN_IF_ERROR(builder.Finalize(graph, &node));
   node->set_assigned_device_name(pool->assigned_device_name());
+  if (is_narrow) TF_RETURN_IF_ERROR(AddCast({node, 0}, type, graph, &node));
   Move(pool, node, graph);
   if (relu == nullptr) return absl::OkStatus();
   tf::Node* rectified = nullptr;
