@@ -78,21 +78,22 @@ class FlowTable {
     return chunks_[ChunkOf(id)].rows[PlaceOf(id) * width_ + num_cells_ + index];
   }
 
-  // Say that an invocation with its cells, it alone, or what it gave, is needed
-  // soon; none is a negative number, but for the second.
+  // Say that an invocation, or what it gave, is needed soon; none is a negative
+  // number.
   void Prefetch(int32_t id) const {
     if (id < 0) return;
     const Chunk& chunk = chunks_[ChunkOf(id)];
     __builtin_prefetch(&chunk.invocations[PlaceOf(id)]);
     __builtin_prefetch(&chunk.rows[PlaceOf(id) * width_]);
   }
-  void PrefetchInvocation(int32_t id) const {
-    __builtin_prefetch(&chunks_[ChunkOf(id)].invocations[PlaceOf(id)]);
-  }
   void PrefetchResults(int32_t id) const {
     if (id < 0) return;
     const Chunk& chunk = chunks_[ChunkOf(id)];
     __builtin_prefetch(&chunk.rows[PlaceOf(id) * width_ + num_cells_]);
+  }
+  // The same of one without its cells. REQUIRES: there is one.
+  void PrefetchInvocation(int32_t id) const {
+    __builtin_prefetch(&chunks_[ChunkOf(id)].invocations[PlaceOf(id)]);
   }
 
   // Of all that there were at once.

@@ -142,7 +142,7 @@ struct WindowGrid {
 
 // The gradient of max pooling, for rows of pixels [begin, end), counted through
 // all images: the first of the largest numbers of a window gets its gradient.
-// Of a window that reaches other rows, too, they are read, and not written.
+// Other rows that a window reaches are read, and not written.
 //
 // Numbers are [image, pixel of the height, pixel of the width, channel].
 template <typename T>
