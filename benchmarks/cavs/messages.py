@@ -22,14 +22,7 @@ from tqdm import tqdm
 
 import recursive_tf as rtf
 from benchmarks.cavs import page, times
-from benchmarks.cavs.program import (
-    Batch,
-    Form,
-    inference,
-    product,
-    random_variable,
-    training,
-)
+from benchmarks.cavs.program import Batch, Form, product, random_variable
 from benchmarks.cores import use_two_cores
 from benchmarks.origin import origin, write
 
@@ -131,20 +124,10 @@ def row_of(people: int, units: int, effort: times.Effort) -> dict[str, Any]:
     """
     weights, batch = Person(units), batch_of(people, units)
     forms = {name: make(weights) for name, make in FORMS.items()}
-    found: dict[str, Any] = {"people": people, "units": units}
-    for kind in page.KINDS:
-        steps = {
-            name: training(form, weights.trainable_variables)
-            if kind == "training"
-            else inference(form)
-            for name, form in forms.items()
-        }
-        first, *others = steps.values()
-        for other in others:
-            times.check_same({"plain": first, "other": other}, batch)
-        label = f"{people} people, {kind}"
-        found[kind] = times.speeds(steps, [batch], people, effort, label)
-    return found
+    found = times.speeds_of_steps(
+        forms, weights.trainable_variables, [batch], people, effort, f"{people} people"
+    )
+    return {"people": people, "units": units, **found}
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -21,13 +21,7 @@ from tqdm import tqdm
 
 import recursive_tf as rtf
 from benchmarks.cavs import fixed_lstm, page, sequences, times, tree_lstm
-from benchmarks.cavs.program import (
-    VOCABULARY,
-    inference,
-    product,
-    random_variable,
-    training,
-)
+from benchmarks.cavs.program import VOCABULARY, product, random_variable
 from benchmarks.cores import use_two_cores
 from benchmarks.origin import origin, write
 
@@ -59,18 +53,8 @@ def row_of(
         for name, choices in OPTIMIZATIONS.items()
     }
     batches = program.batches(effort.data, size, effort.batches)
-    found: dict[str, Any] = {"program": program.name, "units": units, "batch": size}
-    for kind in ("training", "inference"):
-        steps = {
-            name: training(form, variables) if kind == "training" else inference(form)
-            for name, form in forms.items()
-        }
-        first, *others = steps.values()
-        for other in others:
-            times.check_same({"neither": first, "other": other}, batches[0])
-        label = f"{program.name}, {kind}"
-        found[kind] = times.speeds(steps, batches, size, effort, label)
-    return found
+    found = times.speeds_of_steps(forms, variables, batches, size, effort, program.name)
+    return {"program": program.name, "units": units, "batch": size, **found}
 
 
 def main(arguments: Sequence[str]) -> None:

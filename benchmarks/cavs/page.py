@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks import origin
@@ -34,27 +34,28 @@ def speeds(found: Mapping[str, Any]) -> str:
 
 def optimizations(found: Mapping[str, Any]) -> str:
     """Returns how many times as fast each choice is as the first, which is without."""
-    rows = []
-    for row in found["rows"]:
-        for kind in KINDS:
-            first, *others = map(statistics.median, row[kind].values())
-            cells = [row["program"], str(row["units"]), str(row["batch"]), kind]
-            rows.append([*cells, f"{first:.0f}", *(f"{o / first:.2f}" for o in others)])
     first, *others = found["rows"][0]["training"]
-    header = ["program", "units", "batch", "", f"{first}, samples/s", *others]
-    return f"{origin.in_words(found)}\n\n{table(header, rows)}"
+    settings = ["program", "units", "batch"]
+    return _of_first(found, settings, [f"{first}, samples/s", *others])
 
 
 def messages(found: Mapping[str, Any]) -> str:
     """Returns how many times as fast each form is as plain TensorFlow."""
+    forms = ["TensorFlow, people/s", "vertex function", "SubGraph"]
+    return _of_first(found, ["people", "units"], forms)
+
+
+def _of_first(
+    found: Mapping[str, Any], settings: Sequence[str], columns: Sequence[str]
+) -> str:
+    """Returns the speed of what is first, and how many times as fast the others are."""
     rows = []
     for row in found["rows"]:
         for kind in KINDS:
-            plain, *others = map(statistics.median, row[kind].values())
-            cells = [str(row["people"]), str(row["units"]), kind, f"{plain:.0f}"]
-            rows.append([*cells, *(f"{other / plain:.2f}" for other in others)])
-    header = ["people", "units", "", "TensorFlow, people/s"]
-    header += ["vertex function", "SubGraph"]
+            first, *others = map(statistics.median, row[kind].values())
+            cells = [*(str(row[setting]) for setting in settings), kind, f"{first:.0f}"]
+            rows.append([*cells, *(f"{other / first:.2f}" for other in others)])
+    header = [*settings, "", *columns]
     return f"{origin.in_words(found)}\n\n{table(header, rows)}"
 
 

@@ -41,24 +41,46 @@ def row_of(program: Program, units: int, size: int, effort: Effort) -> dict[str,
     weights = program.weights(units)
     forms = program.forms(weights)
     batches = program.batches(effort.data, size, effort.batches)
-    steps = {
-        "training": {
-            name: training(form, weights.trainable_variables)
-            for name, form in forms.items()
-        },
-        "inference": {name: inference(form) for name, form in forms.items()},
-    }
-    check_same(steps["training"], batches[0])
     return {
         "program": program.name,
         "units": units,
         "batch": size,
-        "samples_per_s": {
-            kind: speeds(of_forms, batches, size, effort, f"{program.name}, {kind}")
-            for kind, of_forms in steps.items()
-        },
+        "samples_per_s": speeds_of_steps(
+            forms,
+            weights.trainable_variables,
+            batches,
+            size,
+            effort,
+            program.name,
+        ),
         "launches": {name: launches_of(f, batches[0]) for name, f in forms.items()},
     }
+
+
+def speeds_of_steps(
+    forms: Mapping[str, Form],
+    variables: Sequence[tf.Variable],
+    batches: Sequence[Batch],
+    size: int,
+    effort: Effort,
+    label: str,
+) -> dict[str, dict[str, list[float]]]:
+    """Returns the samples/s of each form, in training and in inference.
+
+    Raises:
+        AssertionError: If a form computes something else than the first one.
+    """
+    found = {}
+    for kind in ("training", "inference"):
+        steps = {
+            name: training(form, variables) if kind == "training" else inference(form)
+            for name, form in forms.items()
+        }
+        first, *others = steps.values()
+        for other in others:
+            check_same({"first": first, "other": other}, batches[0])
+        found[kind] = speeds(steps, batches, size, effort, f"{label}, {kind}")
+    return found
 
 
 def check_same(steps: Mapping[str, Any], batch: Batch) -> None:

@@ -142,9 +142,11 @@ void FillImage(const PoolGradientWork<T>& work, int64_t image,
   window.image = work.images + image * image_size;
   window.gradients = work.gradients + image * image_size;
   const bool adds = !Tiles(work.height) || !Tiles(work.width);
-  for (int64_t i = filled.begin * row_size; adds && i < filled.end * row_size;
-       ++i) {
-    window.gradients[i] = 0;
+  if (adds) {
+    const int64_t end = filled.end * row_size;
+    for (int64_t i = filled.begin * row_size; i < end; ++i) {
+      window.gradients[i] = 0;
+    }
   }
   const int64_t num_windows = work.height.num_windows * work.width.num_windows;
   const T* const gradient =
