@@ -8,6 +8,7 @@ import tensorflow as tf
 from examples.tree_lstm import TreeLSTMCell
 from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.differentiate.training_block import (
+    KeptFrom,
     make_training_block,
 )
 from recursive_tf.python.batching.graphs.draft import Draft
@@ -32,9 +33,13 @@ def only_block(body, *specs, **options):
     return block
 
 
-def bytes_kept(block):
-    rows = block.deferred.inputs[: len(block.kept)]
-    return sum(t.shape[1:].num_elements() * t.dtype.size for t in rows)
+def bytes_kept(block, *sources):
+    rows = zip(block.kept, block.deferred.inputs, strict=False)
+    return sum(
+        t.shape[1:].num_elements() * t.dtype.size
+        for kept, t in rows
+        if kept.source in sources
+    )
 
 
 def products(graph):
@@ -45,16 +50,18 @@ def test_a_tree_lstm_keeps_few_bytes():
     cell = TreeLSTMCell(vocabulary_size=10, embedding_size=300, hidden=150)
     tree = define_tree(lambda token: cell.leaf(cell.embed(token)), cell)
     _, internal, leaf = Training(tree).blocks
-    # The gradients of the gates, and the states of the children, or the node and its
-    # word's vector, which may be another one when it is looked up again.
-    assert bytes_kept(internal) <= 4200
-    assert bytes_kept(leaf) <= 3004
+    # The gradients of the gates, and the states of the children.
+    assert bytes_kept(internal, *KeptFrom) <= 4200
+    # The gradients of the state; the gates, the node, and its word's vector, which may
+    # be another one when it is looked up again.
+    assert bytes_kept(leaf, KeptFrom.COTANGENT) <= 1200
+    assert bytes_kept(leaf, *KeptFrom) <= 4804
 
 
 def test_an_rntn_keeps_few_bytes():
     """Its tensor's gradient is of outer products, which are made again."""
     _, internal, _ = Training(define_rntn(units=20)).blocks
-    assert bytes_kept(internal) <= 240
+    assert bytes_kept(internal, *KeptFrom) <= 240
 
 
 def test_gradients_of_lookups_stay_slices():
@@ -82,6 +89,17 @@ def test_what_has_no_gradient_has_no_parts():
     assert block.backward is None
     assert block.deferred is None
     assert block.tape == block.cotangents == block.kept == ()
+
+
+def test_a_gradient_that_nothing_waits_for_is_one_part():
+    matrix, table = tf.Variable(MATRIX), tf.Variable(TABLE)
+    block = only_block(lambda n: tf.tanh(by(matrix, tf.gather(table, n))), INDEX)
+    assert block.backward is None
+    assert len(products(block.deferred)) == 2
+    assert {kept.source for kept in block.kept} == {
+        KeptFrom.FORWARD,
+        KeptFrom.COTANGENT,
+    }
 
 
 def test_integers_have_no_gradients():

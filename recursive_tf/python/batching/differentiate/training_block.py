@@ -77,12 +77,14 @@ class _Parts(Generic[_Graph]):
             also if only `deferred` needs them.
         backward: Takes `tape`, `cotangents`, and `backward_invariants`. Gives the
             gradients of `input_gradients`, then extras that only `deferred` needs. None
-            if it would give nothing.
+            if there are no such gradients, for which other launches wait.
         backward_invariants: Tensors of the prologue.
         input_gradients: The inputs of the block that have a gradient.
         num_backward_extras: How many extras `backward` gives.
+        kept_forward: The forward values that each launch keeps for its gradients, those
+            that this one does not take included.
         kept: What `deferred` takes first, of all launches of the block, one after the
-            other. What is of the forward pass is kept even if there is no such part.
+            other.
         deferred: Then takes `deferred_invariants`. Gives the gradients of
             `invariant_gradients`. None if there are none.
         deferred_invariants: Tensors of the prologue.
@@ -100,6 +102,7 @@ class _Parts(Generic[_Graph]):
     backward_invariants: tuple[tf.Tensor, ...]
     input_gradients: tuple[int, ...]
     num_backward_extras: int
+    kept_forward: tuple[int, ...]
     kept: tuple[Kept, ...]
     deferred: _Graph | None
     deferred_invariants: tuple[tf.Tensor, ...]
@@ -160,7 +163,8 @@ def _rest_of(made: _Parts[DraftGraph]) -> object:
     """Returns what is to be alike of a training block beside its graphs."""
     return (
         *(made.backward is None, made.deferred is None, made.num_extras, made.tape),
-        *(made.cotangents, made.input_gradients, made.num_backward_extras, made.kept),
+        *(made.cotangents, made.input_gradients, made.num_backward_extras),
+        *(made.kept_forward, made.kept),
         [is_slices for _, is_slices in made.invariant_gradients],
     )
 
@@ -198,9 +202,11 @@ class _Assembler:
     def run(self) -> _Parts[DraftGraph]:
         joint, cut = self._joint, self._split
         late = [part for _, parts in self._of_invariants for part in parts]
-        extras = cut.extras if late else []
+        is_cut = bool(self._of_inputs)
+        extras = cut.extras if is_cut and late else []
+        kept = cut.kept if is_cut else self._kept_uncut(late)
         at_once = [*self._of_inputs.values(), *extras]
-        needed = _leaves(at_once, cut.tape) | set(cut.kept)
+        needed = _read(at_once, cut.tape) | set(kept)
         cotangents = {i: t for i, t in joint.cotangents.items() if t in needed}
 
         forward = Part("forward", self._block, joint)
@@ -221,13 +227,31 @@ class _Assembler:
             backward_invariants=tuple(backward.invariants),
             input_gradients=tuple(self._of_inputs),
             num_backward_extras=len(extras),
-            kept=tuple(self._places[value] for value in cut.kept),
-            deferred=deferred.run(cut.kept, late) if late else None,
+            kept_forward=tuple(
+                sorted({self._places[value].index for value in self._kept_forward()})
+            ),
+            kept=tuple(self._places[value] for value in kept),
+            deferred=deferred.run(kept, late) if late else None,
             deferred_invariants=tuple(deferred.invariants),
             invariant_gradients=tuple(
                 (tensor, len(parts) > 1) for tensor, parts in self._of_invariants
             ),
         )
+
+    def _kept_forward(self) -> list[Drafted]:
+        """Returns the forward values from which any of the gradients follow."""
+        kept = dict.fromkeys([*self._split.tape, *self._split.kept])
+        return [v for v in kept if self._places[v].source is KeptFrom.FORWARD]
+
+    def _kept_uncut(self, late: list[Drafted]) -> list[Drafted]:
+        """Returns what the whole gradient follows from, if nothing waits for it.
+
+        Two parts would be a launch more, and the second would wait for the first.
+        """
+        forward = self._kept_forward()
+        read = _read(late, forward)
+        candidates = dict.fromkeys([*forward, *self._joint.cotangents.values()])
+        return [value for value in candidates if value in read]
 
     def _place_values(self) -> dict[Drafted, Kept]:
         """Returns where what crosses between the parts comes from."""
@@ -244,9 +268,10 @@ class _Assembler:
         return places
 
 
-def _leaves(outputs: list[Drafted], given: list[Drafted]) -> set[Drafted]:
-    """Returns the inputs from which `outputs` follow, with what is given."""
-    known = set(given)
-    drafts = needed_drafts(outputs, lambda v: v in known or is_leaf(v))
+def _read(outputs: list[Drafted], given: list[Drafted]) -> set[Drafted]:
+    """Returns inputs, and of what is given that, from which `outputs` follow."""
+    shapes = {v.op.inputs[0]: v for v in given if v.op.type == "Reshape"}
+    known = {v: v for v in given}
+    drafts = needed_drafts(outputs, lambda v: v in shapes or v in known or is_leaf(v))
     read = [*(value for draft in drafts for value in draft.inputs), *outputs]
-    return set(filter(is_leaf, read))
+    return {known.get(v) or shapes.get(v) or v for v in read}

@@ -31,8 +31,7 @@ class BlockGradient:
 
 def gradient_of(block: TrainingBlock) -> BlockGradient:
     """Returns how a launch of `block` is replayed."""
-    forward = [k.index for k in block.kept if k.source is KeptFrom.FORWARD]
-    kept = tuple(sorted({*block.tape, *forward}))
+    kept = block.kept_forward
     # What is kept is so for all gradients, also for one that has no backward part.
     tape = block.tape if block.backward is not None else ()
 
