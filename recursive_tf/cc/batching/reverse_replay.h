@@ -24,6 +24,9 @@ namespace recursive_tf {
 //   // one.
 //   using Kept = ...;
 //   int64_t NumBytes(const Kept&);
+//   // What a launch kept, as the tape has it. It is asked for once; who knows
+//   // that nobody replays the tape again may let go of it there.
+//   std::vector<Kept> TakeKept(size_t launch);
 //   // The gradient of a value, where none came.
 //   Tensor Zeros(int32_t value);
 //   // Each returns false if it fails, which ends the replay. The first outputs
@@ -78,9 +81,8 @@ class ReverseReplay {
 
   // Returns whether all went well.
   [[nodiscard]] bool Run() {
-    for (auto launch = tape_.launches.rbegin(); launch != tape_.launches.rend();
-         ++launch) {
-      if (!Replay(*launch)) return false;
+    for (size_t i = tape_.launches.size(); i-- > 0;) {
+      if (!Replay(i)) return false;
     }
     for (size_t block = 0; block < plan_.size(); ++block) {
       if (plan_[block].has_deferred && deferred_[block].IsDue() &&
@@ -121,25 +123,23 @@ class ReverseReplay {
   static constexpr int64_t kLeastBytes = int64_t{4} * 1024 * 1024;
   static constexpr int64_t kShareOfKept = 16;
 
-  bool Replay(const TapedLaunch<Kept>& launch) {
+  bool Replay(size_t index) {
+    const TapedLaunch<Kept>& launch = tape_.launches[index];
     const BlockGradient& gradient = plan_[launch.block];
     const std::vector<Tensor> cotangents = TakeCotangents(launch);
     if (cotangents.empty()) return true;
     deferred_[launch.block].is_reached = true;
+    std::vector<Kept> inputs = TakeKept(index);
     std::vector<Tensor> outputs;
     if (gradient.has_backward) {
-      std::vector<Kept> inputs;
-      inputs.reserve(gradient.tape.size() + cotangents.size());
-      for (const int32_t kept : gradient.tape) {
-        inputs.push_back(launch.kept[kept]);
-      }
       inputs.insert(inputs.end(), cotangents.begin(), cotangents.end());
       Hold(NumBytes(cotangents));
       if (!backend_.RunBackward(launch, std::move(inputs), &outputs)) {
         return false;
       }
     }
-    Defer(launch, cotangents, outputs);
+    bytes_kept_ -= std::exchange(bytes_let_go_, 0);
+    Defer(launch.block, cotangents, outputs);
     if (deferred_[launch.block].num_bytes > most_bytes_ &&
         !RunDeferred(launch.block)) {
       return false;
@@ -149,6 +149,27 @@ class ReverseReplay {
                     std::move(outputs[i]));
     }
     return true;
+  }
+
+  // Returns what the backward block of a launch takes of what the launch kept,
+  // and defers what the deferred part takes of it.
+  std::vector<Kept> TakeKept(size_t index) {
+    const TapedLaunch<Kept>& launch = tape_.launches[index];
+    const BlockGradient& gradient = plan_[launch.block];
+    const std::vector<Kept> kept = backend_.TakeKept(index);
+    const bool is_let_go = launch.kept.size() != kept.size();
+    if (is_let_go) bytes_let_go_ = NumBytes(kept);
+    for (size_t i = 0; i < gradient.deferred.size(); ++i) {
+      const Replayed& input = gradient.deferred[i];
+      if (input.kind != Replayed::Kind::kKept) continue;
+      const Kept& rows = kept[input.index];
+      if (is_let_go) bytes_let_go_ -= backend_.NumBytes(rows);
+      deferred_[launch.block].inputs[i].push_back(rows);
+    }
+    std::vector<Kept> inputs;
+    inputs.reserve(gradient.tape.size() + gradient.cotangents.size());
+    for (const int32_t each : gradient.tape) inputs.push_back(kept[each]);
+    return inputs;
   }
 
   // Returns none at all if all are zero.
@@ -172,17 +193,16 @@ class ReverseReplay {
     return cotangents;
   }
 
-  void Defer(const TapedLaunch<Kept>& launch,
-             const std::vector<Tensor>& cotangents,
+  // Defers the rest of what the deferred part of a block takes of a launch.
+  void Defer(int32_t block, const std::vector<Tensor>& cotangents,
              const std::vector<Tensor>& outputs) {
-    const std::vector<Replayed>& inputs = plan_[launch.block].deferred;
+    const std::vector<Replayed>& inputs = plan_[block].deferred;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const int32_t index = inputs[i].index;
-      Deferred& deferred = deferred_[launch.block];
+      Deferred& deferred = deferred_[block];
       std::vector<Kept>& rows = deferred.inputs[i];
       switch (inputs[i].kind) {
         case Replayed::Kind::kKept:
-          rows.push_back(launch.kept[index]);
           continue;
         case Replayed::Kind::kCotangent:
           rows.push_back(cotangents[index]);
@@ -228,8 +248,10 @@ class ReverseReplay {
   Adjoints<Tensor, Backend> adjoints_;
   // By block.
   std::vector<Deferred> deferred_;
-  // On the tape.
+  // On the tape, or from it and with a deferred part; from it, and with the
+  // backward block that runs.
   int64_t bytes_kept_ = 0;
+  int64_t bytes_let_go_ = 0;
   // What waits for deferred parts, of all blocks; may, of one.
   int64_t bytes_deferred_ = 0;
   int64_t most_bytes_ = 0;

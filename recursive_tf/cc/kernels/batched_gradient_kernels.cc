@@ -155,7 +155,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(GetBlocks(ctx, &blocks));
     const BatchedHandle* handle = nullptr;
     TF_RETURN_IF_ERROR(GetHandle(ctx, 0, &handle));
-    const std::shared_ptr<const BatchedRecord> record = handle->record;
+    const std::shared_ptr<BatchedRecord> record = handle->record;
     if (record == nullptr || !record->is_kept) {
       return absl::FailedPreconditionError(
           "The forward call kept no values for its gradient.");
@@ -168,12 +168,21 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     const BatchedStep step(ctx);
     const TraceSpan span(backward_.program.names.front(), "gradient of call",
                          /*num_rows=*/0);
-    BatchedBackward backward(&backward_, blocks, &step, record.get());
+    BatchedBackward backward(&backward_, blocks, &step, record.get(),
+                             IsLast(ctx, record));
     Replay replay(&backward_.program.gradients, &record->tape, &backward);
     TF_RETURN_IF_ERROR(AddGradients(ctx, *record, &replay));
     if (!replay.Run()) return backward.status();
     backward.Report();
     return SetOutputs(ctx, *record, &backward, &replay);
+  }
+
+  // Says whether this op alone can reach a record, which it holds twice: then
+  // no other gradient of the call will be computed. TensorFlow's executor hands
+  // a value over to the last op that takes it.
+  static bool IsLast(tf::OpKernelContext* ctx,
+                     const std::shared_ptr<BatchedRecord>& record) {
+    return ctx->input(0).RefCountIsOne() && record.use_count() == 2;
   }
 
   // What the op itself cannot say: how much the forward call computed first.

@@ -54,11 +54,12 @@ int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
 
 BatchedBackward::BatchedBackward(const BatchedBackwardSpec* spec,
                                  const Blocks* blocks, const BatchedStep* step,
-                                 const BatchedRecord* record)
+                                 BatchedRecord* record, bool is_last)
     : spec_(*spec),
       blocks_(*blocks),
       step_(*step),
       record_(*record),
+      own_record_(is_last ? record : nullptr),
       invariants_(&record->prologue),
       deferred_(spec->deferred_has_rows.size()),
       report_(spec->program.plan.num_blocks),
@@ -83,6 +84,11 @@ bool BatchedBackward::RunBackward(const TapedLaunch<RowBatch>& launch,
   return Succeeds(launch.block, CatchExceptions([&] {
                     return TryBackward(launch, std::move(inputs), outputs);
                   }));
+}
+
+std::vector<RowBatch> BatchedBackward::TakeKept(size_t launch) {
+  if (own_record_ == nullptr) return record_.tape.launches[launch].kept;
+  return own_record_->TakeKept(launch);
 }
 
 bool BatchedBackward::RunDeferred(int32_t block,

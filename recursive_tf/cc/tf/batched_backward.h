@@ -48,9 +48,10 @@ struct BatchedBackwardSpec {
 // Backend of ReverseReplay.
 class BatchedBackward {
  public:
-  // All of them must outlive this.
+  // All of them must outlive this. If this `is_last`, nobody else reads the
+  // tape of the record: then it gets empty, so that memory is free early.
   BatchedBackward(const BatchedBackwardSpec* spec, const Blocks* blocks,
-                  const BatchedStep* step, const BatchedRecord* record);
+                  const BatchedStep* step, BatchedRecord* record, bool is_last);
 
   // What failed, if RunBackward or RunDeferred returned false.
   const absl::Status& status() const { return status_; }
@@ -70,6 +71,7 @@ class BatchedBackward {
                    std::vector<tensorflow::Tensor>* outputs);
   bool RunDeferred(int32_t block, std::vector<std::vector<RowBatch>> inputs);
   void Hold(int64_t num_bytes) { bytes_held_ = num_bytes; }
+  std::vector<RowBatch> TakeKept(size_t launch);
   tensorflow::Tensor Zeros(int32_t value) const;
 
   int64_t NumBytes(const tensorflow::Tensor& tensor) const;
@@ -113,6 +115,8 @@ class BatchedBackward {
   const Blocks& blocks_;
   const BatchedStep& step_;
   const BatchedRecord& record_;
+  // The same if nobody else reads its tape, or null.
+  BatchedRecord* const own_record_;
   Invariants invariants_;
   // By place: a sum, or rows.
   std::vector<std::vector<tensorflow::Tensor>> deferred_;

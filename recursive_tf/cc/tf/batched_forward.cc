@@ -358,7 +358,7 @@ absl::Status BatchedForward::Results(std::vector<tf::Tensor>* results) {
   return absl::OkStatus();
 }
 
-std::shared_ptr<const BatchedRecord> BatchedForward::Finish(Returned returned) {
+std::shared_ptr<BatchedRecord> BatchedForward::Finish(Returned returned) {
   record_->returned = std::move(returned);
   report_.bytes_moved = values_.bytes_moved();
   if (bound_.has_value()) {

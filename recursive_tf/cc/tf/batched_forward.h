@@ -82,7 +82,7 @@ class BatchedForward {
 
   // Ends the run, which returned that: leaves a report and a recording, and
   // returns what the gradient needs.
-  std::shared_ptr<const BatchedRecord> Finish(Returned returned);
+  std::shared_ptr<BatchedRecord> Finish(Returned returned);
 
  private:
   absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures,

@@ -1,8 +1,10 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_RECORD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/base/census.h"
@@ -16,7 +18,8 @@ namespace recursive_tf {
 
 // What one forward root call in the batched executor leaves for its gradient.
 //
-// Thread safety: it does not change after the call.
+// Thread safety: it does not change after the call, but for TakeKept, which
+// only the last one may call that reads it.
 struct BatchedRecord {
   BatchedRecord() = default;
   ~BatchedRecord() {
@@ -26,6 +29,14 @@ struct BatchedRecord {
   }
   BatchedRecord(const BatchedRecord&) = delete;
   BatchedRecord& operator=(const BatchedRecord&) = delete;
+
+  // Returns what a launch kept, and forgets it.
+  std::vector<RowBatch> TakeKept(size_t launch) {
+    std::vector<RowBatch> kept;
+    std::swap(kept, tape.launches[launch].kept);
+    num_kept.Add(-static_cast<int64_t>(kept.size()));
+    return kept;
+  }
 
   // Where its gradient leaves a report.
   std::shared_ptr<LastRuns> runs;

@@ -68,7 +68,7 @@ struct RootHandle : UnserializableVariant {
 
 // The same of a root call in the batched executor.
 struct BatchedHandle : UnserializableVariant {
-  std::shared_ptr<const BatchedRecord> record;
+  std::shared_ptr<BatchedRecord> record;
 
   std::string TypeName() const { return "recursive_tf::BatchedHandle"; }
 };

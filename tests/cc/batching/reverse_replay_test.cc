@@ -36,9 +36,21 @@ class IntegerBackend {
   size_t num_deferred = 0;
   bool fails = false;
 
+  // Of the tape, if it is to get empty.
+  Tape<Column>* own_tape = nullptr;
+  const Tape<Column>* tape = nullptr;
+
+  std::vector<Column> TakeKept(size_t launch) {
+    if (own_tape == nullptr) return tape->launches[launch].kept;
+    std::vector<Column> kept;
+    std::swap(kept, own_tape->launches[launch].kept);
+    return kept;
+  }
+
   bool RunBackward(const TapedLaunch<Column>& launch,
                    std::vector<Column> inputs, std::vector<Column>* outputs) {
     const int32_t block = launch.block;
+    EXPECT_EQ(launch.kept.empty(), own_tape != nullptr);
     num_backward_rows[block] += inputs.front().size();
     for (size_t row = 0; row < inputs.front().size(); ++row) {
       const Column computed = backward.at(block)(RowOf(inputs, row));
@@ -215,6 +227,7 @@ class RunOfTrees {
   IntegerBackend Backend() const {
     IntegerBackend backend;
     backend.num_rows = &run_.tape().num_rows;
+    backend.tape = &run_.tape();
     backend.backward[2] = [](const Column& in) {
       return Column{in[2] * in[1] % kModulus, in[2] * (in[0] + 3) % kModulus};
     };
@@ -343,6 +356,33 @@ TEST(ReverseReplayTest, ARunMayBeReplayedTwice) {
   EXPECT_NE(found[0], 0);
 }
 
+TEST(ReverseReplayTest, ItsLastReplayLetsGoOfWhatLaunchesKept) {
+  const RunOfTrees run(4, 30, /*seed=*/5);
+  const GradientPlan gradients = Gradients();
+  std::vector<int64_t> sums;
+  std::vector<int64_t> bytes_in_the_end;
+  Tape<Column> tape = run.tape();
+  for (Tape<Column>* const own_tape :
+       std::vector<Tape<Column>*>{nullptr, &tape}) {
+    IntegerBackend backend = run.Backend();
+    backend.own_tape = own_tape;
+    Replay replay(&gradients, own_tape == nullptr ? &run.tape() : own_tape,
+                  &backend);
+    replay.AddResult(0, Column(4, 1));
+    ASSERT_TRUE(replay.Run());
+    sums.push_back(backend.sums[1]);
+    bytes_in_the_end.push_back(backend.bytes_held.back());
+  }
+  EXPECT_EQ(sums[0], sums[1]);
+  // Of 4 trees with 30 leaves: left, right and the value of an inner node, the
+  // value of a leaf. Words of leaves were deferred.
+  EXPECT_EQ(bytes_in_the_end[0] - bytes_in_the_end[1],
+            IntegerBackend().bytes_of_a_row * 4 * (29 * 3 + 30));
+  for (const TapedLaunch<Column>& launch : tape.launches) {
+    EXPECT_EQ(launch.kept.empty(), !gradients[launch.block].cotangents.empty());
+  }
+}
+
 TEST(ReverseReplayTest, AFailureEndsTheReplay) {
   const RunOfTrees run(1, 5, /*seed=*/3);
   IntegerBackend backend = run.Backend();
@@ -368,6 +408,7 @@ TEST(ReverseReplayTest, GivesGradientsOfArgumentsAndOfThePrologue) {
   EXPECT_EQ(run.Run({{4, 5, 6}}, 3).at(1), (Column{5, 7}));
   IntegerBackend backend;
   backend.num_rows = &run.tape().num_rows;
+  backend.tape = &run.tape();
   const GradientPlan none;
   Replay replay(&none, &run.tape(), &backend);
   replay.AddResult(0, {1, 2, 3});
