@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/runtime/helped_work.h"
+#include "recursive_tf/cc/tf/frame_ops.h"
 #include "recursive_tf/cc/tf/make_executor.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "recursive_tf/cc/tf/team_schedule.h"
@@ -24,6 +25,7 @@
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/platform/cpu_info.h"
 #include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
@@ -100,9 +102,12 @@ absl::Status RunAlone(tf::Executor* executor, tf::Executor::Args step) {
   return executor->Run(step);
 }
 
+// Returns how many processors there are beside that of the thread.
+int MostHelpers() { return tf::port::NumSchedulableCPUs() - 1; }
+
 absl::Status RunHelped(tf::Executor* executor, tf::Executor::Args step) {
   const std::shared_ptr<HelpedWork> work =
-      HelpedWork::With(std::move(step.runner));
+      HelpedWork::With(std::move(step.runner), MostHelpers());
   step.runner = [work](std::function<void()> piece) {
     work->Add(std::move(piece));
   };
@@ -127,6 +132,7 @@ absl::Status InlineFunction::Create(const std::string& name,
   TF_RETURN_IF_ERROR(BuildProcedureGraph(name, runtime, library, &graph, edit));
   std::vector<HandedOn> handed_on;
   TF_RETURN_IF_ERROR(TakeHandedOn(graph.get(), &handed_on));
+  TF_RETURN_IF_ERROR(JoinFrameOps(graph.get()));
   std::unique_ptr<tf::Executor> executor;
   if (graph->num_op_nodes() > 0) {
     TF_RETURN_IF_ERROR(MakeExecutor(
@@ -160,7 +166,7 @@ absl::Status InlineFunction::Run(tf::Executor::Args step,
 absl::Status InlineFunction::RunOps(tf::Executor::Args step) const {
   const bool is_helped = may_be_helped_ &&
                          is_long_.load(std::memory_order_relaxed) &&
-                         step.runner != nullptr;
+                         step.runner != nullptr && MostHelpers() > 0;
   const auto start = std::chrono::steady_clock::now();
   const absl::Status status =
       (is_helped ? RunHelped : RunAlone)(executor_.get(), std::move(step));

@@ -40,11 +40,13 @@ constexpr int kPieces = (1 << (kHeight + 1)) - 1;
 TEST(HelpedWorkTest, EndsThoughNobodyHelps) {
   std::vector<std::function<void()>> never;
   const auto work = HelpedWork::With(
-      [&never](HelpedWork::Work help) { never.push_back(std::move(help)); });
+      [&never](HelpedWork::Work help) { never.push_back(std::move(help)); },
+      /*most_helpers=*/3);
   Tree tree(work);
   tree.Grow(kHeight);
   work->WorkUntilEnd();
   EXPECT_EQ(tree.num_done(), kPieces);
+  EXPECT_EQ(never.size(), 3U);
   // Who comes when all is over finds nothing to do.
   for (const auto& help : never) help();
   EXPECT_EQ(tree.num_done(), kPieces);
@@ -52,7 +54,8 @@ TEST(HelpedWorkTest, EndsThoughNobodyHelps) {
 
 TEST(HelpedWorkTest, HelpersMayRunWhatTheyAreAskedForAtOnce) {
   const auto work =
-      HelpedWork::With([](const HelpedWork::Work& help) { help(); });
+      HelpedWork::With([](const HelpedWork::Work& help) { help(); },
+                       /*most_helpers=*/1);
   Tree tree(work);
   tree.Grow(kHeight);
   work->WorkUntilEnd();
@@ -63,10 +66,12 @@ TEST(HelpedWorkTest, ThreadsHelp) {
   for (int round = 0; round < 20; ++round) {
     std::vector<std::thread> threads;
     std::mutex mu;
-    const auto work = HelpedWork::With([&](HelpedWork::Work help) {
-      const std::lock_guard<std::mutex> lock(mu);
-      if (threads.size() < 50) threads.emplace_back(std::move(help));
-    });
+    const auto work = HelpedWork::With(
+        [&](HelpedWork::Work help) {
+          const std::lock_guard<std::mutex> lock(mu);
+          if (threads.size() < 50) threads.emplace_back(std::move(help));
+        },
+        /*most_helpers=*/3);
     Tree tree(work);
     tree.Grow(kHeight);
     work->WorkUntilEnd();
@@ -78,10 +83,12 @@ TEST(HelpedWorkTest, ThreadsHelp) {
 TEST(HelpedWorkTest, WaitsForAHelperWhoAddsMore) {
   std::mutex mu;
   std::vector<std::thread> threads;
-  const auto work = HelpedWork::With([&](HelpedWork::Work help) {
-    const std::lock_guard<std::mutex> lock(mu);
-    if (threads.empty()) threads.emplace_back(std::move(help));
-  });
+  const auto work = HelpedWork::With(
+      [&](HelpedWork::Work help) {
+        const std::lock_guard<std::mutex> lock(mu);
+        if (threads.empty()) threads.emplace_back(std::move(help));
+      },
+      /*most_helpers=*/1);
   std::atomic<bool> has_begun = false;
   std::atomic<int> num_done = 0;
   work->Add([&] {
@@ -96,6 +103,24 @@ TEST(HelpedWorkTest, WaitsForAHelperWhoAddsMore) {
   work->WorkUntilEnd();
   EXPECT_EQ(num_done, 1);
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(HelpedWorkTest, AHelperStaysWhileThereIsWorkAndIsThenAskedForAgain) {
+  std::vector<HelpedWork::Work> asked;
+  int num_done = 0;
+  const auto work = HelpedWork::With(
+      [&](HelpedWork::Work help) { asked.push_back(std::move(help)); },
+      /*most_helpers=*/1);
+  for (int i = 0; i < 3; ++i) work->Add([&] { ++num_done; });
+  ASSERT_EQ(asked.size(), 1U);
+  asked.back()();
+  EXPECT_EQ(num_done, 3);
+  work->Add([&] { ++num_done; });
+  ASSERT_EQ(asked.size(), 2U);
+  asked.back()();
+  EXPECT_EQ(num_done, 4);
+  work->End();
+  work->WorkUntilEnd();
 }
 
 }  // namespace

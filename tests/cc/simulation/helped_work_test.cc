@@ -4,6 +4,7 @@
 // clang-format off: what is simulated comes after what simulates.
 #include "recursive_tf/cc/testing/simulated_std.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,17 +58,21 @@ void RunStep(uint64_t seed) {
   std::vector<std::function<void()>> late;
   simulation.Run([&] {
     const bool helps = !simulation.DrawOneIn(3);
-    auto work = HelpedWork::With([&](HelpedWork::Work run) {
-      if (helps && !simulation.DrawOneIn(3)) {
-        simulation.Start(std::move(run));
-      } else {
-        late.push_back(std::move(run));
-      }
-    });
+    const auto most_helpers = static_cast<int>(simulation.Draw(4));
+    auto work = HelpedWork::With(
+        [&](HelpedWork::Work run) {
+          if (helps && !simulation.DrawOneIn(3)) {
+            simulation.Start(std::move(run));
+          } else {
+            late.push_back(std::move(run));
+          }
+        },
+        most_helpers);
     Step step(&simulation, work.get());
     step.Add(/*height=*/4);
     work->WorkUntilEnd();
     step.Check();
+    EXPECT_LE(late.size(), static_cast<size_t>(most_helpers));
     work.reset();
     // Who comes late finds nothing.
     for (std::function<void()>& run : late) run();
