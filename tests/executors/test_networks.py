@@ -131,6 +131,16 @@ def test_who_wants_it_batched_gets_it_batched(kernel, inputs):
     assert "RecursiveInvokeBatched" in root_ops(alone, inputs[0])
 
 
+def test_what_a_batched_one_keeps_is_given_and_taken_by_one_op(
+    kernel, inputs, tmp_path
+):
+    """Each op of TensorFlow's takes its time, and such a block keeps hundreds."""
+    step = gradients_of(define(kernel, executor="batched"), kernel)
+    step(inputs[0])
+    ran = ops_in_profile(lambda: step(inputs[0]), tmp_path)
+    assert {"RecursiveArguments", "RecursiveResults"} <= {kind for _, kind in ran}
+
+
 @in_both
 def test_tensorflow_rewrites_it(executor, kernel, inputs, tmp_path):
     """A square is traced as a power, here and in its gradient."""
