@@ -31,7 +31,7 @@ class FrameKernel : public tf::OpKernel {
 
  protected:
   // Returns an error if there is none of `count` for an index.
-  absl::Status Check(const tf::CallFrameInterface& frame, size_t count) const {
+  absl::Status Check(size_t count) const {
     for (const int32_t index : indices_) {
       if (index < 0 || static_cast<size_t>(index) >= count) {
         return absl::InvalidArgumentError("The function has fewer of them.");
@@ -59,7 +59,7 @@ class ArgumentsOp : public FrameKernel {
   void Compute(tf::OpKernelContext* ctx) override {
     tf::CallFrameInterface* frame = nullptr;
     OP_REQUIRES_OK(ctx, FrameOf(ctx, &frame));
-    OP_REQUIRES_OK(ctx, Check(*frame, frame->num_args()));
+    OP_REQUIRES_OK(ctx, Check(frame->num_args()));
     for (size_t i = 0; i < indices().size(); ++i) {
       OP_REQUIRES_OK(ctx, Give(ctx, frame, static_cast<int>(i)));
     }
@@ -92,7 +92,7 @@ class ResultsOp : public FrameKernel {
   void Compute(tf::OpKernelContext* ctx) override {
     tf::CallFrameInterface* frame = nullptr;
     OP_REQUIRES_OK(ctx, FrameOf(ctx, &frame));
-    OP_REQUIRES_OK(ctx, Check(*frame, frame->num_retvals()));
+    OP_REQUIRES_OK(ctx, Check(frame->num_retvals()));
     for (size_t i = 0; i < indices().size(); ++i) {
       OP_REQUIRES_OK(
           ctx, frame->SetRetval(indices()[i], ctx->input(static_cast<int>(i))));
