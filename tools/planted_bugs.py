@@ -102,8 +102,8 @@ BUGS = (
     Bug(
         "replay-not-reversed",
         CC / "batching/reverse_replay.h",
-        "for (auto launch = tape_.launches.rbegin(); launch != tape_.launches.rend();",
-        "for (auto launch = tape_.launches.begin(); launch != tape_.launches.end();",
+        "for (size_t i = tape_.launches.size(); i-- > 0;) {",
+        "for (size_t i = 0; i < tape_.launches.size(); ++i) {",
     ),
     Bug(
         "speculates-what-may-fail",

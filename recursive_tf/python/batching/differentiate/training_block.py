@@ -269,7 +269,7 @@ class _Assembler:
 
 
 def _read(outputs: list[Drafted], given: list[Drafted]) -> set[Drafted]:
-    """Returns inputs, and of what is given that, from which `outputs` follow."""
+    """Returns the inputs, and what is given, from which `outputs` follow."""
     shapes = {v.op.inputs[0]: v for v in given if v.op.type == "Reshape"}
     known = {v: v for v in given}
     drafts = needed_drafts(outputs, lambda v: v in shapes or v in known or is_leaf(v))
