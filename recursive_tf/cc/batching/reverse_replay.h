@@ -157,7 +157,7 @@ class ReverseReplay {
     const TapedLaunch<Kept>& launch = tape_.launches[index];
     const BlockGradient& gradient = plan_[launch.block];
     const std::vector<Kept> kept = backend_.TakeKept(index);
-    const bool is_let_go = launch.kept.size() != kept.size();
+    const bool is_let_go = launch.kept.empty();
     if (is_let_go) bytes_let_go_ = NumBytes(kept);
     for (size_t i = 0; i < gradient.deferred.size(); ++i) {
       const Replayed& input = gradient.deferred[i];

@@ -18,7 +18,7 @@ namespace {
 
 namespace tf = tensorflow;
 
-// What both kernels know: which arguments or results they are for.
+// What both kernels do, for each argument or result that they are for.
 class FrameKernel : public tf::OpKernel {
  public:
   explicit FrameKernel(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -29,46 +29,45 @@ class FrameKernel : public tf::OpKernel {
                 absl::InvalidArgumentError("indices do not fit T."));
   }
 
- protected:
-  // Returns an error if there is none of `count` for an index.
-  absl::Status Check(size_t count) const {
-    for (const int32_t index : indices_) {
-      if (index < 0 || static_cast<size_t>(index) >= count) {
-        return absl::InvalidArgumentError("The function has fewer of them.");
-      }
+  void Compute(tf::OpKernelContext* ctx) final {
+    tf::CallFrameInterface* const frame = ctx->call_frame();
+    OP_REQUIRES(
+        ctx, frame != nullptr,
+        absl::InvalidArgumentError("This op stands in functions only."));
+    const size_t count = Count(*frame);
+    for (size_t i = 0; i < indices_.size(); ++i) {
+      const int32_t index = indices_[i];
+      OP_REQUIRES(
+          ctx, index >= 0 && static_cast<size_t>(index) < count,
+          absl::InvalidArgumentError("The function has fewer of them."));
+      OP_REQUIRES_OK(ctx, HandOver(ctx, frame, index, static_cast<int>(i)));
     }
-    return absl::OkStatus();
   }
 
-  const std::vector<int32_t>& indices() const { return indices_; }
-
  private:
+  // Returns how many of them a function has.
+  virtual size_t Count(const tf::CallFrameInterface& frame) const = 0;
+
+  // Takes or sets number `index` of the function, which is that of the op at
+  // `place`.
+  virtual absl::Status HandOver(tf::OpKernelContext* ctx,
+                                tf::CallFrameInterface* frame, int32_t index,
+                                int place) const = 0;
+
   std::vector<int32_t> indices_;
 };
-
-absl::Status FrameOf(tf::OpKernelContext* ctx, tf::CallFrameInterface** frame) {
-  *frame = ctx->call_frame();
-  if (*frame != nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError("This op stands in functions only.");
-}
 
 class ArgumentsOp : public FrameKernel {
  public:
   using FrameKernel::FrameKernel;
 
-  void Compute(tf::OpKernelContext* ctx) override {
-    tf::CallFrameInterface* frame = nullptr;
-    OP_REQUIRES_OK(ctx, FrameOf(ctx, &frame));
-    OP_REQUIRES_OK(ctx, Check(frame->num_args()));
-    for (size_t i = 0; i < indices().size(); ++i) {
-      OP_REQUIRES_OK(ctx, Give(ctx, frame, static_cast<int>(i)));
-    }
+ private:
+  size_t Count(const tf::CallFrameInterface& frame) const override {
+    return frame.num_args();
   }
 
- private:
-  absl::Status Give(tf::OpKernelContext* ctx, tf::CallFrameInterface* frame,
-                    int output) const {
-    const int32_t index = indices()[output];
+  absl::Status HandOver(tf::OpKernelContext* ctx, tf::CallFrameInterface* frame,
+                        int32_t index, int place) const override {
     tf::Tensor value;
     if (frame->CanConsumeArg(index)) {
       frame->ConsumeArg(index, &value);
@@ -77,10 +76,10 @@ class ArgumentsOp : public FrameKernel {
       TF_RETURN_IF_ERROR(frame->GetArg(index, &argument));
       value = *argument;
     }
-    if (value.dtype() != ctx->expected_output_dtype(output)) {
+    if (value.dtype() != ctx->expected_output_dtype(place)) {
       return absl::InvalidArgumentError("An argument is of another type.");
     }
-    ctx->set_output(output, std::move(value));
+    ctx->set_output(place, std::move(value));
     return absl::OkStatus();
   }
 };
@@ -89,14 +88,14 @@ class ResultsOp : public FrameKernel {
  public:
   using FrameKernel::FrameKernel;
 
-  void Compute(tf::OpKernelContext* ctx) override {
-    tf::CallFrameInterface* frame = nullptr;
-    OP_REQUIRES_OK(ctx, FrameOf(ctx, &frame));
-    OP_REQUIRES_OK(ctx, Check(frame->num_retvals()));
-    for (size_t i = 0; i < indices().size(); ++i) {
-      OP_REQUIRES_OK(
-          ctx, frame->SetRetval(indices()[i], ctx->input(static_cast<int>(i))));
-    }
+ private:
+  size_t Count(const tf::CallFrameInterface& frame) const override {
+    return frame.num_retvals();
+  }
+
+  absl::Status HandOver(tf::OpKernelContext* ctx, tf::CallFrameInterface* frame,
+                        int32_t index, int place) const override {
+    return frame->SetRetval(index, ctx->input(place));
   }
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "recursive_tf/cc/tf/replace_node.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/graph/algorithm.h"
@@ -53,15 +54,7 @@ absl::Status JoinArguments(const std::vector<tf::Node*>& arguments,
   TF_RETURN_IF_ERROR(
       AddOp("RecursiveArguments", arguments, /*inputs=*/{}, graph, &joined));
   for (size_t i = 0; i < arguments.size(); ++i) {
-    for (const tf::Edge* edge : arguments[i]->out_edges()) {
-      if (edge->IsControlEdge()) {
-        graph->AddControlEdge(joined, edge->dst());
-      } else {
-        graph->AddEdge(joined, static_cast<int>(i), edge->dst(),
-                       edge->dst_input());
-      }
-    }
-    graph->RemoveNode(arguments[i]);
+    ReplaceNode(arguments[i], joined, static_cast<int>(i), graph);
   }
   return absl::OkStatus();
 }
@@ -78,10 +71,7 @@ absl::Status JoinResults(const std::vector<tf::Node*>& results,
   TF_RETURN_IF_ERROR(
       AddOp("RecursiveResults", results, values, graph, &joined));
   for (tf::Node* const result : results) {
-    for (const tf::Edge* edge : result->in_edges()) {
-      if (edge->IsControlEdge()) graph->AddControlEdge(edge->src(), joined);
-    }
-    graph->RemoveNode(result);
+    ReplaceNode(result, joined, /*first_output=*/0, graph);
   }
   return absl::OkStatus();
 }

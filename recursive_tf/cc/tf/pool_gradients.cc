@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/tf/replace_node.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/types.h"
@@ -85,17 +86,6 @@ tf::Node* ReluGradientOf(const tf::Node& pool, const tf::Edge& images) {
   return is_same ? taken->dst() : nullptr;
 }
 
-// Puts `node` in the place of `replaced`, which goes; both give one value.
-void Move(tf::Node* replaced, tf::Node* node, tf::Graph* graph) {
-  for (const tf::Edge* edge : replaced->in_edges()) {
-    if (edge->IsControlEdge()) graph->AddControlEdge(edge->src(), node);
-  }
-  for (const tf::Edge* edge : replaced->out_edges()) {
-    graph->AddEdge(node, edge->src_output(), edge->dst(), edge->dst_input());
-  }
-  graph->RemoveNode(replaced);
-}
-
 // Sets `*cast` to an op that gives `value` in another dtype.
 absl::Status AddCast(const tf::NodeBuilder::NodeOut& value, tf::DataType type,
                      tf::Graph* graph, tf::Node** cast) {
@@ -136,11 +126,11 @@ absl::Status Replace(tf::Node* pool, tf::Graph* graph) {
   TF_RETURN_IF_ERROR(builder.Finalize(graph, &node));
   node->set_assigned_device_name(pool->assigned_device_name());
   if (is_narrow) TF_RETURN_IF_ERROR(AddCast({node, 0}, type, graph, &node));
-  Move(pool, node, graph);
+  ReplaceNode(pool, node, /*first_output=*/0, graph);
   if (relu == nullptr) return absl::OkStatus();
   tf::Node* rectified = nullptr;
   TF_RETURN_IF_ERROR(relu->input_node(0, &rectified));
-  Move(relu, rectified, graph);
+  ReplaceNode(relu, rectified, /*first_output=*/0, graph);
   return absl::OkStatus();
 }
 
