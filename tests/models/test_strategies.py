@@ -121,7 +121,8 @@ def test_a_worker_that_loses_another_says_so(tmp_path):
     other.kill()
     lost = time.monotonic()
     said = chief.finish(PATIENCE_S, code=1)
-    assert "worker:0 has lost worker:1, which has ended" in said
+    # The chief says what it sees first: TensorFlow's error, or a connection that ends.
+    assert re.search("has lost worker:1, which has ended|worker:1 has ended", said)
     assert time.monotonic() - lost < SOON_S
 
 
