@@ -292,11 +292,19 @@ class FlowMaker {
     flow_.num_cells = num_cells;
     added.num_results = NumResults(call.branches.front());
     for (int32_t i = 0; i < added.num_results; ++i) {
+      AddByWay(i, &added);
       adding->slots[call.first_result + i] = {Kind::kCall, added.cell, i,
                                               place.call};
     }
     flow_.calls[place.call] = std::move(added);
     return true;
+  }
+
+  static void AddByWay(int32_t result, FlowCall* call) {
+    for (const FlowBranch& branch : call->branches) {
+      call->by_way.push_back(branch.ask.has_value() ? FlowSource()
+                                                    : branch.results[result]);
+    }
   }
 
   bool AddBranch(const CallSite& call, size_t way, const Place& place,

@@ -115,12 +115,20 @@ struct FlowBranch {
 };
 
 struct FlowCall {
+  // Returns where a result is if the call went to a branch that returned it.
+  const FlowSource& ResultOf(int32_t way, int32_t result) const {
+    return by_way[result * branches.size() + WayOf(way)];
+  }
+
   std::optional<FlowSource> selector;
   std::vector<FlowBranch> branches;
   int32_t cell = 0;
   // If it asks for each item of lists: the cells of one of them.
   std::optional<int32_t> list;
   int32_t num_results = 0;
+  // The results of the branches once more: result by result, with one of each
+  // branch, so that who reads one finds it soon.
+  std::vector<FlowSource> by_way;
   // Which results are held for who reads them, whatever a branch found them in.
   // Others are values of the branch itself, which live as long.
   std::vector<int32_t> held_results;

@@ -54,7 +54,7 @@ void FlowSteps::FindCounts(const FlowListOutput& list, int32_t stage,
   for (int32_t i = 0; i < launch->num_activations(); ++i) {
     added.counts.push_back(
         is_own ? ValueRow{launch->first_value + list.count.index, i}
-               : Find(launch->activations[i], list.count));
+               : Find(table_[launch->activations[i]], list.count));
   }
 }
 
@@ -62,16 +62,17 @@ void FlowSteps::PutList(const Launch& launch, const FlowListOutput& list,
                         const std::vector<ValueRow>& counts) {
   int32_t row = 0;
   for (int32_t i = 0; i < launch.num_activations(); ++i) {
-    const int32_t id = launch.activations[i];
+    ValueRow* const cells = table_[launch.activations[i]].cells;
     const int32_t count = host_->ReadCount(counts[i]);
-    table_.cell(id, list.cell) = {launch.first_value, row};
-    table_.cell(id, list.cell + 1).value = count;
+    cells[list.cell] = {launch.first_value, row};
+    cells[list.cell + 1].value = count;
     row += count;
   }
 }
 
-void FlowSteps::ReleaseItems(const FlowSource& source, int32_t id) {
-  const ValueRow items = table_.cell(id, source.cell);
+void FlowSteps::ReleaseItems(const FlowSource& source,
+                             const FlowInvocation& by) {
+  const ValueRow items = by.cells[source.cell];
   for (int32_t item = 0; item < items.row; ++item) {
     const int32_t asked = asked_for_items_[items.value + item];
     readers_.Remove(table_.result(asked, source.index));

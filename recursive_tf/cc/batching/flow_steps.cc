@@ -37,12 +37,13 @@ void FlowSteps::Start(int32_t num_rows) {
   entered_.reserve(num_rows);
   of_rows_.reserve(num_rows);
   for (int32_t row = 0; row < num_rows; ++row) {
-    const int32_t asked = Ask(flow_.root, kNoActivation, row,
-                              [this, row](const FlowSource& source) {
-                                return FindAtRoot(row, source);
-                              });
-    if (asked == kNone) break;
-    of_rows_.push_back(asked);
+    const FlowInvocation* const asked =
+        Ask(flow_.root, /*parent=*/nullptr, row,
+            [this, row](const FlowSource& source) {
+              return FindAtRoot(row, source);
+            });
+    if (asked == nullptr) break;
+    of_rows_.push_back(asked->id);
   }
   readers_.FindUnread(first_argument_, num_arguments);
   GoOnWithAll();
@@ -91,12 +92,11 @@ void FlowSteps::Complete(const Launch& launch) {
     PutList(launch, stage.list_outputs[i], launch.list_outputs[i].counts);
   }
   for (int32_t i = 0; i < launch.num_activations() && !is_refused(); ++i) {
-    const int32_t id = launch.activations[i];
+    FlowInvocation& by = table_[launch.activations[i]];
     PrefetchAfter(launch.activations, i);
-    table_.cell(id, stage.cell) = {launch.first_value, launch.RowOf(i)};
-    Progress& progress = table_[id].progress;
-    progress = schedule_.After(progress, launch.block);
-    GoOn(id);
+    by.cells[stage.cell] = {launch.first_value, launch.RowOf(i)};
+    by.progress = schedule_.After(by.progress, launch.block);
+    GoOn(stage, &by);
   }
   for (const RowRun& run : read_last_) readers_.Remove(run.value, run.num_rows);
   ReleaseOwn(stage.next, launch.first_value);
@@ -126,65 +126,54 @@ int64_t FlowSteps::num_bytes() const {
   return table_.num_bytes() + static_cast<int64_t>(2 * bytes);
 }
 
-ValueRow FlowSteps::FindOther(int32_t id, FlowSource source) const {
-  while (source.kind == Kind::kCall) {
-    const int32_t way = table_.cell(id, source.cell).value;
-    if (way >= 0) return table_.result(way, source.index);
-    // A branch may hand on what another call gave, and that in its turn.
-    source = flow_.calls[source.of].branches[WayOf(way)].results[source.index];
-  }
-  if (source.kind == Kind::kPrologue) return {source.index, 0};
-  return Find(id, source);
-}
-
 template <typename FindSource>
-int32_t FlowSteps::Ask(const FlowAsk& ask, int32_t parent, int32_t row,
-                       const FindSource& find) {
+FlowInvocation* FlowSteps::Ask(const FlowAsk& ask, const FlowInvocation* parent,
+                               int32_t row, const FindSource& find) {
   int64_t key = 0;
   if (ask.key.has_value()) {
     key = host_->ReadKey(find(*ask.key));
     const int32_t known = keys_.Find(key);
-    if (known != kNone) return known;
+    if (known != kNone) return &table_[known];
   }
-  const int32_t id = Begin(ask, parent, row);
-  if (id == kNone) return kNone;
+  FlowInvocation* const begun = Begin(ask, parent, row);
+  if (begun == nullptr) return nullptr;
   if (ask.key.has_value()) {
     shared_.emplace_back(key);
-    keys_.Add(key, id);
+    keys_.Add(key, begun->id);
   }
   for (const int32_t argument : flow_.read_arguments) {
     const ValueRow found = find(ask.arguments[argument]);
-    table_.cell(id, argument) = found;
+    begun->cells[argument] = found;
     readers_.Add(found);
   }
-  return id;
+  return begun;
 }
 
-int32_t FlowSteps::Begin(const FlowAsk& ask, int32_t parent, int32_t row) {
+FlowInvocation* FlowSteps::Begin(const FlowAsk& ask,
+                                 const FlowInvocation* parent, int32_t row) {
   // A row of the root call is a level of depth, unless the call starts it.
   const int32_t around = flow_.subgraph == kRootProcedure ? 0 : 1;
-  const int32_t depth =
-      1 + (parent == kNoActivation ? around : table_[parent].call_depth);
+  const int32_t depth = 1 + (parent == nullptr ? around : parent->call_depth);
   const ActivationTree::Verdict verdict = admission_.Judge(depth, num_bytes());
   if (verdict != ActivationTree::Verdict::kEntered) {
-    refused_call_ = RefusedCall{verdict, parent, ask.site, flow_.subgraph, row};
-    return kNone;
+    refused_call_ = RefusedCall{verdict,
+                                parent == nullptr ? kNoActivation : parent->id,
+                                ask.site, flow_.subgraph, row};
+    return nullptr;
   }
   admission_.Enter();
   max_alive_ = std::max(max_alive_, admission_.num_invocations());
-  const int32_t id = table_.Add();
-  FlowInvocation& begun = table_[id];
-  begun = FlowInvocation();
+  FlowInvocation& begun = table_.Add();
   begun.call_depth = depth;
-  begun.parent = parent;
   begun.site = ask.site;
   begun.row = row;
-  if (parent != kNoActivation) {
-    begun.progress = table_[parent].progress;
-    begun.decided_by = table_[parent].decided_by;
+  if (parent != nullptr) {
+    begun.parent = parent->id;
+    begun.progress = parent->progress;
+    begun.decided_by = parent->decided_by;
   }
-  entered_.push_back(id);
-  return id;
+  entered_.push_back(begun.id);
+  return &begun;
 }
 
 void FlowSteps::GoOnWithAll() {
@@ -194,158 +183,161 @@ void FlowSteps::GoOnWithAll() {
     std::swap(taken_, is_entered ? entered_ : resumed_);
     if (taken_.empty()) return;
     for (size_t i = 0; i < taken_.size() && !is_refused(); ++i) {
-      const int32_t id = taken_[i];
-      const FlowStage& stage = flow_.stages[table_[id].stage];
+      FlowInvocation& by = table_[taken_[i]];
+      const FlowStage& stage = flow_.stages[by.stage];
       if (!is_entered) {
-        Arrive(id, stage.next.to);
+        Arrive(&by, stage.next.to);
       } else if (stage.block == kNoBlock) {
-        GoOn(id);
+        GoOn(stage, &by);
       } else {
-        WaitForBlock(id, stage.block);
+        WaitForBlock(by, stage.block);
       }
     }
     taken_.clear();
   }
 }
 
-void FlowSteps::GoOn(int32_t id) {
-  const FlowStage& stage = flow_.stages[table_[id].stage];
-  if (!Push(stage, id)) return;
-  const FlowEdge* const edge = MakeCalls(stage, id);
+void FlowSteps::GoOn(const FlowStage& stage, FlowInvocation* by) {
+  if (!Push(stage, *by)) return;
+  const FlowEdge* const edge = MakeCalls(stage, by);
   if (edge == nullptr) return;
   ++num_gone_[edge->id];
-  Release(edge->deaths, id);
-  if (table_[id].num_pending == 0) Arrive(id, edge->to);
+  Release(edge->deaths, *by);
+  if (by->num_pending == 0) Arrive(by, edge->to);
 }
 
-void FlowSteps::Arrive(int32_t id, int32_t to) {
+void FlowSteps::Arrive(FlowInvocation* by, int32_t to) {
   while (true) {
     if (to == kEndOfFlow) {
-      id = End(id);
-      if (id == kNone) return;
-      to = flow_.stages[table_[id].stage].next.to;
+      by = End(by);
+      if (by == nullptr) return;
+      to = flow_.stages[by->stage].next.to;
       continue;
     }
     const FlowStage& stage = flow_.stages[to];
-    table_[id].stage = to;
-    if (stage.block != kNoBlock) return WaitForBlock(id, stage.block);
-    if (!stage.calls.empty()) return entered_.push_back(id);
-    if (!Push(stage, id)) return;
-    if (stage.returns_to != kNoCall) Hold(stage.returns_to, id);
-    Release(stage.next.deaths, id);
+    by->stage = to;
+    if (stage.block != kNoBlock) return WaitForBlock(*by, stage.block);
+    if (!stage.calls.empty()) return entered_.push_back(by->id);
+    if (!Push(stage, *by)) return;
+    if (stage.returns_to != kNoCall) Hold(flow_.calls[stage.returns_to], *by);
+    Release(stage.next.deaths, *by);
     to = stage.next.to;
   }
 }
 
-bool FlowSteps::Push(const FlowStage& stage, int32_t id) {
+bool FlowSteps::Push(const FlowStage& stage, const FlowInvocation& by) {
   for (const FlowPush& push : stage.pushes) {
-    if (host_->Push(push.table, Find(id, push.index), Find(id, push.value))) {
+    if (host_->Push(push.table, Find(by, push.index), Find(by, push.value))) {
       continue;
     }
-    refused_push_ = id;
+    refused_push_ = by.id;
     return false;
   }
   return true;
 }
 
-const FlowEdge* FlowSteps::MakeCalls(const FlowStage& stage, int32_t id) {
+const FlowEdge* FlowSteps::MakeCalls(const FlowStage& stage,
+                                     FlowInvocation* by) {
   const FlowEdge* edge = &stage.next;
   for (const int32_t index : stage.calls) {
     const FlowCall& call = flow_.calls[index];
     if (call.list.has_value()) {
-      AskForItems(call, id);
+      AskForItems(call, by);
       if (is_refused()) return nullptr;
       continue;
     }
     size_t way = 0;
+    ValueRow selector;
     if (call.selector.has_value()) {
-      const int32_t chosen = host_->ReadSelector(Find(id, *call.selector));
-      way = CallSite::BranchFor(chosen, call.branches.size());
+      selector = Find(*by, *call.selector);
+      way = CallSite::BranchFor(host_->ReadSelector(selector),
+                                call.branches.size());
     }
     const FlowBranch& branch = call.branches[way];
-    if (branch.decides) Decide(Find(id, *call.selector), id);
+    if (branch.decides) Decide(selector, by);
     if (branch.ask.has_value()) {
-      AskAt(call, branch, id);
+      AskAt(call, branch, selector, by);
       if (is_refused()) return nullptr;
       continue;
     }
-    table_.cell(id, call.cell).value = WayOf(static_cast<int32_t>(way));
+    by->cells[call.cell].value = WayOf(static_cast<int32_t>(way));
     if (branch.entry.has_value()) {
       edge = &*branch.entry;
     } else {
-      Hold(index, id);
+      Hold(call, *by);
     }
   }
   return edge;
 }
 
 void FlowSteps::AskAt(const FlowCall& call, const FlowBranch& branch,
-                      int32_t id) {
+                      ValueRow decided_by, FlowInvocation* by) {
   const size_t num_entered = entered_.size();
-  const int32_t asked =
-      Ask(*branch.ask, id, /*row=*/0,
-          [this, id](const FlowSource& source) { return Find(id, source); });
-  if (asked == kNone) return;
-  if (entered_.size() > num_entered && call.selector.has_value()) {
-    Decide(Find(id, *call.selector), asked);
-  }
-  table_.cell(id, call.cell).value = asked;
-  WaitFor(asked, id, branch.ask->site, /*item=*/0);
+  FlowInvocation* const asked =
+      Ask(*branch.ask, by, /*row=*/0,
+          [this, by](const FlowSource& source) { return Find(*by, source); });
+  if (asked == nullptr) return;
+  if (entered_.size() > num_entered) Decide(decided_by, asked);
+  by->cells[call.cell].value = asked->id;
+  WaitFor(*asked, by, branch.ask->site, /*item=*/0);
 }
 
-void FlowSteps::AskForItems(const FlowCall& call, int32_t id) {
+void FlowSteps::AskForItems(const FlowCall& call, FlowInvocation* by) {
   const FlowAsk& ask = *call.branches.front().ask;
-  const int32_t count = table_.cell(id, *call.list + 1).value;
-  table_.cell(id, call.cell) = {static_cast<int32_t>(asked_for_items_.size()),
-                                count};
+  const int32_t count = by->cells[*call.list + 1].value;
+  by->cells[call.cell] = {static_cast<int32_t>(asked_for_items_.size()), count};
   for (int32_t item = 0; item < count; ++item) {
-    const auto find = [this, id, item](const FlowSource& source) {
-      ValueRow row = Find(id, source);
+    const auto find = [this, by, item](const FlowSource& source) {
+      ValueRow row = Find(*by, source);
       if (source.is_of_item) row.row += item;
       return row;
     };
-    const int32_t asked = Ask(ask, id, item, find);
-    if (asked == kNone) return;
-    asked_for_items_.push_back(asked);
-    WaitFor(asked, id, ask.site, item);
+    const FlowInvocation* const asked = Ask(ask, by, item, find);
+    if (asked == nullptr) return;
+    asked_for_items_.push_back(asked->id);
+    WaitFor(*asked, by, ask.site, item);
   }
 }
 
-void FlowSteps::WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item) {
+void FlowSteps::WaitFor(const FlowInvocation& asked, FlowInvocation* by,
+                        int32_t site, int32_t item) {
   if (!flow_.is_shared) {
-    ++table_[id].num_pending;
+    ++by->num_pending;
     return;
   }
-  Shared& shared = shared_[asked];
+  Shared& shared = shared_[asked.id];
   if (shared.has_ended) {
-    Progress& progress = table_[id].progress;
-    progress = std::max(progress, table_[asked].progress);
+    by->progress = std::max(by->progress, asked.progress);
     return;
   }
   const auto added = static_cast<int32_t>(waiters_.size());
-  waiters_.emplace_back(id, site, item, shared.last_waiter);
-  if (shared.num_waiters < Shared::kFew) shared.first[shared.num_waiters] = id;
+  waiters_.emplace_back(by->id, site, item, shared.last_waiter);
+  if (shared.num_waiters < Shared::kFew) {
+    shared.first[shared.num_waiters] = by->id;
+  }
   ++shared.num_waiters;
   shared.last_waiter = added;
-  ++table_[id].num_pending;
+  ++by->num_pending;
 }
 
-int32_t FlowSteps::End(int32_t id) {
+FlowInvocation* FlowSteps::End(FlowInvocation* ended) {
   for (size_t i = 0; i < flow_.results.size(); ++i) {
-    table_.result(id, i) = Find(id, flow_.results[i]);
+    table_.result(*ended, i) = Find(*ended, flow_.results[i]);
   }
-  for (const int32_t i : flow_.held_results) readers_.Add(table_.result(id, i));
-  Release(flow_.deaths_at_end, id);
+  for (const int32_t i : flow_.held_results) {
+    readers_.Add(table_.result(*ended, i));
+  }
+  Release(flow_.deaths_at_end, *ended);
   admission_.Leave();
-  if (!flow_.is_shared) return Return(id);
-  Resume(id);
-  return kNone;
+  if (!flow_.is_shared) return Return(ended);
+  Resume(*ended);
+  return nullptr;
 }
 
-void FlowSteps::Resume(int32_t ended) {
-  Shared& shared = shared_[ended];
+void FlowSteps::Resume(const FlowInvocation& ended) {
+  Shared& shared = shared_[ended.id];
   shared.has_ended = true;
-  const Progress& progress = table_[ended].progress;
+  const Progress& progress = ended.progress;
   const int32_t num_first = std::min(shared.num_waiters, Shared::kFew);
   for (int32_t i = 0; i < num_first; ++i) ResumeOne(shared.first[i], progress);
   if (num_first == shared.num_waiters) return;
@@ -362,14 +354,13 @@ const std::vector<int32_t>& FlowSteps::LateWaiters(const Shared& shared) {
   return late_;
 }
 
-int32_t FlowSteps::Return(int32_t ended) {
-  table_.FreeCallees(ended);
-  FlowInvocation& invocation = table_[ended];
-  if (invocation.parent == kNoActivation) return kNone;
-  FlowInvocation& caller = table_[invocation.parent];
-  invocation.next_ended = std::exchange(caller.first_ended, ended);
-  caller.progress = std::max(caller.progress, invocation.progress);
-  return --caller.num_pending == 0 ? invocation.parent : kNone;
+FlowInvocation* FlowSteps::Return(FlowInvocation* ended) {
+  table_.FreeCallees(*ended);
+  if (ended->parent == kNoActivation) return nullptr;
+  FlowInvocation& caller = table_[ended->parent];
+  ended->next_ended = std::exchange(caller.first_ended, ended->id);
+  caller.progress = std::max(caller.progress, ended->progress);
+  return --caller.num_pending == 0 ? &caller : nullptr;
 }
 
 void FlowSteps::ReleaseOwn(const FlowEdge& edge, int32_t first_value) {
@@ -384,14 +375,12 @@ void FlowSteps::FindRows(const FlowSource& source,
                          const std::vector<int32_t>& ids, Rows* rows) const {
   rows->Clear();
   rows->Reserve(ids.size());
-  // Results stand anywhere: what comes so many rows later is asked for now.
-  constexpr size_t kAhead = 8;
-  const bool is_of_call = source.kind == Kind::kCall;
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (is_of_call && i + kAhead < ids.size()) {
+    if (i + 2 * kAhead < ids.size()) table_.Prefetch(ids[i + 2 * kAhead]);
+    if (source.kind == Kind::kCall && i + kAhead < ids.size()) {
       table_.PrefetchResults(table_.cell(ids[i + kAhead], source.cell).value);
     }
-    rows->Add(Find(ids[i], source));
+    rows->Add(Find(table_[ids[i]], source));
   }
 }
 

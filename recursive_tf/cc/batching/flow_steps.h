@@ -92,6 +92,10 @@ class FlowSteps : public Steps {
   static constexpr int32_t kNone = FlowInvocation::kNone;
   // Between two launches there are rarely more than a few.
   static constexpr int64_t kRoundsToAsk = 1024;
+  // Invocations stand anywhere, in more memory than caches hold. What comes so
+  // many later is asked for now, and what is found through it half as many
+  // later.
+  static constexpr size_t kAhead = 8;
 
   // Of an invocation that is shared. Has a constructor for the reason that
   // RowRun has one, as Waiter does.
@@ -130,17 +134,15 @@ class FlowSteps : public Steps {
 
   // Returns where an invocation finds a value. REQUIRES: what it asked for to
   // get it has ended.
-  ValueRow Find(int32_t id, const FlowSource& source) const {
+  ValueRow Find(const FlowInvocation& by, const FlowSource& source) const {
     if (source.kind == FlowSource::Kind::kPrologue) return {source.index, 0};
-    const ValueRow cell = table_.cell(id, source.cell);
+    const ValueRow cell = by.cells[source.cell];
     if (source.kind == FlowSource::Kind::kCell) {
       return {cell.value + source.index, cell.row};
     }
     if (cell.value >= 0) return table_.result(cell.value, source.index);
-    return FindOther(id, source);
+    return Find(by, flow_.calls[source.of].ResultOf(cell.value, source.index));
   }
-  // Of a call that went to a branch.
-  ValueRow FindOther(int32_t id, FlowSource source) const;
   // The same of a row of the root call, which has no invocation.
   ValueRow FindAtRoot(int32_t row, const FlowSource& source) const {
     if (source.kind == FlowSource::Kind::kPrologue) return {source.index, 0};
@@ -148,41 +150,43 @@ class FlowSteps : public Steps {
   }
 
   // Returns who a call asks for: who has its key, begun if nobody asked before,
-  // or one of its own; none if a limit is reached. `find` finds the sources of
-  // the call.
+  // or one of its own; null if a limit is reached. `parent` is null for a row
+  // of the root call. `find` finds the sources of the call.
   template <typename FindSource>
-  int32_t Ask(const FlowAsk& ask, int32_t parent, int32_t row,
-              const FindSource& find);
-  // Begins an invocation, without its arguments. Returns its number, or none.
-  int32_t Begin(const FlowAsk& ask, int32_t parent, int32_t row);
+  FlowInvocation* Ask(const FlowAsk& ask, const FlowInvocation* parent,
+                      int32_t row, const FindSource& find);
+  // Begins an invocation, without its arguments. Returns null if it may not.
+  FlowInvocation* Begin(const FlowAsk& ask, const FlowInvocation* parent,
+                        int32_t row);
 
   // Lets all that may go on wait for their next blocks.
   void GoOnWithAll();
   // Does what comes after the block of the stage that an invocation is in: it
   // waits for others, or arrives at the next stage.
-  void GoOn(int32_t id);
+  void GoOn(const FlowStage& stage, FlowInvocation* by);
   // Takes it to stage `to` and, if that has neither a block nor a call, on from
   // there; at its end its caller, if that waited for it alone, to the stage
   // behind the call, and so on.
-  void Arrive(int32_t id, int32_t to);
-  void WaitForBlock(int32_t id, int32_t block) {
-    const FlowInvocation& waits = table_[id];
-    schedule_.Add(id, waits.progress, waits.call_depth, block);
+  void Arrive(FlowInvocation* by, int32_t to);
+  void WaitForBlock(const FlowInvocation& waits, int32_t block) {
+    schedule_.Add(waits.id, waits.progress, waits.call_depth, block);
   }
-  bool Push(const FlowStage& stage, int32_t id);
+  bool Push(const FlowStage& stage, const FlowInvocation& by);
   // Makes the calls of a stage. Returns where it goes on, also if it has to
   // wait first; null if a call is refused.
-  const FlowEdge* MakeCalls(const FlowStage& stage, int32_t id);
-  // Makes a call that asks.
-  void AskAt(const FlowCall& call, const FlowBranch& branch, int32_t id);
+  const FlowEdge* MakeCalls(const FlowStage& stage, FlowInvocation* by);
+  // Makes a call that asks, because `decided_by` says so, if anything does.
+  void AskAt(const FlowCall& call, const FlowBranch& branch,
+             ValueRow decided_by, FlowInvocation* by);
   // Makes a call that asks for each item of lists.
-  void AskForItems(const FlowCall& call, int32_t id);
+  void AskForItems(const FlowCall& call, FlowInvocation* by);
   // Lets an invocation wait for who it asked, unless that is shared and ended.
-  void WaitFor(int32_t asked, int32_t id, int32_t site, int32_t item);
-  // Ends an invocation. Returns its caller if that goes on.
-  int32_t End(int32_t id);
+  void WaitFor(const FlowInvocation& asked, FlowInvocation* by, int32_t site,
+               int32_t item);
+  // Ends an invocation. Returns its caller if that goes on, or null.
+  FlowInvocation* End(FlowInvocation* ended);
   // Says that a shared one has ended to all who wait for it, in their order.
-  void Resume(int32_t ended);
+  void Resume(const FlowInvocation& ended);
   // The same to one of them.
   void ResumeOne(int32_t waits, const Progress& progress) {
     FlowInvocation& invocation = table_[waits];
@@ -191,47 +195,44 @@ class FlowSteps : public Steps {
   }
   // Returns those who wait for a shared one and are not among the first few.
   const std::vector<int32_t>& LateWaiters(const Shared& shared);
-  // Ends one that is not shared. Returns its caller if that goes on.
-  int32_t Return(int32_t ended);
+  // Ends one that is not shared. Returns its caller if that goes on, or null.
+  FlowInvocation* Return(FlowInvocation* ended);
 
   // Says that an invocation holds what a call of its own gave.
-  void Hold(int32_t call, int32_t id) {
-    const FlowCall& given = flow_.calls[call];
-    for (const int32_t result : given.held_results) {
-      readers_.Add(
-          FindOther(id, {FlowSource::Kind::kCall, given.cell, result, call}));
+  void Hold(const FlowCall& call, const FlowInvocation& by) {
+    for (const int32_t result : call.held_results) {
+      readers_.Add(Find(by, call.ResultOf(by.cells[call.cell].value, result)));
     }
   }
   // Says that an invocation does not read values any more.
-  void Release(const std::vector<FlowDeath>& deaths, int32_t id) {
+  void Release(const std::vector<FlowDeath>& deaths, const FlowInvocation& by) {
     for (const FlowDeath& death : deaths) {
-      if (!IsThere(death, id)) continue;
+      if (!IsThere(death, by)) continue;
       if (death.is_of_items) {
-        ReleaseItems(death.source, id);
+        ReleaseItems(death.source, by);
       } else {
-        readers_.Remove(Find(id, death.source));
+        readers_.Remove(Find(by, death.source));
       }
     }
   }
   // The same of what a call for each item of lists gave.
-  void ReleaseItems(const FlowSource& source, int32_t id);
-  bool IsThere(const FlowDeath& death, int32_t id) const {
+  void ReleaseItems(const FlowSource& source, const FlowInvocation& by);
+  static bool IsThere(const FlowDeath& death, const FlowInvocation& by) {
     for (const FlowDeath::Guard& guard : death.guards) {
-      if (!guard.IsTaken(table_.cell(id, guard.cell).value)) return false;
+      if (!guard.IsTaken(by.cells[guard.cell].value)) return false;
     }
     return true;
   }
   // The same of outputs of a launch, for all that left its stage by an edge.
   void ReleaseOwn(const FlowEdge& edge, int32_t first_value);
-  void Decide(ValueRow by, int32_t id) {
-    ValueRow& decided_by = table_[id].decided_by;
-    if (by.value > decided_by.value) decided_by = by;
+  static void Decide(ValueRow by, FlowInvocation* of) {
+    if (by.value > of->decided_by.value) of->decided_by = by;
   }
 
   // Says that who goes on when those end that come after `ids[i]` is needed
   // soon: their callers, or the first few who wait for them.
   void PrefetchAfter(const std::vector<int32_t>& ids, size_t i) const {
-    constexpr size_t kAhead = 8;
+    if (i + 2 * kAhead < ids.size()) table_.Prefetch(ids[i + 2 * kAhead]);
     if (i + kAhead >= ids.size()) return;
     if (!flow_.is_shared) {
       table_.Prefetch(table_[ids[i + kAhead]].parent);

@@ -11,10 +11,15 @@
 
 namespace recursive_tf {
 
-// An invocation of a flow (flow.h).
+// An invocation of a flow (flow.h): a line of the cache.
 struct FlowInvocation {
   static constexpr int32_t kNone = -1;
 
+  FlowInvocation(int32_t id, ValueRow* cells) : cells(cells), id(id) {}
+
+  // Its cells, and behind them its results.
+  ValueRow* cells;
+  int32_t id;
   int32_t stage = 0;
   // How many of the stage's calls have not returned.
   int32_t num_pending = 0;
@@ -38,22 +43,19 @@ class FlowTable {
   FlowTable(int32_t num_cells, size_t num_results)
       : num_cells_(num_cells), width_(num_cells + num_results) {}
 
-  // Returns the number of a new invocation.
-  int32_t Add() {
-    if (free_.empty()) {
-      if (size_ % kChunk == 0) chunks_.emplace_back(width_);
-      return size_++;
-    }
-    const int32_t id = free_.back();
-    free_.back() = (*this)[id].next_ended;
-    if (free_.back() == FlowInvocation::kNone) free_.pop_back();
-    return id;
+  // Returns a new invocation.
+  FlowInvocation& Add() {
+    if (!free_.empty()) return AddAtFree();
+    if (size_ % kChunk == 0) chunks_.emplace_back(width_);
+    Chunk& chunk = chunks_.back();
+    ValueRow* const cells = chunk.rows.data() + PlaceOf(size_) * width_;
+    return chunk.invocations.emplace_back(size_++, cells);
   }
 
   // Says that an invocation ended and that nobody reads of those that it
   // called: their places are free.
-  void FreeCallees(int32_t id) {
-    const int32_t first = (*this)[id].first_ended;
+  void FreeCallees(const FlowInvocation& ended) {
+    const int32_t first = ended.first_ended;
     if (first != FlowInvocation::kNone) free_.push_back(first);
   }
 
@@ -64,15 +66,12 @@ class FlowTable {
     return chunks_[ChunkOf(id)].invocations[PlaceOf(id)];
   }
 
-  ValueRow& cell(int32_t id, int32_t cell) {
-    return chunks_[ChunkOf(id)].rows[PlaceOf(id) * width_ + cell];
-  }
   ValueRow cell(int32_t id, int32_t cell) const {
     return chunks_[ChunkOf(id)].rows[PlaceOf(id) * width_ + cell];
   }
 
-  ValueRow& result(int32_t id, size_t index) {
-    return chunks_[ChunkOf(id)].rows[PlaceOf(id) * width_ + num_cells_ + index];
+  ValueRow& result(const FlowInvocation& invocation, size_t index) const {
+    return invocation.cells[num_cells_ + index];
   }
   ValueRow result(int32_t id, size_t index) const {
     return chunks_[ChunkOf(id)].rows[PlaceOf(id) * width_ + num_cells_ + index];
@@ -106,11 +105,21 @@ class FlowTable {
   static constexpr int32_t kChunk = 256;
 
   struct Chunk {
-    explicit Chunk(size_t width) : invocations(kChunk), rows(kChunk * width) {}
+    explicit Chunk(size_t width) : rows(kChunk * width) {
+      invocations.reserve(kChunk);
+    }
 
     PooledVector<FlowInvocation> invocations;
     PooledVector<ValueRow> rows;
   };
+
+  FlowInvocation& AddAtFree() {
+    FlowInvocation& added = (*this)[free_.back()];
+    free_.back() = added.next_ended;
+    if (free_.back() == FlowInvocation::kNone) free_.pop_back();
+    added = FlowInvocation(added.id, added.cells);
+    return added;
+  }
 
   static size_t ChunkOf(int32_t id) {
     return static_cast<uint32_t>(id) / kChunk;

@@ -11,10 +11,11 @@ namespace {
 TEST(FlowTableTest, NothingMovesWhenThereAreMore) {
   FlowTable table(/*num_cells=*/2, /*num_results=*/1);
   for (int32_t id = 0; id < 1000; ++id) {
-    ASSERT_EQ(table.Add(), id);
-    table[id].site = id;
-    table.cell(id, 1) = {id, 1};
-    table.result(id, 0) = {id, 2};
+    FlowInvocation& added = table.Add();
+    ASSERT_EQ(added.id, id);
+    added.site = id;
+    added.cells[1] = {id, 1};
+    table.result(added, 0) = {id, 2};
   }
   const FlowInvocation* const first = &table[0];
   for (int32_t id = 1000; id < 2000; ++id) table.Add();
@@ -33,12 +34,13 @@ TEST(FlowTableTest, PlacesOfCalleesAreUsedAgain) {
   // The first one called the second and the third, and the last one nobody.
   table[0].first_ended = 2;
   table[2].next_ended = 1;
-  table.FreeCallees(0);
-  table.FreeCallees(3);
-  EXPECT_EQ(table.Add(), 2);
-  EXPECT_EQ(table.Add(), 1);
+  table.FreeCallees(table[0]);
+  table.FreeCallees(table[3]);
+  EXPECT_EQ(table.Add().id, 2);
+  EXPECT_EQ(table.Add().id, 1);
+  EXPECT_EQ(table[2].next_ended, FlowInvocation::kNone);
   EXPECT_EQ(table.num_bytes(), num_bytes);
-  EXPECT_EQ(table.Add(), 4);
+  EXPECT_EQ(table.Add().id, 4);
   EXPECT_GT(table.num_bytes(), num_bytes);
 }
 
