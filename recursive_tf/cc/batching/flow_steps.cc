@@ -156,9 +156,9 @@ FlowInvocation* FlowSteps::Begin(const FlowAsk& ask,
   const int32_t depth = 1 + (parent == nullptr ? around : parent->call_depth);
   const ActivationTree::Verdict verdict = admission_.Judge(depth, num_bytes());
   if (verdict != ActivationTree::Verdict::kEntered) {
-    refused_call_ = RefusedCall{verdict,
-                                parent == nullptr ? kNoActivation : parent->id,
-                                ask.site, flow_.subgraph, row};
+    refused_call_ =
+        RefusedCall{verdict, parent == nullptr ? kNoActivation : parent->id,
+                    ask.site, flow_.subgraph, row};
     return nullptr;
   }
   admission_.Enter();

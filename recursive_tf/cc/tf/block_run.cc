@@ -34,22 +34,24 @@ template <typename T>
 BlockRun<T>::BlockRun(const BatchedStep* step, const ReadBlock* block,
                       const BlockProgram* program,
                       const std::vector<RowBatch>* rows,
-                      const std::vector<const tf::Tensor*>* invariants)
+                      const std::vector<const tf::Tensor*>* invariants,
+                      BlockMemory<T>* memory)
     : step_(*step),
       block_(*block),
       program_(*program),
       rows_(*rows),
       invariants_(*invariants),
-      kernels_(ChosenKernels<T>()) {}
+      kernels_(ChosenKernels<T>()),
+      memory_(*memory) {}
 
 template <typename T>
 bool BlockRun<T>::CountRows() {
-  placed_.num_rows.assign(block_.graph.num_axes(), -1);
+  memory_.placed.num_rows.assign(block_.graph.num_axes(), -1);
   for (size_t i = 0; i < rows_.size(); ++i) {
     const int32_t axis = block_.argument_axes[i];
     if (axis < 0) continue;
     const int64_t found = rows_[i].shape().dim_size(0);
-    int64_t& num_rows = placed_.num_rows[axis];
+    int64_t& num_rows = memory_.placed.num_rows[axis];
     if (num_rows >= 0 && num_rows != found) return false;
     num_rows = found;
   }
@@ -58,37 +60,43 @@ bool BlockRun<T>::CountRows() {
 
 template <typename T>
 bool BlockRun<T>::FindInputs() {
-  if (!CountRows() || !FindNumbers(block_.numbers, rows_, invariants_,
-                                   &placed_.num_rows, &numbers_)) {
+  memory_.placed.owners.clear();
+  memory_.placed.inputs.clear();
+  memory_.cast.clear();
+  if (!CountRows() ||
+      !FindNumbers(block_.numbers, rows_, invariants_, &memory_.placed.num_rows,
+                   &memory_.numbers)) {
     return false;
   }
   for (const int32_t number : block_.owners) {
-    placed_.owners.push_back(numbers_[number].data());
+    memory_.placed.owners.push_back(memory_.numbers[number].data());
   }
   if (!OpenVariables()) return false;
-  lookups_.resize(block_.lookups.size());
+  memory_.lookups.resize(block_.lookups.size());
   size_t variable = 0;
-  for (size_t i = 0; i < lookups_.size(); ++i) {
+  for (size_t i = 0; i < memory_.lookups.size(); ++i) {
     const RowLookup& lookup = block_.lookups[i];
     const tf::Tensor& table = lookup.is_variable
                                   ? *variables_[variable++].tensor()
                                   : *invariants_[lookup.table];
-    if (!FindRows(lookup, table, &lookups_[i])) return false;
+    if (!FindRows(lookup, table, &memory_.lookups[i])) return false;
   }
-  placed_.inputs.reserve(block_.inputs.size());
+  memory_.placed.inputs.reserve(block_.inputs.size());
   for (const BlockInput& input : block_.inputs) {
-    placed_.inputs.push_back(FindInput(input));
+    memory_.placed.inputs.push_back(FindInput(input));
   }
   return true;
 }
 
 template <typename T>
 RowSet<T> BlockRun<T>::FindInput(const BlockInput& input) {
-  if (input.lookup >= 0) return {nullptr, 0, lookups_[input.lookup].data()};
+  if (input.lookup >= 0) {
+    return {nullptr, 0, memory_.lookups[input.lookup].data()};
+  }
   if (input.number >= 0) {
-    const std::vector<int64_t>& numbers = numbers_[input.number];
-    cast_.emplace_back(numbers.begin(), numbers.end());
-    return {cast_.back().data(), 1};
+    const std::vector<int64_t>& numbers = memory_.numbers[input.number];
+    memory_.cast.emplace_back(numbers.begin(), numbers.end());
+    return {memory_.cast.back().data(), 1};
   }
   const RowBatch& rows = rows_[input.argument];
   return rows.dtype() == tf::DT_BOOL ? RowsOfBools(rows.AsTensor())
@@ -99,8 +107,9 @@ template <typename T>
 RowSet<T> BlockRun<T>::RowsOfBools(const tf::Tensor& tensor) {
   const auto* const first = static_cast<const bool*>(tensor.data());
   const int64_t size = tensor.NumElements();
-  cast_.emplace_back(first, first + size);
-  return {cast_.back().data(), size / std::max<int64_t>(tensor.dim_size(0), 1)};
+  memory_.cast.emplace_back(first, first + size);
+  return {memory_.cast.back().data(),
+          size / std::max<int64_t>(tensor.dim_size(0), 1)};
 }
 
 template <typename T>
@@ -136,8 +145,8 @@ bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
   const int64_t size = table.dim_size(0);
   if (size == 0 || table.NumElements() / size != lookup.width) return false;
   T* const first = static_cast<T*>(table.data());
-  found->reserve(numbers_[lookup.number].size());
-  for (const int64_t row : numbers_[lookup.number]) {
+  found->clear();
+  for (const int64_t row : memory_.numbers[lookup.number]) {
     if (row < 0 || row >= size) return false;
     found->push_back(first + row * lookup.width);
   }
@@ -161,28 +170,30 @@ template <typename T>
 absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
                                   const std::function<void()>& meanwhile,
                                   std::vector<tf::Tensor>* outputs) {
-  std::vector<tf::Tensor> buffers(program_.buffers.size());
-  placed_.buffers.reserve(buffers.size());
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const BufferUse& use = program_.buffers[i];
+  memory_.placed.buffers.clear();
+  for (const BufferUse& use : program_.buffers) {
+    tf::Tensor& buffer = memory_.buffers.emplace_back();
     TF_RETURN_IF_ERROR(NewTensor(
-        block_.dtype, {placed_.num_rows[use.axis], use.width}, &buffers[i]));
-    placed_.buffers.push_back(static_cast<T*>(buffers[i].data()));
+        block_.dtype, {memory_.placed.num_rows[use.axis], use.width}, &buffer));
+    memory_.placed.buffers.push_back(static_cast<T*>(buffer.data()));
   }
-  placed_.sums.assign(block_.graph.outputs.size(), nullptr);
+  memory_.placed.sums.assign(block_.graph.outputs.size(), nullptr);
   outputs->resize(block_.outputs.size());
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];
     tf::Tensor& tensor = (*outputs)[i];
-    TF_RETURN_IF_ERROR(SetOutput(output, buffers, &tensor));
+    TF_RETURN_IF_ERROR(SetOutput(output, &tensor));
     if (output.kind == BlockOutput::Kind::kGraph && output.axis < 0) {
-      placed_.sums[output.index] = static_cast<T*>(tensor.data());
+      memory_.placed.sums[output.index] = static_cast<T*>(tensor.data());
     }
   }
-  BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
-  // After all that takes much memory: until then a failure has a path.
-  const Team::Meanwhile scope(&step_.team(), meanwhile);
-  runner.Run(placed_);
+  // Whole numbers are there already.
+  if (!program_.phases.empty() || !program_.sums.empty()) {
+    BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
+    // After all that takes much memory: until then a failure has a path.
+    const Team::Meanwhile scope(&step_.team(), meanwhile);
+    runner.Run(memory_.placed);
+  }
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];
     if (output.is_bool) SetBools(output, &(*outputs)[i]);
@@ -192,26 +203,25 @@ absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
 
 template <typename T>
 absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
-                                    const std::vector<tf::Tensor>& buffers,
                                     tf::Tensor* tensor) const {
   // A row may have got another shape than it had.
   absl::InlinedVector<int64_t, 4> sizes;
-  if (output.axis >= 0) sizes.push_back(placed_.num_rows[output.axis]);
+  if (output.axis >= 0) sizes.push_back(memory_.placed.num_rows[output.axis]);
   sizes.insert(sizes.end(), output.shape.begin(), output.shape.end());
   switch (output.kind) {
     case BlockOutput::Kind::kArgument:
       return WithSizes(rows_[output.index].AsTensor(), sizes, tensor);
     case BlockOutput::Kind::kNumber:
-      return WithSizes(
-          AsTensor(numbers_[output.index], block_.numbers[output.index].dtype),
-          sizes, tensor);
+      return WithSizes(AsTensor(memory_.numbers[output.index],
+                                block_.numbers[output.index].dtype),
+                       sizes, tensor);
     case BlockOutput::Kind::kGraph:
       break;
   }
   if (output.is_bool) return NewTensor(tf::DT_BOOL, sizes, tensor);
   if (output.axis >= 0) {
     const int32_t buffer = program_.output_buffers[output.index].value_or(0);
-    return WithSizes(buffers[buffer], sizes, tensor);
+    return WithSizes(memory_.buffers[buffer], sizes, tensor);
   }
   return NewTensor(block_.dtype, sizes, tensor);
 }
@@ -220,7 +230,7 @@ template <typename T>
 void BlockRun<T>::SetBools(const BlockOutput& output,
                            tf::Tensor* tensor) const {
   const int32_t buffer = program_.output_buffers[output.index].value_or(0);
-  const T* const numbers = placed_.buffers[buffer];
+  const T* const numbers = memory_.placed.buffers[buffer];
   std::transform(numbers, numbers + tensor->NumElements(),
                  static_cast<bool*>(tensor->data()),
                  [](T number) { return number != 0; });

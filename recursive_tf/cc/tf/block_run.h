@@ -20,16 +20,34 @@
 
 namespace recursive_tf {
 
+// What runs of one block program hold, one after the other: the next one uses
+// the memory again.
+template <typename T>
+struct BlockMemory {
+  // First what is given, then what is computed, too.
+  BlockRows<T> placed;
+  std::vector<tensorflow::Tensor> buffers;
+  // By number, and by lookup.
+  std::vector<std::vector<int64_t>> numbers;
+  std::vector<std::vector<T*>> lookups;
+  // Of inputs that are whole numbers or bools.
+  std::vector<std::vector<T>> cast;
+};
+
 // One run of a block program on tensors: rows, numbers that select rows, and
 // what is looked up. T is the type of the block's numbers.
 template <typename T>
 class BlockRun {
  public:
   // All of them must outlive this. There are rows. The invariants have the
-  // block's literals behind them.
+  // block's literals behind them. No other run holds the memory.
   BlockRun(const BatchedStep* step, const ReadBlock* block,
            const BlockProgram* program, const std::vector<RowBatch>* rows,
-           const std::vector<const tensorflow::Tensor*>* invariants);
+           const std::vector<const tensorflow::Tensor*>* invariants,
+           BlockMemory<T>* memory);
+  ~BlockRun() { memory_.buffers.clear(); }
+  BlockRun(const BlockRun&) = delete;
+  BlockRun& operator=(const BlockRun&) = delete;
 
   // Finds the rows that the program takes. Returns false if the function has to
   // run instead: a lookup is out of range, or in a variable that has got
@@ -38,7 +56,9 @@ class BlockRun {
   bool FindInputs();
 
   // By axis. REQUIRES: the inputs are found.
-  const std::vector<int64_t>& num_rows() const { return placed_.num_rows; }
+  const std::vector<int64_t>& num_rows() const {
+    return memory_.placed.num_rows;
+  }
 
   // Returns what is packed for all runs.
   std::shared_ptr<const BlockInvariants<T>> Pack() const;
@@ -59,9 +79,8 @@ class BlockRun {
                 std::vector<T*>* found) const;
   // Sets bools that the program gave as 1 and 0.
   void SetBools(const BlockOutput& output, tensorflow::Tensor* tensor) const;
-  // What is computed is in one of `buffers`; a sum is 0.
+  // What is computed is in one of the buffers; a sum is 0.
   absl::Status SetOutput(const BlockOutput& output,
-                         const std::vector<tensorflow::Tensor>& buffers,
                          tensorflow::Tensor* tensor) const;
 
   const BatchedStep& step_;
@@ -70,13 +89,7 @@ class BlockRun {
   const std::vector<RowBatch>& rows_;
   const std::vector<const tensorflow::Tensor*>& invariants_;
   const Kernels<T>& kernels_;
-  // First what is given, then what is computed, too.
-  BlockRows<T> placed_;
-  // By number, and by lookup.
-  std::vector<std::vector<int64_t>> numbers_;
-  std::vector<std::vector<T*>> lookups_;
-  // Of inputs that are whole numbers or bools.
-  std::vector<std::vector<T>> cast_;
+  BlockMemory<T>& memory_;
   // Those that lookups are in, in their order.
   LockedVariables<tensorflow::tf_shared_lock> variables_;
 };

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,17 +64,20 @@ int64_t MostRows(const std::vector<RowBatch>& rows) {
   return most;
 }
 
-// Returns none of what is no variable that holds something.
-std::vector<int64_t> ShapeOfVariable(const BatchedStep& step,
-                                     const tf::Tensor& handle) {
+// Calls `visit` with the shape of an invariant; of a variable with that of what
+// it holds, or of a scalar if it holds nothing.
+template <typename Visit>
+auto WithShape(const BatchedStep& step, const tf::Tensor& invariant,
+               const Visit& visit) {
+  if (invariant.dtype() != tf::DT_RESOURCE) return visit(invariant.shape());
   tf::core::RefCountPtr<tf::Var> variable;
-  if (!tf::LookupResource(step.root(), handle.flat<tf::ResourceHandle>()(0),
+  if (!tf::LookupResource(step.root(), invariant.flat<tf::ResourceHandle>()(0),
                           &variable)
            .ok()) {
-    return {};
+    return visit(tf::TensorShape());
   }
   const tf::tf_shared_lock lock(*variable->mu());
-  return ShapeOf(variable->tensor()->shape(), 0);
+  return visit(variable->tensor()->shape());
 }
 
 }  // namespace
@@ -90,6 +94,24 @@ struct CompiledBlock::Compilation {
   // Returns whether an invariant is of numbers that are packed.
   bool IsPacked(const tf::Tensor& invariant) const {
     return invariant.dtype() == block.dtype;
+  }
+};
+
+struct CompiledBlock::Taken {
+  // What ran last, and what it takes beside rows: invariants, then literals.
+  const Compilation* last = nullptr;
+  std::vector<const tf::Tensor*> tensors;
+  // For the type of its numbers.
+  BlockMemory<float> floats;
+  BlockMemory<double> doubles;
+
+  template <typename T>
+  BlockMemory<T>& memory() {
+    if constexpr (std::is_same_v<T, float>) {
+      return floats;
+    } else {
+      return doubles;
+    }
   }
 };
 
@@ -231,7 +253,7 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
                                   std::vector<tf::Tensor>* outputs,
                                   CompiledRun* run) const {
   const Compilation& found = *call.compilation;
-  const std::vector<const tf::Tensor*>& tensors = call.invariants;
+  const std::vector<const tf::Tensor*>& tensors = call.taken->tensors;
   Invariants::Pack& pack = invariants->PackOf(&found);
   if (pack.numbers == nullptr && !invariants->for_once()) {
     pack.numbers = FindKept(&found, tensors);
@@ -240,7 +262,8 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
     pack.num_rows += MostRows(rows);
     if (!IsWorthPacking(found.program, pack.num_rows)) return absl::OkStatus();
   }
-  BlockRun<T> block_run(&step, &found.block, &found.program, &rows, &tensors);
+  BlockRun<T> block_run(&step, &found.block, &found.program, &rows, &tensors,
+                        &call.taken->memory<T>());
   if (!block_run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
@@ -264,14 +287,19 @@ BlockArgument ArgumentOf(const RowBatch& rows) {
   return {rows.dtype(), ShapeOf(rows.shape(), 1), rows.PartWidths()};
 }
 
+// How much can be looked up is nothing to a program.
+bool HasAnySize(const tf::Tensor& invariant) {
+  return invariant.dtype() != tf::DT_FLOAT &&
+         invariant.dtype() != tf::DT_DOUBLE;
+}
+
 BlockArgument ArgumentOf(const BatchedStep& step, const tf::Tensor& invariant) {
-  BlockArgument argument{invariant.dtype(), ShapeOf(invariant.shape(), 0)};
-  if (invariant.dtype() == tf::DT_RESOURCE) {
-    argument.shape = ShapeOfVariable(step, invariant);
-  }
-  // How much can be looked up is nothing to a program.
-  if (argument.dtype != tf::DT_FLOAT && argument.dtype != tf::DT_DOUBLE &&
-      !argument.shape.empty()) {
+  BlockArgument argument{
+      invariant.dtype(),
+      WithShape(step, invariant, [](const tf::TensorShape& shape) {
+        return ShapeOf(shape, 0);
+      })};
+  if (HasAnySize(invariant) && !argument.shape.empty()) {
     argument.shape.front() = -1;
   }
   return argument;
@@ -279,7 +307,7 @@ BlockArgument ArgumentOf(const BatchedStep& step, const tf::Tensor& invariant) {
 
 // Returns whether rows are such an argument. Launches ask it, so it takes no
 // memory.
-bool Fits(const RowBatch& rows, const BlockArgument& argument) {
+bool FitsRows(const RowBatch& rows, const BlockArgument& argument) {
   const tf::TensorShape& shape = rows.shape();
   const auto num_axes = static_cast<int>(argument.shape.size());
   if (rows.dtype() != argument.dtype || shape.dims() != num_axes + 1) {
@@ -291,51 +319,87 @@ bool Fits(const RowBatch& rows, const BlockArgument& argument) {
   return rows.HasPartWidths(argument.widths);
 }
 
+// The same of an invariant.
+bool Fits(const BatchedStep& step, const tf::Tensor& invariant,
+          const BlockArgument& argument) {
+  if (invariant.dtype() != argument.dtype) return false;
+  return WithShape(step, invariant, [&](const tf::TensorShape& shape) {
+    const auto num_axes = static_cast<int>(argument.shape.size());
+    if (shape.dims() != num_axes) return false;
+    for (int i = HasAnySize(invariant) ? 1 : 0; i < num_axes; ++i) {
+      if (shape.dim_size(i) != argument.shape[i]) return false;
+    }
+    return true;
+  });
+}
+
 }  // namespace
 
 CompiledBlock::Taken& CompiledBlock::TakeInvariants(
-    const BatchedStep& step, Invariants* invariants) const {
+    Invariants* invariants) const {
   std::shared_ptr<void>& found = invariants->FoundBy(this);
   if (found == nullptr) {
     auto taken = std::make_shared<Taken>();
     taken->tensors.reserve(invariants_.size());
-    taken->arguments.reserve(invariants_.size());
     for (const int32_t index : invariants_) {
-      const tf::Tensor& tensor = invariants->Get(index);
-      taken->tensors.push_back(&tensor);
-      taken->arguments.push_back(ArgumentOf(step, tensor));
+      taken->tensors.push_back(&invariants->Get(index));
     }
     found = std::move(taken);
   }
   return *static_cast<Taken*>(found.get());
 }
 
+// Takes no memory if it is for them.
+bool CompiledBlock::IsFor(const Compilation& compilation,
+                          const BatchedStep& step,
+                          const std::vector<RowBatch>& rows,
+                          const std::vector<const tf::Tensor*>& invariants) {
+  const auto& arguments = compilation.arguments;
+  return std::equal(rows.begin(), rows.end(), arguments.begin(), FitsRows) &&
+         std::equal(invariants.begin(), invariants.end(),
+                    arguments.begin() + rows.size(),
+                    [&](const tf::Tensor* tensor, const BlockArgument& given) {
+                      return Fits(step, *tensor, given);
+                    });
+}
+
+const CompiledBlock::Compilation* CompiledBlock::Find(
+    const BatchedStep& step, const std::vector<RowBatch>& rows,
+    const std::vector<const tf::Tensor*>& invariants) const {
+  // Mostly what ran in the last root call.
+  const Compilation* const last = last_.load(std::memory_order_acquire);
+  if (last != nullptr && IsFor(*last, step, rows, invariants)) return last;
+  std::vector<BlockArgument> arguments;
+  for (const RowBatch& each : rows) {
+    if (each.shape().dims() == 0) return nullptr;
+    arguments.push_back(ArgumentOf(each));
+  }
+  for (const tf::Tensor* tensor : invariants) {
+    arguments.push_back(ArgumentOf(step, *tensor));
+  }
+  const Compilation* const found = Find(arguments);
+  if (found != nullptr) last_.store(found, std::memory_order_release);
+  return found;
+}
+
 std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
     const BatchedStep& step, const std::vector<RowBatch>& rows,
     Invariants* invariants) const {
   if (MostRows(rows) == 0) return std::nullopt;
-  Taken& taken = TakeInvariants(step, invariants);
+  Taken& taken = TakeInvariants(invariants);
   if (taken.last == nullptr ||
       !std::equal(rows.begin(), rows.end(), taken.last->arguments.begin(),
-                  Fits)) {
-    std::vector<BlockArgument> arguments;
-    for (const RowBatch& each : rows) {
-      if (each.shape().dims() == 0) return std::nullopt;
-      arguments.push_back(ArgumentOf(each));
-    }
-    arguments.insert(arguments.end(), taken.arguments.begin(),
-                     taken.arguments.end());
-    taken.last = Find(arguments);
+                  FitsRows)) {
     taken.tensors.resize(invariants_.size());
+    taken.last = Find(step, rows, taken.tensors);
     if (taken.last != nullptr) {
-      last_.store(taken.last, std::memory_order_release);
       for (const tf::Tensor& literal : taken.last->block.literals) {
         taken.tensors.push_back(&literal);
       }
     }
   }
   if (taken.last == nullptr || !taken.last->status.ok()) return std::nullopt;
-  return Call{taken.last, taken.tensors};
+  return Call{taken.last, &taken};
 }
 
 absl::Status CompiledBlock::Run(const BatchedStep& step,
@@ -376,7 +440,7 @@ std::optional<EqualRows> CompiledBlock::FindEqualRows(
   const int64_t num_rows = rows.front().shape().dim_size(0);
   std::vector<int64_t> num_rows_by_axis(block.graph.num_axes(), num_rows);
   std::vector<std::vector<int64_t>> numbers;
-  if (!FindNumbers(block.numbers, rows, call->invariants, &num_rows_by_axis,
+  if (!FindNumbers(block.numbers, rows, call->taken->tensors, &num_rows_by_axis,
                    &numbers)) {
     return std::nullopt;
   }
@@ -385,7 +449,7 @@ std::optional<EqualRows> CompiledBlock::FindEqualRows(
   std::vector<int32_t> columns = NumbersThatCount(block);
   const auto add_column = [&](int32_t argument) {
     columns.push_back(static_cast<int32_t>(numbers.size()));
-    numbers.push_back(ReadNumbers(rows[argument].AsTensor(), num_rows));
+    ReadNumbers(rows[argument].AsTensor(), num_rows, &numbers.emplace_back());
   };
   for (const int32_t argument : kept) add_column(argument);
   for (const BlockOutput& output : block.outputs) {

@@ -85,31 +85,34 @@ class CompiledBlock {
     std::shared_ptr<const void> numbers;
   };
 
-  // The invariants of a root call, found once for all its runs.
-  struct Taken {
-    std::vector<BlockArgument> arguments;
-    // What ran last, and what it takes beside rows: invariants, then literals.
-    const Compilation* last = nullptr;
-    std::vector<const tensorflow::Tensor*> tensors;
-  };
+  // What the runs of a root call have in common.
+  struct Taken;
 
   // What a run needs to know first: for which shapes it is, and what it takes
   // beside rows.
   struct Call {
     const Compilation* compilation;
-    const std::vector<const tensorflow::Tensor*>& invariants;
+    Taken* taken;
   };
 
   // Returns none if the function has to run.
   std::optional<Call> Prepare(const BatchedStep& step,
                               const std::vector<RowBatch>& rows,
                               Invariants* invariants) const;
-  Taken& TakeInvariants(const BatchedStep& step, Invariants* invariants) const;
+  Taken& TakeInvariants(Invariants* invariants) const;
   template <typename T>
   absl::Status RunAs(const BatchedStep& step, const Call& call,
                      const std::vector<RowBatch>& rows, Invariants* invariants,
                      std::vector<tensorflow::Tensor>* outputs,
                      CompiledRun* run) const;
+  static bool IsFor(const Compilation& compilation, const BatchedStep& step,
+                    const std::vector<RowBatch>& rows,
+                    const std::vector<const tensorflow::Tensor*>& invariants);
+  // Returns what is compiled for some rows and invariants; null if there are
+  // too many others, or if rows have no shape.
+  const Compilation* Find(
+      const BatchedStep& step, const std::vector<RowBatch>& rows,
+      const std::vector<const tensorflow::Tensor*>& invariants) const;
   const Compilation* Find(const std::vector<BlockArgument>& arguments) const;
   // Returns what is kept for just these invariants, or null.
   std::shared_ptr<const void> FindKept(

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -27,7 +28,7 @@ struct ScatteredRows {
   // With the number of rows in front.
   tensorflow::TensorShape shape;
   // From the left to the right.
-  std::vector<Part> parts;
+  absl::InlinedVector<Part, 2> parts;
   // What keeps the rows' memory; none where somebody else does.
   std::vector<tensorflow::Tensor> owners;
 };

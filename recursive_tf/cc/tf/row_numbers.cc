@@ -196,17 +196,15 @@ bool IsWholeNumber(tf::DataType dtype) {
   return dtype == tf::DT_INT32 || dtype == tf::DT_INT64 || dtype == tf::DT_BOOL;
 }
 
-Numbers ReadNumbers(const tf::Tensor& tensor, int64_t num_rows) {
-  Numbers numbers;
+void ReadNumbers(const tf::Tensor& tensor, int64_t num_rows, Numbers* numbers) {
   WithType(tensor.dtype(), [&](const auto* type) {
     const auto* const first = static_cast<decltype(type)>(tensor.data());
     if (tensor.NumElements() == 1) {
-      numbers.assign(num_rows, static_cast<int64_t>(*first));
+      numbers->assign(num_rows, static_cast<int64_t>(*first));
     } else {
-      numbers.assign(first, first + tensor.NumElements());
+      numbers->assign(first, first + tensor.NumElements());
     }
   });
-  return numbers;
 }
 
 int64_t NumberAt(const tf::Tensor& tensor, int64_t index) {
@@ -229,10 +227,10 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
     int64_t& num_rows = (*num_rows_by_axis)[number.axis];
     switch (number.op) {
       case NumberOp::kArgument:
-        *to = ReadNumbers(rows[number.tensor].AsTensor(), num_rows);
+        ReadNumbers(rows[number.tensor].AsTensor(), num_rows, to);
         break;
       case NumberOp::kInvariant:
-        *to = ReadNumbers(*invariants[number.tensor], num_rows);
+        ReadNumbers(*invariants[number.tensor], num_rows, to);
         break;
       case NumberOp::kConstant:
         to->assign(num_rows, number.constant);

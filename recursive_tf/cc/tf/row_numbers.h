@@ -72,18 +72,18 @@ struct RowNumber {
 // computed.
 bool IsWholeNumber(tensorflow::DataType dtype);
 
-// Returns the numbers of a tensor: one for each row, or that of all rows.
-std::vector<int64_t> ReadNumbers(const tensorflow::Tensor& tensor,
-                                 int64_t num_rows);
+// Sets `*numbers` to those of a tensor: one for each row, or that of all rows.
+void ReadNumbers(const tensorflow::Tensor& tensor, int64_t num_rows,
+                 std::vector<int64_t>* numbers);
 
 // Returns the element of a tensor of whole numbers or bools at a place.
 int64_t NumberAt(const tensorflow::Tensor& tensor, int64_t index);
 
-// Sets `*found` to all numbers of all rows. `*num_rows` are by axis, -1 where
-// numbers say how many items there are, and all known then. Returns false if an
-// element is out of range, if a divisor is 0, or if lists have other items than
-// there are.
-// REQUIRES: tensors of the numbers' dtypes, with as many rows as their axes.
+// Sets `*found` to all numbers of all rows; its memory is used again.
+// `*num_rows` are by axis, -1 where numbers say how many items there are, and
+// all known then. Returns false if an element is out of range, if a divisor is
+// 0, or if lists have other items than there are. REQUIRES: tensors of the
+// numbers' dtypes, with as many rows as their axes.
 bool FindNumbers(const std::vector<RowNumber>& numbers,
                  const std::vector<RowBatch>& rows,
                  const std::vector<const tensorflow::Tensor*>& invariants,

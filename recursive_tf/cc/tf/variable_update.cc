@@ -243,7 +243,7 @@ class VariableUpdate {
     const Place place = TableAt(index);
     TF_RETURN_IF_ERROR(Prepare(place));
     const tf::Tensor& numbers = ctx_.input(RowsAt(index) + counts_.num_tables);
-    indices_.push_back(ReadNumbers(numbers, numbers.NumElements()));
+    ReadNumbers(numbers, numbers.NumElements(), &indices_.emplace_back());
     TF_RETURN_IF_ERROR(CheckRows(place.index, ctx_.input(RowsAt(index)),
                                  numbers.shape(), indices_.back()));
     return CheckRate(place, RateOfTable(index));
