@@ -125,9 +125,6 @@ class Calls {
   std::optional<WaitCycle> FindCycle() const;
 
  private:
-  // Between two launches there are rarely more than a few.
-  static constexpr int64_t kRoundsToAsk = 1024;
-
   // Returns the depth of who makes a call of a procedure. Where it is no
   // activation, that is the row of the root call, unless the call starts it.
   int32_t DepthOfCaller(int32_t caller, int32_t procedure) const {

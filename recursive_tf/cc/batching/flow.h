@@ -218,6 +218,18 @@ struct Flow {
   std::vector<FlowDeath> deaths_at_end;
 };
 
+// Calls `visit` with each edge by which invocations leave a stage.
+template <typename AnyFlow, typename Visit>
+void ForEachEdge(AnyFlow* flow, size_t stage, const Visit& visit) {
+  auto& left = flow->stages[stage];
+  visit(&left.next);
+  for (const int32_t call : left.calls) {
+    for (auto& branch : flow->calls[call].branches) {
+      if (branch.entry.has_value()) visit(&*branch.entry);
+    }
+  }
+}
+
 // Returns a plan as a flow, or none if it is of another kind.
 std::optional<Flow> FindFlow(const Plan& plan);
 

@@ -31,12 +31,14 @@ class DeathFinder {
       if (is_read_[v]) SetRead(values_[v].source);
     }
     for (size_t stage = 0; stage < end_; ++stage) {
-      ForEachEdge(stage, [&](FlowEdge* edge) { SetDeaths(stage, edge); });
+      ForEachEdge(&flow_, stage,
+                  [&](FlowEdge* edge) { SetDeaths(stage, edge); });
     }
     for (size_t stage = 0; stage < end_; ++stage) FindLastReads(stage);
     SetEnd();
     for (size_t stage = 0; stage < end_; ++stage) {
-      ForEachEdge(stage, [&](FlowEdge* edge) { LeaveOutReturns(edge); });
+      ForEachEdge(&flow_, stage,
+                  [&](FlowEdge* edge) { LeaveOutReturns(edge); });
     }
   }
 
@@ -47,23 +49,13 @@ class DeathFinder {
     return stage == kEndOfFlow ? end_ : static_cast<size_t>(stage);
   }
 
-  template <typename See>
-  void ForEachEdge(size_t stage, const See& see) const {
-    see(&flow_.stages[stage].next);
-    for (const int32_t call : flow_.stages[stage].calls) {
-      for (FlowBranch& branch : flow_.calls[call].branches) {
-        if (branch.entry.has_value()) see(&*branch.entry);
-      }
-    }
-  }
-
   // Finds from which stages which come later, or at the end.
   void FindReach() {
     reach_.assign(end_, Set(end_ + 1, false));
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t stage = 0; stage < end_; ++stage) {
-        ForEachEdge(stage, [&](const FlowEdge* edge) {
+        ForEachEdge(&flow_, stage, [&](const FlowEdge* edge) {
           const size_t next = Index(edge->to);
           changed |= Include(stage, next);
           for (size_t later = 0; next < end_ && later <= end_; ++later) {
@@ -231,7 +223,7 @@ class DeathFinder {
             !values_.MayBeKept(source) &&
             std::all_of(values.begin(), values.end(), [&](size_t v) {
               bool dies = !taken[v];
-              ForEachEdge(index, [&](const FlowEdge* edge) {
+              ForEachEdge(&flow_, index, [&](const FlowEdge* edge) {
                 dies = dies && DiesOn(v, index, *edge);
               });
               return dies;
@@ -241,7 +233,7 @@ class DeathFinder {
                                       static_cast<int32_t>(part));
         for (const size_t v : values) {
           taken[v] = true;
-          ForEachEdge(index, [&](FlowEdge* edge) {
+          ForEachEdge(&flow_, index, [&](FlowEdge* edge) {
             LeaveOut(values_[v].source, &edge->deaths);
           });
         }

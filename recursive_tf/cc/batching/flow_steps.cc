@@ -82,8 +82,8 @@ bool FlowSteps::Next(Launch* launch) {
 }
 
 void FlowSteps::Complete(const Launch& launch) {
-  const FlowStage& stage =
-      flow_.stages[table_[launch.activations.front()].stage];
+  const int32_t at = table_[launch.activations.front()].stage;
+  const FlowStage& stage = flow_.stages[at];
   for (const int32_t output : stage.read_outputs) {
     readers_.Add(launch.first_value + output, launch.num_activations());
   }
@@ -99,14 +99,9 @@ void FlowSteps::Complete(const Launch& launch) {
     GoOn(stage, &by);
   }
   for (const RowRun& run : read_last_) readers_.Remove(run.value, run.num_rows);
-  ReleaseOwn(stage.next, launch.first_value);
-  for (const int32_t call : stage.calls) {
-    for (const FlowBranch& branch : flow_.calls[call].branches) {
-      if (branch.entry.has_value()) {
-        ReleaseOwn(*branch.entry, launch.first_value);
-      }
-    }
-  }
+  ForEachEdge(&flow_, at, [&](const FlowEdge* edge) {
+    ReleaseOwn(*edge, launch.first_value);
+  });
   GoOnWithAll();
 }
 

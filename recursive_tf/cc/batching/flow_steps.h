@@ -90,8 +90,6 @@ class FlowSteps : public Steps {
 
  private:
   static constexpr int32_t kNone = FlowInvocation::kNone;
-  // Between two launches there are rarely more than a few.
-  static constexpr int64_t kRoundsToAsk = 1024;
   // Invocations stand anywhere, in more memory than caches hold. What comes so
   // many later is asked for now, and what is found through it half as many
   // later.

@@ -7,6 +7,11 @@
 
 namespace recursive_tf {
 
+// After how many rounds of calls and returns without a launch a run asks
+// whether it is cancelled: between two launches there are rarely more than a
+// few.
+constexpr int64_t kRoundsToAsk = 1024;
+
 // Who holds the tensors of a run, as the core of the batched executor sees it.
 class Host {
  public:

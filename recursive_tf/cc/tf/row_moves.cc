@@ -12,8 +12,6 @@
 namespace recursive_tf {
 namespace {
 
-// What sharing is worth: some microseconds of copying.
-constexpr int64_t kBytesToShare = int64_t{64} * 1024;
 // Rows stand anywhere: what comes so many rows later is asked for now.
 constexpr size_t kRowsAhead = 6;
 constexpr int64_t kBytesOfALine = 64;

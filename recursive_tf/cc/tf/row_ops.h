@@ -13,6 +13,10 @@ namespace recursive_tf {
 
 int32_t NumRows(const tensorflow::Tensor& rows);
 
+// From so many bytes on it is worth it that threads share copies or sums: these
+// take some microseconds.
+constexpr int64_t kBytesToShare = int64_t{64} * 1024;
+
 // Where the rows of a tensor are: found once for many rows, because asking a
 // tensor costs as much as copying one.
 struct RowView {

@@ -24,9 +24,6 @@ namespace tf = tensorflow;
 
 namespace {
 
-// What sharing a sum is worth: some microseconds.
-constexpr int64_t kBytesToShareSum = int64_t{64} * 1024;
-
 // What comes of a gradient of the user's own that is not like its value.
 absl::Status UnlikeGradients(const tf::Tensor& a, const tf::Tensor& b) {
   return absl::InvalidArgumentError(absl::StrCat(
@@ -159,7 +156,7 @@ absl::Status AddTensorsBy(Team* team, const tf::Tensor& value,
   const int64_t count = total->NumElements();
   const int64_t size = tf::DataTypeSize(total->dtype());
   const int64_t threads =
-      count * size < kBytesToShareSum ? 1 : team->num_threads();
+      count * size < kBytesToShare ? 1 : team->num_threads();
   const auto* const from = static_cast<const char*>(value.data());
   auto* const to = static_cast<char*>(total->data());
   team->Run(threads, [&](int64_t thread) {
