@@ -368,15 +368,24 @@ void FlowSteps::ReleaseOwn(const FlowEdge& edge, int32_t first_value) {
 
 void FlowSteps::FindRows(const FlowSource& source,
                          const std::vector<int32_t>& ids, Rows* rows) const {
-  rows->Clear();
-  rows->Reserve(ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (i + 2 * kAhead < ids.size()) table_.Prefetch(ids[i + 2 * kAhead]);
-    if (source.kind == Kind::kCall && i + kAhead < ids.size()) {
+  const size_t count = ids.size();
+  const auto prefetch = [&](size_t i) {
+    if (i + 2 * kAhead < count) table_.Prefetch(ids[i + 2 * kAhead]);
+  };
+  if (source.kind != Kind::kCall) {
+    rows->Assign(count, [&](size_t i) {
+      prefetch(i);
+      return Find(table_[ids[i]], source);
+    });
+    return;
+  }
+  rows->Assign(count, [&](size_t i) {
+    prefetch(i);
+    if (i + kAhead < count) {
       table_.PrefetchResults(table_.cell(ids[i + kAhead], source.cell).value);
     }
-    rows->Add(Find(table_[ids[i]], source));
-  }
+    return Find(table_[ids[i]], source);
+  });
 }
 
 }  // namespace recursive_tf

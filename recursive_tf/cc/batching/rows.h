@@ -62,6 +62,23 @@ class Rows {
     runs_.emplace_back(row.value, row.row, 1, 1);
   }
 
+  // Sets this to so many rows, of which `row_at` returns each, in order.
+  template <typename RowAt>
+  void Assign(size_t count, const RowAt& row_at) {
+    num_rows_ = static_cast<int32_t>(count);
+    runs_.resize(count);
+    RowRun* next = runs_.data();
+    RowRun run;
+    for (size_t i = 0; i < count; ++i) {
+      const ValueRow row = row_at(i);
+      if (Extend(&run, row)) continue;
+      if (i > 0) *next++ = run;
+      run = RowRun(row.value, row.row, 1, 1);
+    }
+    if (count > 0) *next++ = run;
+    runs_.resize(next - runs_.data());
+  }
+
   void Add(const Rows& rows) {
     num_rows_ += rows.num_rows_;
     runs_.insert(runs_.end(), rows.runs_.begin(), rows.runs_.end());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -54,22 +55,26 @@ absl::Status BatchedPushes::Flush(const RowValues& values, Team* team) {
 absl::Status BatchedPushes::Copy(const RowValues& values,
                                  const PushedRows& pushed, PushTable* table,
                                  RowMoves* moves) {
+  const auto num_rows = static_cast<int64_t>(pushed.indices.size());
   const int64_t* index = pushed.indices.data();
   tf::Tensor rows;
+  std::optional<RowView> to;
   int32_t value = ValueRow::kNoValue;
   for (const RowRun& run : pushed.values.runs()) {
     if (run.value != value) {
       TF_RETURN_IF_ERROR(table->TableOf(values[run.value], &rows));
+      to.emplace(rows);
     }
     value = run.value;
     const RowView& from = values.view(value);
-    const RowView to(rows);
+    const bool is_shared =
+        from.is_bytes && num_rows * from.num_bytes >= kBytesToShare;
     for (int32_t i = 0; i < run.num_rows; ++i) {
       const int64_t row = run.first_row + i * run.stride;
-      if (from.is_bytes) {
-        moves->Copy(from, row, 0, to, *index++);
+      if (is_shared) {
+        moves->Copy(from, row, 0, *to, *index++);
       } else {
-        CopyRows(from, row, 1, to, *index++);
+        CopyRows(from, row, 1, *to, *index++);
       }
     }
   }
