@@ -46,6 +46,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/batched_tape.cc",
     "recursive_tf/cc/tf/bind_batched.cc",
     "recursive_tf/cc/tf/bind_program.cc",
+    "recursive_tf/cc/tf/block_arguments.cc",
     "recursive_tf/cc/tf/block_reader.cc",
     "recursive_tf/cc/tf/block_reader_elementwise.cc",
     "recursive_tf/cc/tf/block_reader_lists.cc",

@@ -23,13 +23,12 @@
 #include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/product_peak.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/block_arguments.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/block_run.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
-#include "tensorflow/core/framework/resource_mgr.h"
-#include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -46,14 +45,6 @@ namespace {
 // them runs as a function.
 constexpr size_t kMostCompilations = 8;
 
-std::vector<int64_t> ShapeOf(const tf::TensorShape& shape, int first_dim) {
-  std::vector<int64_t> sizes;
-  for (int i = first_dim; i < shape.dims(); ++i) {
-    sizes.push_back(shape.dim_size(i));
-  }
-  return sizes;
-}
-
 // Returns how many rows there are of which there are most.
 int64_t MostRows(const std::vector<RowBatch>& rows) {
   int64_t most = 0;
@@ -62,22 +53,6 @@ int64_t MostRows(const std::vector<RowBatch>& rows) {
     if (shape.dims() > 0) most = std::max(most, shape.dim_size(0));
   }
   return most;
-}
-
-// Calls `visit` with the shape of an invariant; of a variable with that of what
-// it holds, or of a scalar if it holds nothing.
-template <typename Visit>
-auto WithShape(const BatchedStep& step, const tf::Tensor& invariant,
-               const Visit& visit) {
-  if (invariant.dtype() != tf::DT_RESOURCE) return visit(invariant.shape());
-  tf::core::RefCountPtr<tf::Var> variable;
-  if (!tf::LookupResource(step.root(), invariant.flat<tf::ResourceHandle>()(0),
-                          &variable)
-           .ok()) {
-    return visit(tf::TensorShape());
-  }
-  const tf::tf_shared_lock lock(*variable->mu());
-  return visit(variable->tensor()->shape());
 }
 
 }  // namespace
@@ -280,61 +255,6 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
       run->meanwhile, outputs);
 }
 
-namespace {
-
-// Returns the argument that rows are, of which there is one at least.
-BlockArgument ArgumentOf(const RowBatch& rows) {
-  return {rows.dtype(), ShapeOf(rows.shape(), 1), rows.PartWidths()};
-}
-
-// How much can be looked up is nothing to a program.
-bool HasAnySize(const tf::Tensor& invariant) {
-  return invariant.dtype() != tf::DT_FLOAT &&
-         invariant.dtype() != tf::DT_DOUBLE;
-}
-
-BlockArgument ArgumentOf(const BatchedStep& step, const tf::Tensor& invariant) {
-  BlockArgument argument{
-      invariant.dtype(),
-      WithShape(step, invariant, [](const tf::TensorShape& shape) {
-        return ShapeOf(shape, 0);
-      })};
-  if (HasAnySize(invariant) && !argument.shape.empty()) {
-    argument.shape.front() = -1;
-  }
-  return argument;
-}
-
-// Returns whether rows are such an argument. Launches ask it, so it takes no
-// memory.
-bool FitsRows(const RowBatch& rows, const BlockArgument& argument) {
-  const tf::TensorShape& shape = rows.shape();
-  const auto num_axes = static_cast<int>(argument.shape.size());
-  if (rows.dtype() != argument.dtype || shape.dims() != num_axes + 1) {
-    return false;
-  }
-  for (int i = 0; i < num_axes; ++i) {
-    if (shape.dim_size(i + 1) != argument.shape[i]) return false;
-  }
-  return rows.HasPartWidths(argument.widths);
-}
-
-// The same of an invariant.
-bool Fits(const BatchedStep& step, const tf::Tensor& invariant,
-          const BlockArgument& argument) {
-  if (invariant.dtype() != argument.dtype) return false;
-  return WithShape(step, invariant, [&](const tf::TensorShape& shape) {
-    const auto num_axes = static_cast<int>(argument.shape.size());
-    if (shape.dims() != num_axes) return false;
-    for (int i = HasAnySize(invariant) ? 1 : 0; i < num_axes; ++i) {
-      if (shape.dim_size(i) != argument.shape[i]) return false;
-    }
-    return true;
-  });
-}
-
-}  // namespace
-
 CompiledBlock::Taken& CompiledBlock::TakeInvariants(
     Invariants* invariants) const {
   std::shared_ptr<void>& found = invariants->FoundBy(this);
@@ -349,34 +269,18 @@ CompiledBlock::Taken& CompiledBlock::TakeInvariants(
   return *static_cast<Taken*>(found.get());
 }
 
-// Takes no memory if it is for them.
-bool CompiledBlock::IsFor(const Compilation& compilation,
-                          const BatchedStep& step,
-                          const std::vector<RowBatch>& rows,
-                          const std::vector<const tf::Tensor*>& invariants) {
-  const auto& arguments = compilation.arguments;
-  return std::equal(rows.begin(), rows.end(), arguments.begin(), FitsRows) &&
-         std::equal(invariants.begin(), invariants.end(),
-                    arguments.begin() + rows.size(),
-                    [&](const tf::Tensor* tensor, const BlockArgument& given) {
-                      return Fits(step, *tensor, given);
-                    });
-}
-
 const CompiledBlock::Compilation* CompiledBlock::Find(
     const BatchedStep& step, const std::vector<RowBatch>& rows,
     const std::vector<const tf::Tensor*>& invariants) const {
   // Mostly what ran in the last root call.
   const Compilation* const last = last_.load(std::memory_order_acquire);
-  if (last != nullptr && IsFor(*last, step, rows, invariants)) return last;
-  std::vector<BlockArgument> arguments;
-  for (const RowBatch& each : rows) {
-    if (each.shape().dims() == 0) return nullptr;
-    arguments.push_back(ArgumentOf(each));
+  if (last != nullptr &&
+      AreArguments(step, rows, invariants, last->arguments)) {
+    return last;
   }
-  for (const tf::Tensor* tensor : invariants) {
-    arguments.push_back(ArgumentOf(step, *tensor));
-  }
+  const std::vector<BlockArgument> arguments =
+      ArgumentsOf(step, rows, invariants);
+  if (arguments.empty()) return nullptr;
   const Compilation* const found = Find(arguments);
   if (found != nullptr) last_.store(found, std::memory_order_release);
   return found;
@@ -387,9 +291,7 @@ std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
     Invariants* invariants) const {
   if (MostRows(rows) == 0) return std::nullopt;
   Taken& taken = TakeInvariants(invariants);
-  if (taken.last == nullptr ||
-      !std::equal(rows.begin(), rows.end(), taken.last->arguments.begin(),
-                  FitsRows)) {
+  if (taken.last == nullptr || !AreFirst(rows, taken.last->arguments)) {
     taken.tensors.resize(invariants_.size());
     taken.last = Find(step, rows, taken.tensors);
     if (taken.last != nullptr) {

@@ -105,9 +105,6 @@ class CompiledBlock {
                      const std::vector<RowBatch>& rows, Invariants* invariants,
                      std::vector<tensorflow::Tensor>* outputs,
                      CompiledRun* run) const;
-  static bool IsFor(const Compilation& compilation, const BatchedStep& step,
-                    const std::vector<RowBatch>& rows,
-                    const std::vector<const tensorflow::Tensor*>& invariants);
   // Returns what is compiled for some rows and invariants; null if there are
   // too many others, or if rows have no shape.
   const Compilation* Find(
