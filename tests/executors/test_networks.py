@@ -28,12 +28,16 @@ def inputs():
 
 
 def network(kernel, inputs):
-    """Returns the sum of squares of h of all steps of an LSTM: a scalar."""
+    """Returns the sum of squares of h of all steps of an LSTM: a scalar.
+
+    Time gates as those of a PhasedLSTM follow from weights alone.
+    """
     h = c = tf.zeros([BATCH, UNITS])
     loss = tf.constant(0.0)
-    for x in tf.unstack(inputs, axis=1):
+    for time, x in enumerate(tf.unstack(inputs, axis=1)):
         i, f, o, u = tf.split(tf.concat([x, h], 1) @ kernel, 4, axis=1)
-        c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(u)
+        gate = tf.sigmoid(tf.sin((time + 1) * kernel[0, :UNITS]))
+        c += gate * (tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(u) - c)
         h = tf.sigmoid(o) * tf.tanh(c)
         loss += tf.reduce_sum(h**2)
     return loss

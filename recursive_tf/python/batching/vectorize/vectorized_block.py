@@ -19,8 +19,10 @@ from recursive_tf.python.batching.refusal import (
     is_of_library,
     varying,
 )
+from recursive_tf.python.batching.vectorize.imports import Imports
 from recursive_tf.python.batching.vectorize.item_axis import ItemAxis
 from recursive_tf.python.batching.vectorize.known_numbers import KnownNumbers
+from recursive_tf.python.batching.vectorize.networks import is_network
 from recursive_tf.python.batching.vectorize.operand import Operand
 from recursive_tf.python.batching.vectorize.own_gradient_guards import (
     OwnGradientGuards,
@@ -71,7 +73,6 @@ class VectorizedBlock:
         self._rule_of = rule_of
         self._speculated = speculated
         self.values: dict[int, Operand] = {}
-        self._imported: dict[int, tf.Tensor] = {}
         self._axes: dict[int, ItemAxis] = {}
         # Then only gradients are added.
         self._is_complete = False
@@ -79,7 +80,10 @@ class VectorizedBlock:
         self.results = RuleResults(self.graph, prologue.graph, self.primes)
         self._guards = OwnGradientGuards(self, program)
         self._scope = "/".join(map(tf_compat.op_name, block.procedure.name.split("/")))
-        self.invariants: list[tf.Tensor] = []
+        self._imports = Imports(
+            self.graph, self.numbers, with_ops=is_network(program, block)
+        )
+        self.invariants = self._imports.invariants
         with self.graph.as_default():
             for tensor in block.inputs:
                 self._add_input(tensor)
@@ -91,14 +95,14 @@ class VectorizedBlock:
                 self._bind(op, inputs, results, self.values)
             outputs = [self._output(tensor) for tensor in block.outputs]
         self.graph.outputs = outputs
-        self.graph.inputs = rows + [self._imported[id(t)] for t in self.invariants]
+        self._imports.complete(rows)
         self._is_complete = True
 
     # --- What rules build with
 
     def tensor(self, operand: Operand) -> tf.Tensor:
         """Returns an operand in the block's graph: with rows in front, or without."""
-        return operand.tensor if operand.is_row else self._import(operand.tensor)
+        return operand.tensor if operand.is_row else self._imports.get(operand.tensor)
 
     def all_rows(
         self, operand: Operand, shape: Sequence[int] | None = None
@@ -114,7 +118,7 @@ class VectorizedBlock:
     def aligned(self, operand: Operand, rank: int) -> tf.Tensor:
         """Returns an operand so that it broadcasts with rows of rank `rank`."""
         if not operand.is_row:
-            return self._import(operand.tensor)
+            return self._imports.get(operand.tensor)
         ones = [1] * (rank - operand.rank)
         return self.reshaped(operand.tensor, [*ones, *operand.shape])
 
@@ -131,7 +135,7 @@ class VectorizedBlock:
                 f"its input '{name}' may differ between activations. Take it from "
                 "outside of the SubGraph, or use the dataflow executor.",
             )
-        return self._import(inputs[index].tensor)
+        return self._imports.get(inputs[index].tensor)
 
     def reshaped(self, rows: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
         """Returns rows, each with another shape."""
@@ -345,23 +349,6 @@ class VectorizedBlock:
             values[id(output)] = operand
         if self._program.own_gradients.has(op) and not self._is_complete:
             self._guards.put(op, inputs, values)
-
-    # ---
-
-    def _import(self, tensor: tf.Tensor) -> tf.Tensor:
-        """Returns a tensor of the prologue in the block's graph."""
-        if id(tensor) not in self._imported:
-            value = static_value(tensor)
-            if value is not None:
-                self.numbers.add_value(value)
-                self._imported[id(tensor)] = tf.constant(value, tensor.dtype)
-            else:
-                placeholder = tf_compat.placeholder_like(self.graph, tensor)
-                self._imported[id(tensor)] = placeholder
-                self.invariants.append(tensor)
-                if self._is_complete:
-                    self.graph.inputs.append(placeholder)
-        return self._imported[id(tensor)]
 
 
 def _check_is_value(tensor: tf.Tensor) -> None:
