@@ -59,3 +59,25 @@ def test_what_takes_long_stays_in_the_prologue():
     found = types_from_prologue(body, tf.TensorSpec([2, UNITS]))
     assert {"Cumsum", "MatMul"} <= found
     assert not found & {"Abs", "Mul"}
+
+
+def test_what_is_large_does_too(monkeypatch):
+    monkeypatch.setattr(networks, "_MOST_NUMBERS", UNITS - 1)
+    body = gated(lambda x: x @ KERNEL)
+    assert "Sigmoid" in types_from_prologue(body, tf.TensorSpec([2, UNITS]))
+
+
+def test_what_has_a_gradient_of_its_own_does_too():
+    @tf.custom_gradient
+    def halved(x):
+        return tf.sin(x), lambda dy: dy / 2
+
+    def body(x):
+        gate = halved(KERNEL[0])
+        for _ in range(STEPS):
+            x = tf.tanh(tf.exp(x @ KERNEL) * tf.abs(gate * KERNEL[0]) + 1.0) - x
+        return x
+
+    found = types_from_prologue(body, tf.TensorSpec([2, UNITS]))
+    assert found & {"IdentityN", "Sin"}
+    assert not found & {"Abs", "Mul"}

@@ -18,6 +18,8 @@ from recursive_tf.python.batching.plan.blocks import Block
 
 # Fewer ops in front of a block take no time to speak of.
 _LEAST_OPS = 200
+# More of them take longer than to ask for an op.
+_MOST_NUMBERS = 1 << 16
 # Beside what is computed element by element.
 _LIGHT = frozenset(
     (
@@ -43,7 +45,12 @@ def is_light(op: tf.Operation) -> bool:
 
     Such an op cannot fail, and takes so little that a gradient computes it again.
     """
-    return tf_compat.is_elementwise(op.type) or op.type in _LIGHT
+    sizes = [output.shape.num_elements() for output in op.outputs]
+    return (
+        (tf_compat.is_elementwise(op.type) or op.type in _LIGHT)
+        and not tf_compat.has_custom_gradient(op)
+        and all(size is not None and size <= _MOST_NUMBERS for size in sizes)
+    )
 
 
 def _is_of_row_matrices(program: FlatProgram, op: tf.Operation) -> bool:
