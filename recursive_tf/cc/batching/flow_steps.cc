@@ -368,20 +368,9 @@ void FlowSteps::ReleaseOwn(const FlowEdge& edge, int32_t first_value) {
 
 void FlowSteps::FindRows(const FlowSource& source,
                          const std::vector<int32_t>& ids, Rows* rows) const {
-  const size_t count = ids.size();
-  const auto prefetch = [&](size_t i) {
-    if (i + 2 * kAhead < count) table_.Prefetch(ids[i + 2 * kAhead]);
-  };
-  if (source.kind != Kind::kCall) {
-    rows->Assign(count, [&](size_t i) {
-      prefetch(i);
-      return Find(table_[ids[i]], source);
-    });
-    return;
-  }
-  rows->Assign(count, [&](size_t i) {
-    prefetch(i);
-    if (i + kAhead < count) {
+  const bool is_of_call = source.kind == Kind::kCall;
+  rows->Assign(ids.size(), [&](size_t i) {
+    if (is_of_call && i + kAhead < ids.size()) {
       table_.PrefetchResults(table_.cell(ids[i + kAhead], source.cell).value);
     }
     return Find(table_[ids[i]], source);

@@ -90,9 +90,8 @@ class FlowSteps : public Steps {
 
  private:
   static constexpr int32_t kNone = FlowInvocation::kNone;
-  // Invocations stand anywhere, in more memory than caches hold. What comes so
-  // many later is asked for now, and what is found through it half as many
-  // later.
+  // Results and callers stand anywhere: those of what comes so many later are
+  // asked for now.
   static constexpr size_t kAhead = 8;
 
   // Of an invocation that is shared. Has a constructor for the reason that
@@ -230,7 +229,6 @@ class FlowSteps : public Steps {
   // Says that who goes on when those end that come after `ids[i]` is needed
   // soon: their callers, or the first few who wait for them.
   void PrefetchAfter(const std::vector<int32_t>& ids, size_t i) const {
-    if (i + 2 * kAhead < ids.size()) table_.Prefetch(ids[i + 2 * kAhead]);
     if (i + kAhead >= ids.size()) return;
     if (!flow_.is_shared) {
       table_.Prefetch(table_[ids[i + kAhead]].parent);

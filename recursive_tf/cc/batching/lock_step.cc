@@ -128,12 +128,9 @@ void LockStep::FindRows(const StageInput& input,
                         JoinedRows* joined) {
   joined->resize(input.size());
   for (size_t i = 0; i < input.size(); ++i) {
-    Rows& rows = (*joined)[i];
-    rows.Clear();
-    rows.Reserve(activations.size());
-    for (const int32_t id : activations) {
-      rows.Add(activations_.Find(id, input[i]));
-    }
+    (*joined)[i].Assign(activations.size(), [&](size_t place) {
+      return activations_.Find(activations[place], input[i]);
+    });
   }
 }
 

@@ -48,9 +48,6 @@ struct RowRun {
 // order and side by side are one, and need no copy.
 class Rows {
  public:
-  // Makes place for so many rows that stand nowhere side by side.
-  void Reserve(size_t num_rows) { runs_.reserve(num_rows); }
-
   void Clear() {
     runs_.clear();
     num_rows_ = 0;
@@ -62,7 +59,8 @@ class Rows {
     runs_.emplace_back(row.value, row.row, 1, 1);
   }
 
-  // Sets this to so many rows, of which `row_at` returns each, in order.
+  // Sets this to so many rows, of which `row_at` returns each, in order: with
+  // less work than to add them one by one.
   template <typename RowAt>
   void Assign(size_t count, const RowAt& row_at) {
     num_rows_ = static_cast<int32_t>(count);

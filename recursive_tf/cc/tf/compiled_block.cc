@@ -222,13 +222,13 @@ EqualRows GroupRows(const std::vector<std::vector<int64_t>>& numbers,
 }  // namespace
 
 template <typename T>
-absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
+absl::Status CompiledBlock::RunAs(const BatchedStep& step, Taken* taken,
                                   const std::vector<RowBatch>& rows,
                                   Invariants* invariants,
                                   std::vector<tf::Tensor>* outputs,
                                   CompiledRun* run) const {
-  const Compilation& found = *call.compilation;
-  const std::vector<const tf::Tensor*>& tensors = call.taken->tensors;
+  const Compilation& found = *taken->last;
+  const std::vector<const tf::Tensor*>& tensors = taken->tensors;
   Invariants::Pack& pack = invariants->PackOf(&found);
   if (pack.numbers == nullptr && !invariants->for_once()) {
     pack.numbers = FindKept(&found, tensors);
@@ -238,7 +238,7 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, const Call& call,
     if (!IsWorthPacking(found.program, pack.num_rows)) return absl::OkStatus();
   }
   BlockRun<T> block_run(&step, &found.block, &found.program, &rows, &tensors,
-                        &call.taken->memory<T>());
+                        &taken->memory<T>());
   if (!block_run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
   if (pack.numbers == nullptr) {
@@ -286,10 +286,10 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
   return found;
 }
 
-std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
-    const BatchedStep& step, const std::vector<RowBatch>& rows,
-    Invariants* invariants) const {
-  if (MostRows(rows) == 0) return std::nullopt;
+CompiledBlock::Taken* CompiledBlock::Prepare(const BatchedStep& step,
+                                             const std::vector<RowBatch>& rows,
+                                             Invariants* invariants) const {
+  if (MostRows(rows) == 0) return nullptr;
   Taken& taken = TakeInvariants(invariants);
   if (taken.last == nullptr || !AreFirst(rows, taken.last->arguments)) {
     taken.tensors.resize(invariants_.size());
@@ -300,8 +300,8 @@ std::optional<CompiledBlock::Call> CompiledBlock::Prepare(
       }
     }
   }
-  if (taken.last == nullptr || !taken.last->status.ok()) return std::nullopt;
-  return Call{taken.last, &taken};
+  const bool can_run = taken.last != nullptr && taken.last->status.ok();
+  return can_run ? &taken : nullptr;
 }
 
 absl::Status CompiledBlock::Run(const BatchedStep& step,
@@ -309,11 +309,11 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
                                 Invariants* invariants,
                                 std::vector<tf::Tensor>* outputs,
                                 CompiledRun* run) const {
-  const std::optional<Call> call = Prepare(step, rows, invariants);
-  if (!call.has_value()) return absl::OkStatus();
-  return call->compilation->block.dtype == tf::DT_FLOAT
-             ? RunAs<float>(step, *call, rows, invariants, outputs, run)
-             : RunAs<double>(step, *call, rows, invariants, outputs, run);
+  Taken* const taken = Prepare(step, rows, invariants);
+  if (taken == nullptr) return absl::OkStatus();
+  return taken->last->block.dtype == tf::DT_FLOAT
+             ? RunAs<float>(step, taken, rows, invariants, outputs, run)
+             : RunAs<double>(step, taken, rows, invariants, outputs, run);
 }
 
 void CompiledRun::AddTo(double seconds, int32_t block,
@@ -334,15 +334,15 @@ std::optional<EqualRows> CompiledBlock::FindEqualRows(
                each.shape() == rows.front().shape();
       });
   if (!are_numbers) return std::nullopt;
-  const std::optional<Call> call = Prepare(step, rows, invariants);
-  if (!call.has_value()) return std::nullopt;
-  const ReadBlock& block = call->compilation->block;
+  const Taken* const taken = Prepare(step, rows, invariants);
+  if (taken == nullptr) return std::nullopt;
+  const ReadBlock& block = taken->last->block;
   // Items of lists are not rows that are shared.
   if (!block.owners.empty()) return std::nullopt;
   const int64_t num_rows = rows.front().shape().dim_size(0);
   std::vector<int64_t> num_rows_by_axis(block.graph.num_axes(), num_rows);
   std::vector<std::vector<int64_t>> numbers;
-  if (!FindNumbers(block.numbers, rows, call->taken->tensors, &num_rows_by_axis,
+  if (!FindNumbers(block.numbers, rows, taken->tensors, &num_rows_by_axis,
                    &numbers)) {
     return std::nullopt;
   }

@@ -85,23 +85,16 @@ class CompiledBlock {
     std::shared_ptr<const void> numbers;
   };
 
-  // What the runs of a root call have in common.
+  // What the runs of a root call have in common: for which shapes the last one
+  // is, what it takes beside rows, and memory.
   struct Taken;
 
-  // What a run needs to know first: for which shapes it is, and what it takes
-  // beside rows.
-  struct Call {
-    const Compilation* compilation;
-    Taken* taken;
-  };
-
-  // Returns none if the function has to run.
-  std::optional<Call> Prepare(const BatchedStep& step,
-                              const std::vector<RowBatch>& rows,
-                              Invariants* invariants) const;
+  // Returns that, for such rows; null if the function has to run.
+  Taken* Prepare(const BatchedStep& step, const std::vector<RowBatch>& rows,
+                 Invariants* invariants) const;
   Taken& TakeInvariants(Invariants* invariants) const;
   template <typename T>
-  absl::Status RunAs(const BatchedStep& step, const Call& call,
+  absl::Status RunAs(const BatchedStep& step, Taken* taken,
                      const std::vector<RowBatch>& rows, Invariants* invariants,
                      std::vector<tensorflow::Tensor>* outputs,
                      CompiledRun* run) const;

@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/batching/rows.h"
 
+#include <cstddef>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -11,6 +12,11 @@ std::vector<RowRun> RunsOf(const std::vector<ValueRow>& all) {
   Rows rows;
   for (const ValueRow row : all) rows.Add(row);
   EXPECT_EQ(rows.num_rows(), all.size());
+  Rows at_once;
+  at_once.Add({9, 9});
+  at_once.Assign(all.size(), [&all](size_t i) { return all[i]; });
+  EXPECT_EQ(at_once.num_rows(), all.size());
+  EXPECT_EQ(at_once.runs(), rows.runs());
   return rows.runs();
 }
 
