@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from recursive_tf.layers.checked_roots import checked_roots
+from recursive_tf.layers.checked_starts import checked_nodes, checked_roots
 from recursive_tf.layers.links import children_of, with_parents
 from recursive_tf.python.options import Options
-from recursive_tf.python.subgraphs.subgraph import SubGraph
+from recursive_tf.python.subgraphs.subgraph import SubGraph, root_call_of
 
 if TYPE_CHECKING:
     from recursive_tf.data import Forest
@@ -59,20 +59,21 @@ class Recursion:
         return self._all_shown(encode.map(roots))
 
     def of_nodes(self, forest: Forest, input_of: Callable[[tf.Tensor], Any]) -> Any:
-        """Returns outputs of all nodes: [num_nodes, ...]; arguments as `of_roots`."""
-        encode = self._subgraph(self.name, shared=self.dag)
-        state_of = self._body(forest, forest.is_leaf, input_of)
-        with encode:
-            node = encode.input(tf.int32)
-            found = state_of(encode, node)
-            shown = self._shown(found)
-            size = forest.num_nodes
-            for number, part in enumerate(tf.nest.flatten(shown)):
-                encode.push(f"{OUTPUT}_{number}", part, index=node, size=size)
-            encode.output(found)
-        roots = checked_roots(forest, self.cell, self.name, dag=self.dag)
-        run = encode.map if forest.shape.rank else encode
-        _, pushed = run(roots, with_pushed=True)
+        """Returns outputs of all nodes: [num_nodes, ...]; arguments as `of_roots`.
+
+        The batched executor is asked for all nodes at once. Then each waits for its
+        children alone, and no launch goes down from the roots. The dataflow executor
+        begins at the roots: there it takes longer to share a node than to call it.
+        """
+        nodes = checked_nodes(forest, self.cell, self.name, dag=self.dag)
+        at_once = self._at_once(forest, input_of)
+        if at_once is not None:
+            each, shown = at_once
+            _, pushed = each.map(nodes, with_pushed=True)
+        else:
+            encode, shown = self._pushing(forest, input_of, shared=self.dag)
+            run = encode.map if forest.shape.rank else encode
+            _, pushed = run(tf.gather(nodes, forest.roots), with_pushed=True)
         count = len(tf.nest.flatten(shown))
         parts = [pushed[f"{OUTPUT}_{number}"] for number in range(count)]
         return tf.nest.pack_sequence_as(shown, parts)
@@ -82,11 +83,11 @@ class Recursion:
 
         The cell takes these as it does children, and a root as it does a leaf.
         """
-        roots = checked_roots(forest, None, self.name, dag=self.dag)
-        with tf.control_dependencies([roots]):
+        nodes = checked_nodes(forest, None, self.name, dag=self.dag)
+        with tf.control_dependencies([nodes]):
             turned = with_parents(forest)
-        # Made of the roots, so that no optimizer takes the check of links away.
-        starts = tf.reshape(roots, [-1, 1])
+        # Made of the nodes, so that no optimizer takes the check of links away.
+        starts = tf.reshape(tf.gather(nodes, forest.roots), [-1, 1])
         begins = tf.scatter_nd(
             starts, tf.ones_like(starts[:, 0], tf.bool), [forest.num_nodes]
         )
@@ -95,7 +96,41 @@ class Recursion:
         state_of = self._body(turned, begins, input_of)
         with encode:
             encode.output(state_of(encode, encode.input(tf.int32)))
-        return self._all_shown(encode.map(tf.range(forest.num_nodes)))
+        return self._all_shown(encode.map(nodes))
+
+    def _at_once(
+        self, forest: Forest, input_of: Callable[[tf.Tensor], Any]
+    ) -> tuple[SubGraph, Any] | None:
+        """Returns what takes a node and only asks for its state; and what is pushed.
+
+        Returns None if the dataflow executor would run it.
+        """
+        if self.executor == "dataflow":
+            return None
+        encode, shown = self._pushing(forest, input_of, shared=True)
+        with SubGraph(
+            f"{self.name}_nodes", executor=self.executor, options=self.options
+        ) as each:
+            encode(each.input(tf.int32))
+            each.output()
+        is_batched = root_call_of(each).compilation_of(mapped=True) is not None
+        return (each, shown) if is_batched else None
+
+    def _pushing(
+        self, forest: Forest, input_of: Callable[[tf.Tensor], Any], *, shared: bool
+    ) -> tuple[SubGraph, Any]:
+        """Returns the recursion, in which each node pushes its outputs; and these."""
+        encode = self._subgraph(self.name, shared=shared)
+        state_of = self._body(forest, forest.is_leaf, input_of)
+        with encode:
+            node = encode.input(tf.int32)
+            found = state_of(encode, node)
+            shown = self._shown(found)
+            size = forest.num_nodes
+            for number, part in enumerate(tf.nest.flatten(shown)):
+                encode.push(f"{OUTPUT}_{number}", part, index=node, size=size)
+            encode.output(found)
+        return encode, shown
 
     def _subgraph(self, name: str, *, shared: bool = False) -> SubGraph:
         return SubGraph(

@@ -18,10 +18,17 @@ REGISTER_OP("RecursiveCheckedRoots")
     .Attr("shared: bool")
     .Attr("num_children: int")
     .Attr("may_miss: bool")
+    .Attr("all_nodes: bool = false")
     .Attr("subgraph: string")
-    .SetShapeFn(tf::shape_inference::UnchangedShape)
+    .SetShapeFn([](tf::shape_inference::InferenceContext* c) {
+      bool all_nodes = false;
+      TF_RETURN_IF_ERROR(c->GetAttr("all_nodes", &all_nodes));
+      if (!all_nodes) return tf::shape_inference::UnchangedShape(c);
+      c->set_output(0, c->Vector(c->UnknownDim()));
+      return absl::OkStatus();
+    })
     .Doc(R"doc(
-The roots of trees, if a recursion over their nodes ends.
+The roots of trees, or all of their nodes, if a recursion over these ends.
 
 Roots and children are nodes of their tree, and no node is below itself. The error names
 the tree and the node.
@@ -34,8 +41,9 @@ splits: [nodes + 1]: where those of each node begin and end; empty if there are 
 shared: Whether a node may be the child of several.
 num_children: How many children a node has that has any; -1 is any number.
 may_miss: Whether it may have fewer.
+all_nodes: Whether all nodes are asked for. Then each is a root or below one.
 subgraph: The name of what runs over the trees.
-checked: The roots.
+checked: The roots, or [nodes], the numbers of all nodes.
 )doc");
 
 }  // namespace recursive_tf

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,8 @@ struct ForestRules {
   // Of a node that has any; -1 is any number.
   int64_t num_children = -1;
   bool may_miss = false;
+  // Whether every node is a root or below one.
+  bool must_reach_all = false;
 };
 
 // Cost: a pass over all children. If they stand neither all before nor all
@@ -123,7 +126,9 @@ class ForestCheck {
       : links_(*links), first_(*first), rules_(rules) {}
 
   absl::Status Run(const int32_t* roots) {
-    if (!rules_.may_share) parent_.assign(links_.num_nodes(), kNoChild);
+    if (!rules_.may_share || rules_.must_reach_all) {
+      parent_.assign(links_.num_nodes(), kNoChild);
+    }
     for (size_t tree = 0; tree + 1 < first_.size(); ++tree) {
       if (!IsOf(tree, roots[tree])) {
         return Wrong(absl::StrCat("tree ", tree, ": its root is node ",
@@ -132,6 +137,9 @@ class ForestCheck {
       }
       for (int64_t node = first_[tree]; node < first_[tree + 1]; ++node) {
         TF_RETURN_IF_ERROR(CheckChildren(tree, static_cast<int32_t>(node)));
+      }
+      if (rules_.must_reach_all) {
+        TF_RETURN_IF_ERROR(CheckReached(tree, roots[tree]));
       }
     }
     // Readers write children before their parents; others, behind them.
@@ -169,14 +177,27 @@ class ForestCheck {
     }
     if (child == node) return IsBelowItself({node});
     (child < node ? has_before_ : has_behind_) = true;
-    if (rules_.may_share) return absl::OkStatus();
-    if (parent_[child] != kNoChild) {
+    if (parent_.empty()) return absl::OkStatus();
+    if (!rules_.may_share && parent_[child] != kNoChild) {
       return Wrong(absl::StrCat("tree ", tree, ", node ", child,
                                 " has 2 parents, e.g. ", parent_[child],
                                 " and ", node,
                                 ". If nodes may share children, say dag=True"));
     }
     parent_[child] = node;
+    return absl::OkStatus();
+  }
+
+  // Where there is no cycle, a node that no root reaches is below one without a
+  // parent.
+  absl::Status CheckReached(size_t tree, int32_t root) const {
+    for (int64_t node = first_[tree]; node < first_[tree + 1]; ++node) {
+      if (node == root || parent_[node] != kNoChild) continue;
+      return Wrong(absl::StrCat("tree ", tree, ", node ", node,
+                                " is unreachable: it is no child, and the root "
+                                "of the tree is ",
+                                root));
+    }
     return absl::OkStatus();
   }
 
@@ -256,6 +277,7 @@ class ForestCheck {
   const Links& links_;
   const std::vector<int64_t>& first_;
   const ForestRules rules_;
+  // Of each node, the last of its parents that was seen, if that is asked for.
   std::vector<int32_t> parent_;
   bool has_before_ = false;
   bool has_behind_ = false;
@@ -267,22 +289,29 @@ class CheckedRootsOp : public tf::OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("shared", &rules_.may_share));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("num_children", &rules_.num_children));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("may_miss", &rules_.may_miss));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("all_nodes", &rules_.must_reach_all));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("subgraph", &subgraph_));
   }
 
   void Compute(tf::OpKernelContext* ctx) override {
-    const absl::Status status = CatchExceptions([&] { return Check(ctx); });
+    int64_t num_nodes = 0;
+    const absl::Status status =
+        CatchExceptions([&] { return Check(ctx, &num_nodes); });
     OP_REQUIRES(ctx, status.ok(),
                 tf::errors::CreateWithUpdatedMessage(
                     status, absl::StrCat("SubGraph '", subgraph_,
                                          "': ", status.message())));
-    ctx->set_output(0, ctx->input(0));
+    if (rules_.must_reach_all) {
+      SetAllNodes(ctx, num_nodes);
+    } else {
+      ctx->set_output(0, ctx->input(0));
+    }
   }
 
   bool IsExpensive() override { return false; }
 
  private:
-  absl::Status Check(tf::OpKernelContext* ctx) const {
+  absl::Status Check(tf::OpKernelContext* ctx, int64_t* num_nodes) const {
     const tf::Tensor& roots = ctx->input(0);
     const tf::Tensor& sizes = ctx->input(1);
     if (roots.dims() > 1 || roots.shape() != sizes.shape()) {
@@ -293,10 +322,18 @@ class CheckedRootsOp : public tf::OpKernel {
     }
     Links links;
     TF_RETURN_IF_ERROR(links.Check(ctx));
+    *num_nodes = links.num_nodes();
     std::vector<int64_t> first;
     TF_RETURN_IF_ERROR(FirstNodes(sizes, links.num_nodes(), &first));
     return ForestCheck(&links, &first, rules_)
         .Run(static_cast<const int32_t*>(roots.data()));
+  }
+
+  static void SetAllNodes(tf::OpKernelContext* ctx, int64_t num_nodes) {
+    tf::Tensor* nodes = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {num_nodes}, &nodes));
+    auto* const first = static_cast<int32_t*>(nodes->data());
+    std::iota(first, first + num_nodes, 0);
   }
 
   ForestRules rules_;
