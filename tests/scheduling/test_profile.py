@@ -11,6 +11,7 @@ from recursive_tf.python.scheduling import profile as profile_module
 from recursive_tf.python.scheduling.measure import schedules_of
 
 SIDE = 160
+ALONE = "1x1 critical_path pinned"
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,15 @@ def test_operations_wait_for_what_they_read(profile):
     first = graph.names.index("first")
     readers = {graph.types[b] for a, b in graph.waits if a == first}
     assert readers == {graph.types[first]}
+
+
+def test_an_idle_executor_begins_later(profile):
+    [graph] = profile.graphs
+    cores = profile.machine["cores"]
+    assert set(graph.handing_over) == set(graph.nanoseconds)
+    assert graph.handing_over[ALONE] == 0
+    if cores > 1:
+        assert 0 < graph.handing_over[f"{cores}x1 critical_path pinned"] < 10_000_000
 
 
 def test_the_choice_is_the_fastest(profile):

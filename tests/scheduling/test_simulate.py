@@ -15,7 +15,9 @@ MS = 1_000_000
 ALONE = "1x1 critical_path pinned"
 
 
-def profile_of(times, waits, cores=2, shared=None, crowded=None, overhead=0.0):
+def profile_of(
+    times, waits, cores=2, shared=None, crowded=None, overhead=0.0, handing_over=0.0
+):
     """Returns a profile of operations with these times, in ms.
 
     Args:
@@ -25,6 +27,7 @@ def profile_of(times, waits, cores=2, shared=None, crowded=None, overhead=0.0):
         shared: On one team of all cores; the half if it is left out.
         crowded: On teams of one thread each; the same if it is left out.
         overhead: Of the whole run, in ms.
+        handing_over: How much later an idle team begins, in ms.
     """
     shared = shared or [time / cores for time in times]
     by_schedule = {
@@ -41,6 +44,7 @@ def profile_of(times, waits, cores=2, shared=None, crowded=None, overhead=0.0):
             schedule: tuple(int(MS * time) for time in each)
             for schedule, each in by_schedule.items()
         },
+        handing_over={f"{cores}x1 critical_path pinned": int(MS * handing_over)},
     )
     seconds = {"": (1.0,)} | {
         schedule: ((sum(each) + overhead) / 1e3,)
@@ -86,8 +90,9 @@ def test_threads_help_as_far_as_was_measured():
     profile = profile_of([4], [], shared=[2.5])
     assert ms(rtf.simulate(profile, 1, 2)) == pytest.approx(2.5)
     assert ms(rtf.simulate(profile, 1, 4)) == pytest.approx(1 + 3 / 4)
-    # What threads make slower has no parallel part.
-    assert ms(rtf.simulate(profile_of([4], [], shared=[9]), 1, 4)) == pytest.approx(4)
+    # What threads make slower is as slow with any number of them.
+    slower = profile_of([4], [], shared=[9])
+    assert [round(ms(rtf.simulate(slower, 1, t))) for t in (1, 2, 4)] == [4, 9, 9]
 
 
 def test_teams_that_are_busy_at_once_interfere():
@@ -95,6 +100,18 @@ def test_teams_that_are_busy_at_once_interfere():
     assert ms(rtf.simulate(profile, 1, 1)) == pytest.approx(2)
     # The first one starts alone.
     assert ms(rtf.simulate(profile, 2, 1)) == pytest.approx(1.5)
+
+
+def test_a_team_that_was_idle_begins_later():
+    profile = profile_of([1, 1, 1, 1], [(0, 1), (0, 2), (2, 3)], handing_over=0.2)
+    found = {each.name: each for each in rtf.simulate(profile, 2, 1).slices}
+    # op2 is more urgent than op1, so it stays where op0 ran.
+    starts = [found[f"op{number}"].start for number in (0, 2, 3, 1)]
+    assert starts == pytest.approx([0, 1e-3, 2e-3, 1.2e-3])
+    assert [found[f"op{number}"].executor for number in range(4)] == [0, 1, 0, 0]
+    # Whoever is busy all the time is not woken.
+    alone = rtf.simulate(profile, 1, 1).slices
+    assert [each.start for each in alone] == pytest.approx([0, 1e-3, 2e-3, 3e-3])
 
 
 def test_what_comes_to_the_operations_is_shared_among_them():

@@ -3,15 +3,17 @@
 import collections
 import contextlib
 import dataclasses
+import itertools
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from recursive_tf.ops import library
+from recursive_tf.python.scheduling.handing_over import handing_over_ns
 from recursive_tf.python.scheduling.parallel import parallel
 from recursive_tf.python.scheduling.profile import (
     Profile,
@@ -83,10 +85,11 @@ def profile(
     for attribute, scheduled in functions.items():
         for _ in range(_FIRST_RUNS):
             scheduled(*args)
+        runs = _events(scheduled, args)
         if attribute:
             found = _operations(attribute, scheduled, args)
-            graphs = _joined(graphs, found)
-        launches.add(attribute, _events(scheduled, args))
+            graphs = _joined(graphs, [_with_handing_over(g, runs) for g in found])
+        launches.add(attribute, itertools.chain(*runs))
         bar.add(1)
     seconds: dict[str, list[float]] = {attribute: [] for attribute in functions}
     random = np.random.default_rng(0)
@@ -119,7 +122,7 @@ class _LaunchTimes:
         # By name, part and rows, and by schedule.
         self._times: dict[tuple[str, str, int], dict[str, list[int]]] = {}
 
-    def add(self, attribute: str, events: list[Event]) -> None:
+    def add(self, attribute: str, events: Iterable[Event]) -> None:
         """Takes what happened in some runs under a schedule."""
         for event in events:
             if event.category in _PARTS:
@@ -142,12 +145,14 @@ class _LaunchTimes:
         return tuple(sorted(found, key=lambda each: -each.nanoseconds_in_all()))
 
 
-def _events(scheduled: Callable[..., Any], args: tuple[Any, ...]) -> list[Event]:
-    events: list[Event] = []
-    with recording_alone(), recorded(events):
-        for _ in range(_MEASURED_RUNS):
-            scheduled(*args)
-    return events
+def _events(scheduled: Callable[..., Any], args: tuple[Any, ...]) -> list[list[Event]]:
+    """Returns what happens in each of some runs."""
+    runs: list[list[Event]] = [[] for _ in range(_MEASURED_RUNS)]
+    with recording_alone():
+        for events in runs:
+            with recorded(events):
+                scheduled(*args)
+    return runs
 
 
 def _operations(
@@ -180,6 +185,12 @@ def _operations(
     return found
 
 
+def _with_handing_over(graph: ProfiledGraph, runs: list[list[Event]]) -> ProfiledGraph:
+    [schedule] = graph.nanoseconds
+    found = {schedule: handing_over_ns(graph, runs)}
+    return dataclasses.replace(graph, handing_over=found)
+
+
 def _joined(
     graphs: list[ProfiledGraph], more: list[ProfiledGraph]
 ) -> list[ProfiledGraph]:
@@ -198,10 +209,11 @@ def _with_times(graph: ProfiledGraph, other: ProfiledGraph | None) -> ProfiledGr
     if other is None:
         return graph
     times = dict(graph.nanoseconds)
+    handing_over = {**graph.handing_over, **other.handing_over}
     for schedule, by_number in other.nanoseconds.items():
         by_name = dict(zip(other.names, by_number, strict=True))
         times[schedule] = tuple(by_name[name] for name in graph.names)
-    return dataclasses.replace(graph, nanoseconds=times)
+    return dataclasses.replace(graph, nanoseconds=times, handing_over=handing_over)
 
 
 @contextlib.contextmanager

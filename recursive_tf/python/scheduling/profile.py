@@ -13,7 +13,7 @@ import tensorflow as tf
 from recursive_tf.python.config_files import read_config, write_config
 from recursive_tf.python.scheduling.schedule import Schedule
 
-_VERSION = 2
+_VERSION = 3
 # How many kinds of launches are printed.
 _MOST_PRINTED = 8
 # By so much another schedule is faster than TensorFlow's own before it is chosen.
@@ -32,6 +32,8 @@ class ProfiledGraph:
         nanoseconds: By schedule, as `Schedule.attribute` has it, the median time of
             each operation; 0 of those that never run on a team, because they take no
             time.
+        handing_over: By schedule, how much later an operation begins on an executor
+            that was idle than on the one that made it ready, in ns; 0 if there is one.
     """
 
     names: tuple[str, ...]
@@ -39,6 +41,7 @@ class ProfiledGraph:
     waits: tuple[tuple[int, int], ...]
     runs: float
     nanoseconds: Mapping[str, tuple[int, ...]]
+    handing_over: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,4 +224,5 @@ def _graph_from(config: Mapping[str, Any]) -> ProfiledGraph:
         waits=tuple((first, second) for first, second in config["waits"]),
         runs=config["runs"],
         nanoseconds={schedule: tuple(each) for schedule, each in times.items()},
+        handing_over=config["handing_over"],
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recursive_tf.python.scheduling.links import in_order, links_of
 from recursive_tf.python.scheduling.profile import Profile, ProfiledGraph
 from recursive_tf.python.scheduling.schedule import Schedule
 
@@ -68,10 +69,13 @@ def simulate(
     The scheduler is that of `rtf.Schedule`, with measured times:
 
     - An operation takes a + b / threads. Both are from its times on one thread and on
-      all cores (Amdahl's law).
+      all cores (Amdahl's law). One that takes longer on all cores takes as long on any
+      number of threads, but one.
     - While several teams are busy, it takes longer by what was measured when all cores
       were: interference in caches and memory. With more cores than those it is taken
       to be the same, which is a guess.
+    - A team that makes several operations ready runs one of them itself. Another team
+      that was idle begins later, by what was measured on teams of one thread.
     - What operations take that are too small for a team, and what it takes to hand an
       operation to one, is the difference of a whole run and its operations, on one
       thread and on one team of all cores. Each operation has its share of it.
@@ -130,6 +134,7 @@ class _Times:
         alone: Of each operation, on one thread, in ns.
         on_teams: Of each operation, whether it is worth a team.
         interference: By how much longer an operation takes while other teams are busy.
+        handing_over: How much later an idle team begins than a busy one, in ns.
     """
 
     def __init__(self, profile: Profile, graph: ProfiledGraph) -> None:
@@ -138,14 +143,17 @@ class _Times:
         together = f"1x{cores} critical_path pinned"
         self.alone = self._nanoseconds(_ALONE)
         self.on_teams = self.alone >= _WORTH_A_TEAM_NS
-        self._serial = self.alone
+        self._serial, self._least = self.alone, np.zeros_like(self.alone)
         if cores > 1:
             shared = self._nanoseconds(together)
             serial = (cores * shared - self.alone) / (cores - 1)
             self._serial = np.clip(serial, 0, self.alone)
+            self._least = np.where(shared > self.alone, shared, 0)
         # Of one thread, and of more.
         self._overheads = (self._overhead(_ALONE), self._overhead(together))
-        crowded = self._nanoseconds(f"{cores}x1 critical_path pinned")
+        apart = f"{cores}x1 critical_path pinned"
+        self.handing_over = graph.handing_over.get(apart, 0)
+        crowded = self._nanoseconds(apart)
         ratio = crowded[self.on_teams].sum() / max(1, self.alone[self.on_teams].sum())
         self.interference = max(1.0, float(ratio))
 
@@ -153,6 +161,8 @@ class _Times:
         """Returns the time of an operation in ns, while so many teams are busy."""
         serial = self._serial[number]
         time = serial + (self.alone[number] - serial) / threads
+        if threads > 1:
+            time = max(time, self._least[number])
         overhead = self._overheads[threads > 1]
         return float(time * (self.interference if num_busy > 1 else 1) + overhead)
 
@@ -179,7 +189,7 @@ class _Run:
         self.slices: list[tuple[int, Slice]] = []
         self._graph, self._times, self._levels = graph, times, levels
         executors, self._threads = schedule.size
-        self._successors, self._num_waits = _links(graph)
+        self._successors, self._num_waits = links_of(graph)
         self._ready: list[tuple[int, int, int]] = []
         self._num_ready = 0
         self._idle = list(range(executors))
@@ -188,12 +198,11 @@ class _Run:
         for number, count in enumerate(list(self._num_waits)):
             if count == 0:
                 self._make_ready(number)
-        self._hand_out(0.0)
+        self._hand_out(0.0, heapq.heappop(self._idle))
         while self._ends:
             now, number, team = heapq.heappop(self._ends)
-            heapq.heappush(self._idle, team)
             self._end(number)
-            self._hand_out(now)
+            self._hand_out(now, team)
 
     def _make_ready(self, number: int) -> None:
         # What is small ends at once; a list, because such operations are in chains.
@@ -219,38 +228,31 @@ class _Run:
         for freed in self._freed_by(number):
             self._make_ready(freed)
 
-    def _hand_out(self, now: float) -> None:
+    def _hand_out(self, now: float, awake: int) -> None:
+        """Starts what is ready, the most urgent on the team that is awake."""
+        self._start(now, awake)
         while self._ready and self._idle:
-            _, _, number = heapq.heappop(self._ready)
-            team = heapq.heappop(self._idle)
-            num_busy = len(self._ends) + 1
-            end = now + self._times.of(number, self._threads, num_busy)
-            heapq.heappush(self._ends, (end, number, team))
-            name = self._graph.names[number]
-            where = Slice(name, team, now / 1e9, end / 1e9, is_critical=False)
-            self.slices.append((number, where))
+            self._start(now + self._times.handing_over, heapq.heappop(self._idle))
 
-
-def _links(graph: ProfiledGraph) -> tuple[list[list[int]], list[int]]:
-    successors: list[list[int]] = [[] for _ in graph.names]
-    num_waits = [0] * len(graph.names)
-    for first, second in graph.waits:
-        successors[first].append(second)
-        num_waits[second] += 1
-    return successors, num_waits
+    def _start(self, start: float, team: int) -> None:
+        if not self._ready:
+            heapq.heappush(self._idle, team)
+            return
+        _, _, number = heapq.heappop(self._ready)
+        num_busy = len(self._ends) + 1
+        end = start + self._times.of(number, self._threads, num_busy)
+        heapq.heappush(self._ends, (end, number, team))
+        name = self._graph.names[number]
+        where = Slice(name, team, start / 1e9, end / 1e9, is_critical=False)
+        self.slices.append((number, where))
 
 
 def _levels(
     graph: ProfiledGraph, times: Sequence[float]
 ) -> tuple[list[int], list[bool]]:
     """Returns what comes first, and what is on the longest path, of all operations."""
-    successors, num_waits = _links(graph)
-    order = [number for number, count in enumerate(num_waits) if count == 0]
-    for number in order:
-        for successor in successors[number]:
-            num_waits[successor] -= 1
-            if num_waits[successor] == 0:
-                order.append(successor)
+    successors, num_waits = links_of(graph)
+    order = in_order(successors, num_waits)
     levels = list(times)
     for number in reversed(order):
         levels[number] += max((levels[s] for s in successors[number]), default=0)
