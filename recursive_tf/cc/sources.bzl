@@ -69,6 +69,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/kept_bytes.cc",
     "recursive_tf/cc/tf/late_parts.cc",
     "recursive_tf/cc/tf/limit_error.cc",
+    "recursive_tf/cc/tf/looked_up.cc",
     "recursive_tf/cc/tf/make_executor.cc",
     "recursive_tf/cc/tf/narrow_graph.cc",
     "recursive_tf/cc/tf/new_tensor.cc",

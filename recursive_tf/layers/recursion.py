@@ -61,9 +61,8 @@ class Recursion:
     def of_nodes(self, forest: Forest, input_of: Callable[[tf.Tensor], Any]) -> Any:
         """Returns outputs of all nodes: [num_nodes, ...]; arguments as `of_roots`.
 
-        The batched executor is asked for all nodes at once. Then each waits for its
-        children alone, and no launch goes down from the roots. The dataflow executor
-        begins at the roots: there it takes longer to share a node than to call it.
+        Where children are lists, the batched executor is asked for all nodes at once.
+        Then each waits for its children alone, and no launch goes down from the roots.
         """
         nodes = checked_nodes(forest, self.cell, self.name, dag=self.dag)
         at_once = self._at_once(forest, input_of)
@@ -103,9 +102,11 @@ class Recursion:
     ) -> tuple[SubGraph, Any] | None:
         """Returns what takes a node and only asks for its state; and what is pushed.
 
-        Returns None if the dataflow executor would run it.
+        Returns None where it takes longer than from the roots: so many children as are
+        known are looked up without a launch, and in the dataflow executor to share a
+        node costs more than to call it.
         """
-        if self.executor == "dataflow":
+        if self.cell.num_children is not None or self.executor == "dataflow":
             return None
         encode, shown = self._pushing(forest, input_of, shared=True)
         with SubGraph(

@@ -32,7 +32,7 @@ REGISTER_OP("RecursiveReport")
 Reads the report of the last run of a program that is loaded or watched.
 
 launches: By block, [blocks]; no blocks if there was no run.
-rows: By block, of all its launches.
+rows: By block, of all its launches, or those that it looked up without a launch.
 seconds: [4]: schedule, gather, blocks, deferred.
 counts: [3]: bytes moved, peak bytes, the least launches there could be, or -1 if that
   was not counted: of a backward pass, and of a run that nobody watched.

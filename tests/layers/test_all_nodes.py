@@ -20,6 +20,8 @@ executors = pytest.mark.parametrize("executor", ["auto", "batched", "dataflow"])
 class Doubled(keras.layers.Layer):
     """A cell; if it goes through Python, TensorFlow cannot batch it."""
 
+    num_children = None
+
     def __init__(self, through_python=False):
         super().__init__()
         self.through_python = through_python
@@ -28,7 +30,7 @@ class Doubled(keras.layers.Layer):
         return x
 
     def call(self, children, x):
-        found = 2.0 * (children[0] + children[1])
+        found = 2.0 * tf.reduce_sum(children)
         if self.through_python:
             found = tf.py_function(lambda y: y, [found], tf.float32)
         return tf.ensure_shape(found, [])
@@ -46,10 +48,13 @@ def doubled(forest, node):
     return 2.0 * (doubled(forest, left) + doubled(forest, right))
 
 
-def encoder_of(executor, **choices):
-    cell = rtf.layers.TreeLSTMCell(UNITS, dtype="float64")
+def encoder_of(executor, cell, **choices):
     encoder = rtf.layers.TreeEncoder(
-        cell, executor=executor, return_nodes=True, dtype="float64", **choices
+        cell(UNITS, dtype="float64"),
+        executor=executor,
+        return_nodes=True,
+        dtype="float64",
+        **choices,
     )
     encoder.build((None,), (None, SIZE))
     random_weights(encoder)
@@ -69,17 +74,26 @@ def launches_of(encoder, *arguments):
     return explanation
 
 
-def test_no_launch_goes_down():
+@pytest.mark.parametrize(
+    ("cell", "count"),
+    [(rtf.layers.TreeLSTMCell, 0), (rtf.layers.ChildSumTreeLSTMCell, 1)],
+    ids=["pairs", "lists"],
+)
+def test_no_launch_goes_down(cell, count):
+    """Lists of children are read by a launch: of all nodes at once."""
     chain = rtf.data.from_nested([CHAIN])
-    explanation = launches_of(encoder_of("auto"), chain, inputs_of(chain))
-    # One reads the links of all nodes; one computes the leaves, and one each level.
+    explanation = launches_of(encoder_of("auto", cell), chain, inputs_of(chain))
+    # One computes the leaves, and one each level.
     assert explanation.executor == "batched"
-    assert sum(explanation.launches.values()) == 1 + 8
+    assert sum(explanation.launches.values()) == count + 8
 
 
 @executors
-def test_it_is_as_node_by_node_for_trees_one_tree_and_none(executor):
-    encoder = encoder_of(executor)
+@pytest.mark.parametrize(
+    "cell", [rtf.layers.TreeLSTMCell, rtf.layers.ChildSumTreeLSTMCell]
+)
+def test_it_is_as_node_by_node_for_trees_one_tree_and_none(executor, cell):
+    encoder = encoder_of(executor, cell)
     every = rtf.data.from_nested(NESTED)
     for forest in (every, every[0], every[1], every[:0]):
         x = inputs_of(forest)
@@ -104,7 +118,7 @@ def test_what_cannot_be_batched_begins_at_the_roots(through_python):
         found = encoder(forest, x)
     expected = [doubled(forest, node) for node in range(int(forest.num_nodes))]
     assert found.numpy().tolist() == expected
-    # It says so of the recursion, and shares no node, which would take longer.
+    # It says so of the recursion, and shares no node.
     assert len(fallbacks) == through_python
     assert all("SubGraph 'doubles': " in message for message in fallbacks)
     graph = encoder._traced.get_concrete_function(

@@ -42,10 +42,10 @@ def step_of_a_vertex_function():
 
 # Launches of blocks, of their gradients, and of what is left to the end of these.
 STEPS = {
-    "TreeLSTM": (lambda: step_of(tree_lstm.WORKLOAD), (22, 10, 2)),
+    "TreeLSTM": (lambda: step_of(tree_lstm.WORKLOAD), (11, 10, 2)),
     "tagger": (lambda: step_of(bilstm_tagger.WORKLOAD), (81, 79, 4)),
     "lattice": (lambda: step_of(lattice_lstm.WORKLOAD), (150, 89, 3)),
-    "vertex": (step_of_a_vertex_function, (4, 3, 1)),
+    "vertex": (step_of_a_vertex_function, (3, 3, 1)),
 }
 
 

@@ -332,7 +332,6 @@ def test_a_size_that_is_no_size_is_an_error(size):
     assert "size= of push 'n' must be a scalar that is not negative" in message
 
 
-@pytest.mark.falls_back("an unknown shape")
 def test_a_push_to_several_rows_is_an_error():
     with rtf.SubGraph("f") as f:
         rows = f.input(tf.int32, None)

@@ -22,6 +22,17 @@ namespace recursive_tf {
 
 using Kind = FlowSource::Kind;
 
+bool FlowSteps::TakesTables(int32_t block) const {
+  return std::any_of(flow_.stages.begin(), flow_.stages.end(),
+                     [block](const FlowStage& stage) {
+                       return stage.block == block &&
+                              stage.inputs.size() == 1 &&
+                              stage.inputs.front().size() == 1 &&
+                              stage.list_inputs.empty() &&
+                              stage.list_outputs.empty();
+                     });
+}
+
 void FlowSteps::Start(int32_t num_rows) {
   readers_.AddValues(plan_.num_prologue_outputs);
   for (int32_t i = 0; i < plan_.num_prologue_outputs; ++i) {
@@ -29,6 +40,7 @@ void FlowSteps::Start(int32_t num_rows) {
   }
   const int32_t num_arguments = plan_.procedures.front().num_arguments;
   first_argument_ = readers_.AddValues(num_arguments);
+  StartTables();
   if (flow_.is_shared) {
     keys_.Expect(num_rows);
     shared_.reserve(num_rows);
@@ -47,6 +59,17 @@ void FlowSteps::Start(int32_t num_rows) {
   }
   readers_.FindUnread(first_argument_, num_arguments);
   GoOnWithAll();
+}
+
+void FlowSteps::StartTables() {
+  for (const int32_t block : looked_up_) {
+    Tables& tables = tables_[block];
+    tables.first_value = readers_.AddValues(tables.count);
+    // As outputs of the prologue they stay to the end.
+    for (int32_t i = 0; i < tables.count; ++i) {
+      readers_.Add({tables.first_value + i, 0});
+    }
+  }
 }
 
 bool FlowSteps::Next(Launch* launch) {
@@ -172,6 +195,17 @@ FlowInvocation* FlowSteps::Begin(const FlowAsk& ask,
 }
 
 void FlowSteps::GoOnWithAll() {
+  GoOnWithEach();
+  for (size_t at = 0; at < flow_.stages.size() && !looked_up_.empty(); ++at) {
+    const int32_t block = flow_.stages[at].block;
+    if (block == kNoBlock || tables_[block].empty()) continue;
+    ForEachEdge(&flow_, at, [&](const FlowEdge* edge) {
+      ReleaseOwn(*edge, tables_[block].first_value);
+    });
+  }
+}
+
+void FlowSteps::GoOnWithEach() {
   for (int64_t round = 1; !is_refused(); ++round) {
     if (round % kRoundsToAsk == 0) is_cancelled_ = host_->IsCancelled();
     const bool is_entered = !entered_.empty();
@@ -182,7 +216,7 @@ void FlowSteps::GoOnWithAll() {
       const FlowStage& stage = flow_.stages[by.stage];
       if (!is_entered) {
         Arrive(&by, stage.next.to);
-      } else if (stage.block == kNoBlock) {
+      } else if (stage.block == kNoBlock || LookUp(stage, &by)) {
         GoOn(stage, &by);
       } else {
         WaitForBlock(by, stage.block);
@@ -211,13 +245,33 @@ void FlowSteps::Arrive(FlowInvocation* by, int32_t to) {
     }
     const FlowStage& stage = flow_.stages[to];
     by->stage = to;
-    if (stage.block != kNoBlock) return WaitForBlock(*by, stage.block);
-    if (!stage.calls.empty()) return entered_.push_back(by->id);
+    const bool is_launched =
+        stage.block != kNoBlock && tables_[stage.block].empty();
+    if (is_launched) return WaitForBlock(*by, stage.block);
+    if (stage.block != kNoBlock || !stage.calls.empty()) {
+      return entered_.push_back(by->id);
+    }
     if (!Push(stage, *by)) return;
     if (stage.returns_to != kNoCall) Hold(flow_.calls[stage.returns_to], *by);
     Release(stage.next.deaths, *by);
     to = stage.next.to;
   }
+}
+
+bool FlowSteps::LookUp(const FlowStage& stage, FlowInvocation* by) {
+  Tables& tables = tables_[stage.block];
+  if (tables.empty()) return false;
+  const ValueRow number = Find(*by, stage.inputs.front().front());
+  int64_t row = 0;
+  if (!host_->ReadNumber(number, &row)) return false;
+  if (row < 0 || row >= tables.num_rows) return false;
+  ++tables.num_looked_up;
+  by->cells[stage.cell] = {tables.first_value, static_cast<int32_t>(row)};
+  for (const int32_t output : stage.read_outputs) {
+    readers_.Add(tables.first_value + output, 1);
+  }
+  if (!stage.last_reads.empty()) readers_.Remove(number);
+  return true;
 }
 
 bool FlowSteps::Push(const FlowStage& stage, const FlowInvocation& by) {

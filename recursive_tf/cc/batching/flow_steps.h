@@ -53,8 +53,18 @@ class FlowSteps : public Steps {
         admission_(limits),
         schedule_(order, policy, plan->num_blocks),
         table_(flow->num_cells, flow->results.size()),
+        tables_(plan->num_blocks),
         num_gone_(flow->num_edges, 0) {}
 
+  bool TakesTables(int32_t block) const override;
+  void AddTables(int32_t block, int32_t count, int32_t num_rows) override {
+    tables_[block].count = count;
+    tables_[block].num_rows = num_rows;
+    looked_up_.push_back(block);
+  }
+  int64_t NumLookedUp(int32_t block) const override {
+    return tables_[block].num_looked_up;
+  }
   void Start(int32_t num_rows) override;
   bool Next(Launch* launch) override;
   void set_num_bytes(int64_t num_bytes) override {
@@ -112,6 +122,16 @@ class FlowSteps : public Steps {
     bool has_ended = false;
   };
 
+  // What a block looks up; nothing, if it computes.
+  struct Tables {
+    bool empty() const { return count == 0; }
+
+    int32_t count = 0;
+    int32_t num_rows = 0;
+    int32_t first_value = 0;
+    int64_t num_looked_up = 0;
+  };
+
   // A call that waits.
   struct Waiter {
     Waiter(int32_t id, int32_t site, int32_t item, int32_t before)
@@ -156,8 +176,10 @@ class FlowSteps : public Steps {
   FlowInvocation* Begin(const FlowAsk& ask, const FlowInvocation* parent,
                         int32_t row);
 
+  void StartTables();
   // Lets all that may go on wait for their next blocks.
   void GoOnWithAll();
+  void GoOnWithEach();
   // Does what comes after the block of the stage that an invocation is in: it
   // waits for others, or arrives at the next stage.
   void GoOn(const FlowStage& stage, FlowInvocation* by);
@@ -168,6 +190,9 @@ class FlowSteps : public Steps {
   void WaitForBlock(const FlowInvocation& waits, int32_t block) {
     schedule_.Add(waits.id, waits.progress, waits.call_depth, block);
   }
+  // Gives an invocation the rows that the block of its stage looks up. Returns
+  // false if the block has to be launched.
+  bool LookUp(const FlowStage& stage, FlowInvocation* by);
   bool Push(const FlowStage& stage, const FlowInvocation& by);
   // Makes the calls of a stage. Returns where it goes on, also if it has to
   // wait first; null if a call is refused.
@@ -270,6 +295,9 @@ class FlowSteps : public Steps {
   // By invocation, if they are shared.
   PooledVector<Shared> shared_;
   PooledVector<Waiter> waiters_;
+  // By block; and those that have some.
+  std::vector<Tables> tables_;
+  std::vector<int32_t> looked_up_;
   // Who was asked for items of lists: those of a call one after the other. Its
   // cell says where, and how many.
   PooledVector<int32_t> asked_for_items_;
@@ -285,7 +313,8 @@ class FlowSteps : public Steps {
   std::vector<int32_t> late_;
   // What the launch that was last begun reads, and nobody after it.
   std::vector<RowRun> read_last_;
-  // By edge: how many of the launch that completes left their stage by it.
+  // By edge: how many of the launch that completes left their stage by it, or
+  // of those that now look up rows.
   std::vector<int32_t> num_gone_;
   int32_t first_argument_ = 0;
   int64_t max_alive_ = 0;

@@ -22,6 +22,10 @@ class Host {
   // looks at.
   virtual int32_t ReadSelector(ValueRow row) = 0;
 
+  // Sets `*number` to the integer that the scalar at `row` is. Returns false if
+  // it is something else.
+  virtual bool ReadNumber(ValueRow row, int64_t* number) const = 0;
+
   // Returns the key that the scalar at `row` is.
   virtual int64_t ReadKey(ValueRow row) = 0;
 

@@ -83,6 +83,7 @@ void LaunchBound::Follow(const Rows& rows, const std::vector<int32_t>& to_rows,
 
 void LaunchBound::Follow(int32_t value, size_t from, int32_t to_row,
                          Chains* chains) const {
+  if (chains_[value].empty()) return;
   for (int32_t block = 0; block < num_blocks_; ++block) {
     int32_t& length = (*chains)[At(to_row) + block];
     length = std::max(length, chains_[value][from + block]);

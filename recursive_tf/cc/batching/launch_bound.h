@@ -23,6 +23,9 @@ class LaunchBound {
   // Adds values that nothing was launched for.
   void AddValues(int32_t count, int32_t num_rows);
 
+  // The same, however many rows they have.
+  void AddTables(int32_t count) { chains_.resize(chains_.size() + count); }
+
   // Adds the values of a launch, given what decided of each of its activations
   // that it gets there, if anything did. Spread follows for lists.
   void Add(const Launch& launch, const std::vector<ValueRow>& decided_by,
@@ -50,7 +53,7 @@ class LaunchBound {
   void Follow(int32_t value, size_t from, int32_t to_row, Chains* chains) const;
 
   const int32_t num_blocks_;
-  // By value.
+  // By value; nothing for tables.
   std::vector<Chains> chains_;
   std::vector<int32_t> longest_;
 };

@@ -120,7 +120,7 @@ void TypeChecker::CheckReads(size_t p, const Stage& stage) {
     }
   }
   for (const PlannedPush& push : stage.pushes) {
-    ExpectType(p, push.index, {readable_.int64});
+    ExpectType(p, push.index, {readable_.int32, readable_.int64});
     ExpectType(p, push.value, {types_.tables[push.table]});
   }
   for (const CallSite& call : stage.calls) {

@@ -29,7 +29,8 @@ struct RunReport {
     int64_t flops_of_doubles = 0;
   };
 
-  // By block: how often it was launched, and for how many activations in all.
+  // By block: how often it was launched, and for how many activations in all,
+  // also of those that looked rows up without a launch.
   std::vector<int64_t> launches;
   std::vector<int64_t> rows;
   // How many of the activations got a row that another one computed.

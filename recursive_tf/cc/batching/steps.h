@@ -42,8 +42,22 @@ class Steps {
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
 
+  // Returns whether AddTables may be called for a block, before Start.
+  virtual bool TakesTables(int32_t /*block*/) const { return false; }
+
+  // Says that a block only looks up rows, and so is not launched: output i is
+  // the row of table i at the number that is its only input. A number that is
+  // not below `num_rows` launches it, to say what it says then.
+  // REQUIRES: TakesTables(block), and `count` is the number of its outputs.
+  virtual void AddTables(int32_t /*block*/, int32_t /*count*/,
+                         int32_t /*num_rows*/) {}
+
+  // Returns how many rows of the tables of a block were looked up.
+  virtual int64_t NumLookedUp(int32_t /*block*/) const { return 0; }
+
   // Invokes the first procedure once for each row of the root call. Values from
-  // 0 on are the outputs of the prologue, then the arguments of the root call.
+  // 0 on are the outputs of the prologue, then the arguments of the root call,
+  // then tables, in the order in which they were added.
   virtual void Start(int32_t num_rows) = 0;
 
   // Sets `*launch` to what has to run next. Returns false when all is done, or

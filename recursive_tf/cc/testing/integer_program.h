@@ -46,6 +46,8 @@ struct IntegerProgram {
   Column prologue;
   // Blocks that take or give items of lists: for all activations of a launch.
   std::map<int32_t, LaunchBlock> launch_blocks;
+  // Of blocks with one input: so many rows of their outputs are known.
+  std::map<int32_t, int32_t> looked_up;
 };
 
 // Runs such a program in lock step, and watches the run: a value that is read
@@ -80,6 +82,7 @@ class IntegerRun : public Host {
                           int32_t num_rows) {
     for (const int64_t output : program_.prologue) AddValue(Column{output});
     for (const Column& argument : arguments) AddValue(argument);
+    AddTables();
     steps_->Start(num_rows);
     Sweep();
     Launch launch;
@@ -105,6 +108,11 @@ class IntegerRun : public Host {
 
   int32_t ReadSelector(ValueRow row) override {
     return static_cast<int32_t>(At(row));
+  }
+
+  bool ReadNumber(ValueRow row, int64_t* number) const override {
+    *number = At(row);
+    return true;
   }
 
   int64_t ReadKey(ValueRow row) override { return At(row); }
@@ -184,6 +192,22 @@ class IntegerRun : public Host {
   bool is_flow() const { return flow_.has_value() && recorder_ == nullptr; }
 
  private:
+  void AddTables() {
+    for (const auto& [block, num_rows] : program_.looked_up) {
+      if (!steps_->TakesTables(block)) continue;
+      std::vector<Column> tables;
+      for (int64_t row = 0; row < num_rows; ++row) {
+        const Column outputs = program_.blocks[block]({row});
+        tables.resize(outputs.size());
+        for (size_t i = 0; i < outputs.size(); ++i) {
+          tables[i].push_back(outputs[i]);
+        }
+      }
+      steps_->AddTables(block, static_cast<int32_t>(tables.size()), num_rows);
+      for (Column& table : tables) AddValue(std::move(table));
+    }
+  }
+
   void MakeSteps() {
     steps_ = recursive_tf::MakeSteps(&program_.plan, flow_, &order_,
                                      policy_.get(), this, limits_, recorder_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,6 +91,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
   if (reads_.has_value()) reads_->AddValues(values_.size());
+  AddTables(num_rows);
   steps_->Start(num_rows);
   TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());
@@ -119,6 +121,30 @@ absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
   }
   watch_.Lap(&report_.seconds_blocks);
   return absl::OkStatus();
+}
+
+void BatchedForward::AddTables(int32_t num_rows) {
+  for (int32_t block = 0; block < spec_.program.plan.num_blocks; ++block) {
+    // A gradient wants launches; and what may fail waits for one.
+    if (IsTaped(block) || !spec_.late.of_block[block].empty() ||
+        !steps_->TakesTables(block)) {
+      continue;
+    }
+    std::vector<tf::Tensor> tables =
+        blocks_[block].Tables(record_->prologue, num_rows);
+    if (tables.empty()) continue;
+    int64_t size = std::numeric_limits<int32_t>::max();
+    for (const tf::Tensor& table : tables) {
+      size = std::min(size, table.dim_size(0));
+    }
+    const auto count = static_cast<int32_t>(tables.size());
+    steps_->AddTables(block, count, static_cast<int32_t>(size));
+    if (bound_.has_value()) bound_->AddTables(count);
+    for (tf::Tensor& table : tables) {
+      if (spec_.keep) tape_.AddValue(table);
+      values_.AddBorrowed(std::move(table));
+    }
+  }
 }
 
 absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
@@ -361,6 +387,9 @@ absl::Status BatchedForward::Results(std::vector<tf::Tensor>* results) {
 std::shared_ptr<BatchedRecord> BatchedForward::Finish(Returned returned) {
   record_->returned = std::move(returned);
   report_.bytes_moved = values_.bytes_moved();
+  for (size_t i = 0; i < report_.rows.size(); ++i) {
+    report_.rows[i] += steps_->NumLookedUp(static_cast<int32_t>(i));
+  }
   if (bound_.has_value()) {
     report_.least_launches = bound_->Get();
     for (size_t i = 0; i < report_.launches.size(); ++i) {

@@ -27,15 +27,23 @@ int32_t BatchedHost::ReadSelector(ValueRow row) {
 }
 
 int64_t BatchedHost::ReadKey(ValueRow row) {
+  int64_t key = 0;
+  if (!ReadNumber(row, &key)) misread_.Update(Misread("memo=", row.value));
+  return key;
+}
+
+bool BatchedHost::ReadNumber(ValueRow row, int64_t* number) const {
   const RowView& value = values_.view(row.value);
-  if (value.dtype == tf::DT_INT32 && value.rank == 0) {
-    return static_cast<const int32_t*>(value.data)[row.row];
+  if (value.rank != 0) return false;
+  if (value.dtype == tf::DT_INT32) {
+    *number = static_cast<const int32_t*>(value.data)[row.row];
+    return true;
   }
-  if (value.dtype == tf::DT_INT64 && value.rank == 0) {
-    return static_cast<const int64_t*>(value.data)[row.row];
+  if (value.dtype == tf::DT_INT64) {
+    *number = static_cast<const int64_t*>(value.data)[row.row];
+    return true;
   }
-  misread_.Update(Misread("memo=", row.value));
-  return 0;
+  return false;
 }
 
 int32_t BatchedHost::ReadCount(ValueRow row) {
@@ -58,12 +66,8 @@ bool BatchedHost::Push(int32_t table, ValueRow index, ValueRow value) {
 bool BatchedHost::IsCancelled() { return !step_.CheckCancelled().ok(); }
 
 absl::Status BatchedHost::ReadIndex(ValueRow row, int64_t* index) const {
-  const RowView& value = values_.view(row.value);
-  if (value.rank != 0 || value.dtype != tf::DT_INT64) {
-    return Misread("index= of a push", row.value);
-  }
-  *index = static_cast<const int64_t*>(value.data)[row.row];
-  return absl::OkStatus();
+  if (ReadNumber(row, index)) return absl::OkStatus();
+  return Misread("index= of a push", row.value);
 }
 
 absl::Status BatchedHost::Misread(const char* what, int32_t value) const {

@@ -21,6 +21,7 @@ class BatchedHost : public Host {
       : values_(*values), pushes_(*pushes), step_(*step) {}
 
   int32_t ReadSelector(ValueRow row) override;
+  bool ReadNumber(ValueRow row, int64_t* number) const override;
   int64_t ReadKey(ValueRow row) override;
   int32_t ReadCount(ValueRow row) override;
   bool Push(int32_t table, ValueRow index, ValueRow value) override;

@@ -20,6 +20,7 @@
 #include "recursive_tf/cc/tf/function_on_demand.h"
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/looked_up.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "recursive_tf/cc/tf/read_lists.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -166,6 +167,11 @@ absl::Status Block::Create(const BlockSpec& spec,
     }
   }
   if (spec.is_compiled) {
+    if (first == 1) made.tables_ = LookedUp(*body);
+    for (LookedUpTable& table : made.tables_) {
+      if (table.invariant == LookedUpTable::kConstant) continue;
+      table.invariant = spec.invariants[table.invariant];
+    }
     made.compiled_ = std::make_unique<CompiledBlock>(
         std::move(body), spec.invariants, spec.label);
   }
@@ -206,6 +212,26 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
   const InlineFunction* function = nullptr;
   TF_RETURN_IF_ERROR((is_wide ? *wide_function_ : *function_).Get(&function));
   return function->Run(step.args(), std::move(arguments), outputs);
+}
+
+std::vector<tf::Tensor> Block::Tables(const std::vector<tf::Tensor>& prologue,
+                                      int32_t num_rows) const {
+  // Numbers are compared in less time than a launch takes, or a tree.
+  const int64_t most_compared = 4096 + int64_t{64} * num_rows;
+  std::vector<tf::Tensor> tables;
+  for (const LookedUpTable& table : tables_) {
+    const tf::Tensor& numbers = table.invariant == LookedUpTable::kConstant
+                                    ? table.constant
+                                    : prologue[table.invariant];
+    if (numbers.dims() == 0 || numbers.dim_size(0) == 0) return {};
+    if (table.comparison.has_value() &&
+        (numbers.dtype() != tf::DT_INT32 ||
+         numbers.NumElements() > most_compared)) {
+      return {};
+    }
+    tables.push_back(table.From(numbers));
+  }
+  return tables;
 }
 
 std::string Block::WhyNotCompiled() const {

@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/tf/compiled_block.h"
 #include "recursive_tf/cc/tf/function_on_demand.h"
 #include "recursive_tf/cc/tf/invariants.h"
+#include "recursive_tf/cc/tf/looked_up.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/team_schedule.h"
 #include "tensorflow/core/common_runtime/executor.h"
@@ -114,6 +115,13 @@ class Block {
     return compiled_ != nullptr && compiled_->IsPossible();
   }
 
+  // Returns of each output the table that it is a row of, if all that the block
+  // does is to look up the number that is its only row; or none. They are made
+  // of outputs of the prologue, which must outlive them, unless that would take
+  // long for a root call of so many rows.
+  std::vector<tensorflow::Tensor> Tables(
+      const std::vector<tensorflow::Tensor>& prologue, int32_t num_rows) const;
+
   // Returns why the last run was with the function.
   std::string WhyNotCompiled() const;
 
@@ -122,6 +130,8 @@ class Block {
 
   BlockSpec spec_;
   std::unique_ptr<FunctionOnDemand> function_;
+  // Of outputs of the prologue, not of the block's own invariants.
+  std::vector<LookedUpTable> tables_;
   // If it can be.
   std::unique_ptr<CompiledBlock> compiled_;
   // For many rows: takes some invariants transposed. Null if none of them are

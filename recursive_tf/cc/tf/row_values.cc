@@ -52,6 +52,10 @@ absl::Status UnlikeRows(const tf::Tensor& a, const tf::Tensor& b) {
 
 void RowValues::Add(tf::Tensor rows) {
   bytes_alive_ += static_cast<int64_t>(rows.TotalBytes());
+  AddBorrowed(std::move(rows));
+}
+
+void RowValues::AddBorrowed(tf::Tensor rows) {
   views_.emplace_back(rows);
   values_.push_back(std::move(rows));
 }

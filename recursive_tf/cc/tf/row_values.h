@@ -18,7 +18,9 @@ namespace recursive_tf {
 class RowValues {
  public:
   void Add(tensorflow::Tensor rows);
-  // Forgets a value that nobody reads any more.
+  // Adds one whose memory somebody else holds as long as this lives.
+  void AddBorrowed(tensorflow::Tensor rows);
+  // Forgets a value that nobody reads any more. REQUIRES: it is not borrowed.
   void Drop(int32_t value);
 
   const tensorflow::Tensor& operator[](int32_t value) const {

@@ -78,7 +78,10 @@ class Explanation:
 
     @property
     def rows_per_launch(self) -> dict[str, float] | None:
-        """The mean number of activations of a launch, by block."""
+        """The mean number of activations of a launch, by block.
+
+        Of a block that only looks up rows, without a launch, it is the number of all.
+        """
         run = self.forward
         if run is None:
             return None
@@ -227,7 +230,9 @@ def _run_lines(explanation: Explanation, forward: Run) -> Iterator[str]:
         cells.append(f"{forward.shared[block] / max(rows, 1):6.0%}")
         if backward is not None:
             cells.append(f"{backward.launches[block]:8}")
-        cells.append(f"{'no' if name in not_compiled else 'yes':>8}")
+        is_compiled = "no" if name in not_compiled else "yes"
+        # What only looks up rows needs no launch.
+        cells.append(f"{is_compiled if launches or not rows else 'lookup':>8}")
         cells.append(f"{shares[name]:4.0%}" if name in shares else " " * 4)
         yield "  " + "  ".join([*cells, name])
     for name, reason in not_compiled.items():

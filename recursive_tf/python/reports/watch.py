@@ -16,7 +16,8 @@ class Run:
 
     Attributes:
         launches: How often each block was launched.
-        rows: For how many activations in all, by block.
+        rows: For how many activations in all, by block; also those that looked up rows
+            without a launch.
         seconds: By what it was spent on.
         bytes_moved: Of rows that were copied.
         peak_bytes: The most that values held at once.

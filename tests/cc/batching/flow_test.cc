@@ -56,6 +56,57 @@ TEST(FlowTest, SoDoThoseThatShareNothing) {
   }
 }
 
+// Returns how many rows were launched less.
+int64_t RunWithTables(const IntegerProgram& launched, uint32_t seed,
+                      const Column& keys) {
+  IntegerProgram program = launched;
+  std::mt19937 random(seed);
+  int32_t num_tables = 0;
+  for (const PlannedProcedure& procedure : program.plan.procedures) {
+    for (const Stage& stage : procedure.stages) {
+      const bool may_be = stage.block != kNoBlock && stage.inputs.size() == 1 &&
+                          stage.inputs.front().size() == 1 &&
+                          program.launch_blocks.count(stage.block) == 0;
+      if (!may_be || random() % 3 == 0) continue;
+      // Others are launched.
+      program.looked_up[stage.block] = static_cast<int32_t>(random() % 50);
+      num_tables += stage.num_outputs;
+    }
+  }
+  IntegerRun without(&launched);
+  IntegerRun with(&program);
+  EXPECT_TRUE(with.is_flow());
+  Column arguments;
+  for (const int64_t key : keys) arguments.push_back(ArgumentOf(key));
+  const auto num_rows = static_cast<int32_t>(keys.size());
+  EXPECT_EQ(with.Run({keys, arguments}, num_rows),
+            without.Run({keys, arguments}, num_rows));
+  EXPECT_EQ(with.tables(), without.tables());
+  EXPECT_EQ(with.steps().num_alive(), 0);
+  const auto num_left = static_cast<int64_t>(with.num_alive());
+  // Tables live on; of the others as many are left.
+  EXPECT_LE(num_left, static_cast<int64_t>(without.num_alive()) + num_tables);
+  int64_t num_less = 0;
+  for (const auto& [block, rows] : without.launches()) num_less += rows;
+  for (const auto& [block, rows] : with.launches()) num_less -= rows;
+  return num_less;
+}
+
+TEST(FlowTest, WhatIsLookedUpNeedsNoLaunch) {
+  int64_t num_less = 0;
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    const First first = seed % 3 == 0   ? First::kFront
+                        : seed % 3 == 1 ? First::kBody
+                                        : First::kRoot;
+    const int64_t less =
+        RunWithTables(FlowPrograms(seed, first).Make(), seed, {seed % 6, 3, 2});
+    EXPECT_GE(less, 0);
+    num_less += less;
+  }
+  EXPECT_GT(num_less, 10000);
+}
+
 TEST(FlowTest, AProgramThatIsTooLargeIsNone) {
   const Graph graph = RandomGraph(3, 6, /*seed=*/1);
   IntegerProgram program = SharedProgram(&graph);

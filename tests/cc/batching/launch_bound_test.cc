@@ -33,6 +33,18 @@ TEST(LaunchBoundTest, NothingNeedsNoLaunch) {
   EXPECT_EQ(bound.Get(), 0);
 }
 
+TEST(LaunchBoundTest, NobodyWaitsForARowOfATable) {
+  LaunchBound bound(1);
+  bound.AddValues(1, 1);
+  bound.AddTables(2);
+  bound.AddValues(1, 1);
+  Add(LaunchOf(0, {{0, 0}}), 1, &bound);
+  Add(LaunchOf(0, {{1, 1000000}, {2, 5}, {3, 0}}), 1, &bound);
+  EXPECT_EQ(bound.Get(), 1);
+  Add(LaunchOf(0, {{4, 0}}), 1, &bound);
+  EXPECT_EQ(bound.Get(), 2);
+}
+
 TEST(LaunchBoundTest, WhatDoesNotDependOnEachOtherNeedsOneLaunch) {
   LaunchBound bound(1);
   bound.AddValues(1, 4);

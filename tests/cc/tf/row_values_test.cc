@@ -46,6 +46,16 @@ tf::Tensor SixRows() {
                          {0, 1, 10, 11, 20, 21, 30, 31, 40, 41, 50, 51});
 }
 
+TEST(RowValuesTest, WhatIsBorrowedIsNotCounted) {
+  RowValues values = ValuesOf({VectorOf<float>({1, 2, 3})});
+  const int64_t before = values.bytes_alive();
+  values.AddBorrowed(SixRows());
+  EXPECT_EQ(values.size(), 2);
+  EXPECT_EQ(values.bytes_alive(), before);
+  const tf::Tensor found = Gathered(&values, RowsOf({{1, 4}, {1, 1}}));
+  EXPECT_EQ(ElementsOf<float>(found), (Floats{40, 41, 10, 11}));
+}
+
 TEST(RowValuesTest, AllRowsInOrderAreTheValueItself) {
   RowValues values = ValuesOf({VectorOf<float>({1, 2, 3})});
   const tf::Tensor gathered =

@@ -111,7 +111,7 @@ class _Flattening:
         if op.type == "Identity" and not self._program.own_gradients.has(op):
             self._program.bind(op.outputs, op.inputs)
         elif op.type in PUSHES:
-            procedure.pushes.append(op)
+            self._add_push(op, procedure)
         elif op.type in MAPS:
             self._maps.add(op, procedure)
         elif op.type in SHARED_CALLS:
@@ -148,6 +148,14 @@ class _Flattening:
         if is_of_each or self._program.own_gradients.differ(op):
             return True
         return any(map(self._program.is_row, self._program.inputs_of(op)))
+
+    def _add_push(self, op: tf.Operation, procedure: FlatProcedure) -> None:
+        handle, index, value = self._program.inputs_of(op)
+        # Whoever reads it reads both. So there need not be a block that casts.
+        if index.op.type == "Cast" and index.op.get_attr("SrcT") == tf.int32:
+            index = self._program.inputs_of(index.op)[0]
+        self._program.set_inputs(op, [handle, index, value])
+        procedure.pushes.append(op)
 
     def _add_branches(self, op: tf.Operation, procedure: FlatProcedure) -> None:
         graphs = branch_graphs(op)
