@@ -23,10 +23,10 @@ def test_the_page_shows_what_its_code_prints(tmp_path):
     page = run_page("how_it_batches.md", tmp_path)
     ((shown, found),) = page.printed
     assert without_times(shown) == without_times(found)
-    assert sum(page.names["explanation"].launches.values()) == 8
+    assert sum(page.names["explanation"].launches.values()) == 4
 
 
-def test_the_picture_has_the_launches_that_the_page_tells(run):
+def test_the_picture_has_the_turns_that_the_page_tells(run):
     assert [part for part, _ in run] == ["look"] * 4 + ["leaf"] + ["inner"] * 3
     assert [len(nodes) for _, nodes in run] == [2, 4, 6, 2, 8, 3, 2, 1]
 

@@ -202,24 +202,51 @@ def test_what_is_looked_up_may_be_compared(compare, dtype):
     expected = [bool(compare(tf.constant(numbers[row]))) for row in rows]
     assert run().numpy().tolist() == expected
     # Others are compared where they are looked up.
-    assert launches_of(run) == (0 if dtype == tf.int32 else 1)
+    assert launches_of(run) == (1 if dtype == tf.float32 else 0)
 
 
-MOST = 4096 + 64 * 3
+MOST = 512 + 64 * 3
 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 1])
-def test_a_table_that_is_much_longer_than_the_call_is_not_compared(count):
+def test_many_rows_are_computed_ahead_only_if_many_were_wanted(count):
     table = tf.range(count)
     with rtf.SubGraph("look", executor="batched") as look:
         node = look.input(tf.int32)
         look.output(tf.gather(table, node), tf.gather(table, node) < 9)
-    rows = tf.constant([8, 9, count - 1])
-    run = tf.function(lambda: look.map(rows))
-    assert launches_of(run) == (0 if count <= MOST else 1)
-    numbers, are_less = run()
-    assert numbers.numpy().tolist() == [8, 9, count - 1]
-    assert are_less.numpy().tolist() == [True, False, False]
+    run = tf.function(
+        look.map, input_signature=[tf.TensorSpec([None], tf.int32)], autograph=False
+    )
+    few, many = [8, 9, count - 1], list(range(count // 4 + 1))
+
+    def launches(rows):
+        numbers, are_less = run(tf.constant(rows))
+        assert numbers.numpy().tolist() == rows
+        assert are_less.numpy().tolist() == [row < 9 for row in rows]
+        return sum(rtf.explain(run).launches.values())
+
+    is_ahead = count <= MOST
+    assert [launches(few) for _ in range(2)] == [0 if is_ahead else 1] * 2
+    launches(many)
+    assert [launches(few) for _ in range(2)] == [0, 0 if is_ahead else 1]
+
+
+def test_rows_are_indexed_in_any_way():
+    left, right = tf.constant(LEFT), tf.constant(RIGHT)
+    number = tf.TensorSpec([], tf.int32)
+    with rtf.SubGraph("depth", output_signature=number, executor="batched") as depth:
+        node = depth.input(tf.int32)
+
+        def inner():
+            return 1 + tf.maximum(depth(left[node]), depth(right[node]))
+
+        depth.output(tf.cond(left[node] < 0, lambda: 0, inner))
+    run = tf.function(lambda: depth.map(tf.constant([6, 7, 2])))
+    assert run().numpy().tolist() == [3, 0, 1]
+    # Going up takes a launch for each level, and going down none.
+    assert launches_of(run) == 3
+    # From the end.
+    assert depth.map(tf.constant([-2, -1, -6])).numpy().tolist() == [3, 0, 1]
 
 
 def test_a_variable_is_read_when_the_call_is_made():

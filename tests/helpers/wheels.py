@@ -1,5 +1,6 @@
 """A wheel of the project, and environments that have it and nothing of a checkout."""
 
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -28,7 +29,11 @@ def built_wheel(folder):
     """Returns a wheel that is built into a folder, for this machine."""
     command = "setup.py -q build --build-base {0}/build bdist_wheel --dist-dir {0}"
     command += " --bdist-dir {0}/wheel egg_info --egg-base {0}"
-    run(sys.executable, *command.format(folder).split(), cwd=ROOT)
+    # What the compiler writes is in the checkout, and two at once would both write it.
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build/wheels.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(sys.executable, *command.format(folder).split(), cwd=ROOT)
     (built,) = folder.glob("*.whl")
     return built
 

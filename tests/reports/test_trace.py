@@ -85,7 +85,8 @@ def test_a_trace_of_training_has_every_launch(training, path):
     rows = collections.Counter()
     for event in found["forward"]:
         rows[event["name"].partition(" ")[0]] += event["args"]["rows"]
-    assert sorted(rows.values()) == [2, 3, 5]
+    # To look at the five nodes needs no launch.
+    assert sorted(rows.values()) == [2, 3]
     assert found["backward"]
     assert found["deferred"]
 

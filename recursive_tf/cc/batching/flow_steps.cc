@@ -22,17 +22,6 @@ namespace recursive_tf {
 
 using Kind = FlowSource::Kind;
 
-bool FlowSteps::TakesTables(int32_t block) const {
-  return std::any_of(flow_.stages.begin(), flow_.stages.end(),
-                     [block](const FlowStage& stage) {
-                       return stage.block == block &&
-                              stage.inputs.size() == 1 &&
-                              stage.inputs.front().size() == 1 &&
-                              stage.list_inputs.empty() &&
-                              stage.list_outputs.empty();
-                     });
-}
-
 void FlowSteps::Start(int32_t num_rows) {
   readers_.AddValues(plan_.num_prologue_outputs);
   for (int32_t i = 0; i < plan_.num_prologue_outputs; ++i) {
@@ -59,17 +48,6 @@ void FlowSteps::Start(int32_t num_rows) {
   }
   readers_.FindUnread(first_argument_, num_arguments);
   GoOnWithAll();
-}
-
-void FlowSteps::StartTables() {
-  for (const int32_t block : looked_up_) {
-    Tables& tables = tables_[block];
-    tables.first_value = readers_.AddValues(tables.count);
-    // As outputs of the prologue they stay to the end.
-    for (int32_t i = 0; i < tables.count; ++i) {
-      readers_.Add({tables.first_value + i, 0});
-    }
-  }
 }
 
 bool FlowSteps::Next(Launch* launch) {
@@ -196,13 +174,7 @@ FlowInvocation* FlowSteps::Begin(const FlowAsk& ask,
 
 void FlowSteps::GoOnWithAll() {
   GoOnWithEach();
-  for (size_t at = 0; at < flow_.stages.size() && !looked_up_.empty(); ++at) {
-    const int32_t block = flow_.stages[at].block;
-    if (block == kNoBlock || tables_[block].empty()) continue;
-    ForEachEdge(&flow_, at, [&](const FlowEdge* edge) {
-      ReleaseOwn(*edge, tables_[block].first_value);
-    });
-  }
+  ReleaseLookedUp();
 }
 
 void FlowSteps::GoOnWithEach() {
@@ -256,22 +228,6 @@ void FlowSteps::Arrive(FlowInvocation* by, int32_t to) {
     Release(stage.next.deaths, *by);
     to = stage.next.to;
   }
-}
-
-bool FlowSteps::LookUp(const FlowStage& stage, FlowInvocation* by) {
-  Tables& tables = tables_[stage.block];
-  if (tables.empty()) return false;
-  const ValueRow number = Find(*by, stage.inputs.front().front());
-  int64_t row = 0;
-  if (!host_->ReadNumber(number, &row)) return false;
-  if (row < 0 || row >= tables.num_rows) return false;
-  ++tables.num_looked_up;
-  by->cells[stage.cell] = {tables.first_value, static_cast<int32_t>(row)};
-  for (const int32_t output : stage.read_outputs) {
-    readers_.Add(tables.first_value + output, 1);
-  }
-  if (!stage.last_reads.empty()) readers_.Remove(number);
-  return true;
 }
 
 bool FlowSteps::Push(const FlowStage& stage, const FlowInvocation& by) {

@@ -56,7 +56,7 @@ class FlowSteps : public Steps {
         tables_(plan->num_blocks),
         num_gone_(flow->num_edges, 0) {}
 
-  bool TakesTables(int32_t block) const override;
+  int32_t NumTables(int32_t block) const override;
   void AddTables(int32_t block, int32_t count, int32_t num_rows) override {
     tables_[block].count = count;
     tables_[block].num_rows = num_rows;
@@ -180,6 +180,9 @@ class FlowSteps : public Steps {
   // Lets all that may go on wait for their next blocks.
   void GoOnWithAll();
   void GoOnWithEach();
+  // Says that who looked up rows, and left the stage, does not read what dies
+  // there.
+  void ReleaseLookedUp();
   // Does what comes after the block of the stage that an invocation is in: it
   // waits for others, or arrives at the next stage.
   void GoOn(const FlowStage& stage, FlowInvocation* by);

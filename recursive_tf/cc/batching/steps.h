@@ -42,13 +42,14 @@ class Steps {
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
 
-  // Returns whether AddTables may be called for a block, before Start.
-  virtual bool TakesTables(int32_t /*block*/) const { return false; }
+  // Returns how many tables AddTables takes for a block, before Start; none if
+  // it must not be called.
+  virtual int32_t NumTables(int32_t /*block*/) const { return 0; }
 
   // Says that a block only looks up rows, and so is not launched: output i is
   // the row of table i at the number that is its only input. A number that is
   // not below `num_rows` launches it, to say what it says then.
-  // REQUIRES: TakesTables(block), and `count` is the number of its outputs.
+  // REQUIRES: `count` is NumTables(block), and not 0.
   virtual void AddTables(int32_t /*block*/, int32_t /*count*/,
                          int32_t /*num_rows*/) {}
 

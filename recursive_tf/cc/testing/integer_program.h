@@ -194,7 +194,7 @@ class IntegerRun : public Host {
  private:
   void AddTables() {
     for (const auto& [block, num_rows] : program_.looked_up) {
-      if (!steps_->TakesTables(block)) continue;
+      if (steps_->NumTables(block) == 0) continue;
       std::vector<Column> tables;
       for (int64_t row = 0; row < num_rows; ++row) {
         const Column outputs = program_.blocks[block]({row});

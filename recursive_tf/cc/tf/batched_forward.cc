@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,7 +90,7 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
     bound_->AddValues(static_cast<int32_t>(arguments.size()), num_rows);
   }
   if (reads_.has_value()) reads_->AddValues(values_.size());
-  AddTables(num_rows);
+  TF_RETURN_IF_ERROR(AddTables(num_rows));
   steps_->Start(num_rows);
   TF_RETURN_IF_ERROR(CatchUp());
   TF_RETURN_IF_ERROR(RunAll());
@@ -99,52 +98,6 @@ absl::Status BatchedForward::Run(const std::vector<tf::Tensor>& arguments,
   record_->tape.results = steps_->Results();
   watch_.Lap(&report_.seconds_schedule);
   return absl::OkStatus();
-}
-
-absl::Status BatchedForward::RunPrologue(std::vector<tf::Tensor> captures,
-                                         int32_t num_rows) {
-  const Block& prologue = blocks_[spec_.program.plan.num_blocks];
-  CompiledRun never;
-  TF_RETURN_IF_ERROR(prologue.Run(step_, AsBatches(std::move(captures)),
-                                  &invariants_, &record_->prologue, &never));
-  spec_.late.MakeRoom(&record_->prologue);
-  if (num_rows > 0) {
-    const absl::Status status = RunLate(spec_.late.at_start);
-    if (!status.ok()) {
-      return errors_.FailedAt(0, spec_.program.names.front(), status);
-    }
-  }
-  for (int32_t i = 0; i < spec_.program.plan.num_prologue_outputs; ++i) {
-    tf::Tensor row;
-    TF_RETURN_IF_ERROR(AsOneRow(record_->prologue[i], &row));
-    AddValue(std::move(row));
-  }
-  watch_.Lap(&report_.seconds_blocks);
-  return absl::OkStatus();
-}
-
-void BatchedForward::AddTables(int32_t num_rows) {
-  for (int32_t block = 0; block < spec_.program.plan.num_blocks; ++block) {
-    // A gradient wants launches; and what may fail waits for one.
-    if (IsTaped(block) || !spec_.late.of_block[block].empty() ||
-        !steps_->TakesTables(block)) {
-      continue;
-    }
-    std::vector<tf::Tensor> tables =
-        blocks_[block].Tables(record_->prologue, num_rows);
-    if (tables.empty()) continue;
-    int64_t size = std::numeric_limits<int32_t>::max();
-    for (const tf::Tensor& table : tables) {
-      size = std::min(size, table.dim_size(0));
-    }
-    const auto count = static_cast<int32_t>(tables.size());
-    steps_->AddTables(block, count, static_cast<int32_t>(size));
-    if (bound_.has_value()) bound_->AddTables(count);
-    for (tf::Tensor& table : tables) {
-      if (spec_.keep) tape_.AddValue(table);
-      values_.AddBorrowed(std::move(table));
-    }
-  }
 }
 
 absl::Status BatchedForward::RunLate(const std::vector<int32_t>& parts) {
@@ -389,6 +342,7 @@ std::shared_ptr<BatchedRecord> BatchedForward::Finish(Returned returned) {
   report_.bytes_moved = values_.bytes_moved();
   for (size_t i = 0; i < report_.rows.size(); ++i) {
     report_.rows[i] += steps_->NumLookedUp(static_cast<int32_t>(i));
+    blocks_[i].set_num_rows_last(report_.rows[i]);
   }
   if (bound_.has_value()) {
     report_.least_launches = bound_->Get();

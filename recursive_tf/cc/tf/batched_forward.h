@@ -88,7 +88,7 @@ class BatchedForward {
   absl::Status RunPrologue(std::vector<tensorflow::Tensor> captures,
                            int32_t num_rows);
   // Adds what blocks look up, for those that need no launch then.
-  void AddTables(int32_t num_rows);
+  absl::Status AddTables(int32_t num_rows);
   // Runs late parts, unless they ran already.
   absl::Status RunLate(const std::vector<int32_t>& parts);
   absl::Status RunAll();

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +24,7 @@
 #include "recursive_tf/cc/tf/inline_function.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/looked_up.h"
+#include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "recursive_tf/cc/tf/read_lists.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -167,11 +171,7 @@ absl::Status Block::Create(const BlockSpec& spec,
     }
   }
   if (spec.is_compiled) {
-    if (first == 1) made.tables_ = LookedUp(*body);
-    for (LookedUpTable& table : made.tables_) {
-      if (table.invariant == LookedUpTable::kConstant) continue;
-      table.invariant = spec.invariants[table.invariant];
-    }
+    if (first == 1) made.FindTables(*function, *body);
     made.compiled_ = std::make_unique<CompiledBlock>(
         std::move(body), spec.invariants, spec.label);
   }
@@ -214,24 +214,74 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
   return function->Run(step.args(), std::move(arguments), outputs);
 }
 
-std::vector<tf::Tensor> Block::Tables(const std::vector<tf::Tensor>& prologue,
-                                      int32_t num_rows) const {
-  // Numbers are compared in less time than a launch takes, or a tree.
-  const int64_t most_compared = 4096 + int64_t{64} * num_rows;
-  std::vector<tf::Tensor> tables;
-  for (const LookedUpTable& table : tables_) {
-    const tf::Tensor& numbers = table.invariant == LookedUpTable::kConstant
-                                    ? table.constant
-                                    : prologue[table.invariant];
-    if (numbers.dims() == 0 || numbers.dim_size(0) == 0) return {};
-    if (table.comparison.has_value() &&
-        (numbers.dtype() != tf::DT_INT32 ||
-         numbers.NumElements() > most_compared)) {
-      return {};
-    }
-    tables.push_back(table.From(numbers));
+void Block::FindTables(const tf::FunctionDef& function, const tf::Graph& body) {
+  number_type_ = function.signature().input_arg(0).type();
+  if (number_type_ != tf::DT_INT32 && number_type_ != tf::DT_INT64) return;
+  tables_ = TablesOfRows(body);
+  gives_rows_ = !tables_.empty();
+  if (!gives_rows_) tables_ = TablesOfNumbers(body);
+  for (LookedUpTable& table : tables_) {
+    if (table.invariant == LookedUpTable::kConstant) continue;
+    table.invariant = spec_.invariants[table.invariant];
   }
-  return tables;
+}
+
+absl::Status Block::FindKnownRows(const BatchedStep& step, int32_t num_rows,
+                                  const std::vector<tf::Tensor>& prologue,
+                                  Invariants* invariants,
+                                  KnownRows* known) const {
+  if (tables_.empty()) return absl::OkStatus();
+  std::vector<tf::Tensor> tables;
+  int64_t size = std::numeric_limits<int32_t>::max();
+  for (const LookedUpTable& table : tables_) {
+    tables.push_back(table.invariant == LookedUpTable::kConstant
+                         ? table.constant
+                         : prologue[table.invariant]);
+    const tf::Tensor& rows = tables.back();
+    size = std::min(size, rows.dims() == 0 ? 0 : rows.dim_size(0));
+  }
+  if (size == 0) return absl::OkStatus();
+  known->num_rows = static_cast<int32_t>(size);
+  known->are_borrowed = gives_rows_;
+  if (gives_rows_) {
+    known->outputs = std::move(tables);
+    return absl::OkStatus();
+  }
+  if (!MayComputeAhead(size, num_rows)) return absl::OkStatus();
+  return ComputeAhead(step, size, invariants, known);
+}
+
+bool Block::MayComputeAhead(int64_t size, int32_t num_rows) const {
+  // A launch takes as long as some hundred rows, and trees have some tens.
+  const int64_t expected =
+      std::max(4 * num_rows_last_.load(std::memory_order_relaxed),
+               512 + int64_t{64} * num_rows);
+  return size <= expected;
+}
+
+absl::Status Block::ComputeAhead(const BatchedStep& step, int64_t size,
+                                 Invariants* invariants,
+                                 KnownRows* known) const {
+  tf::Tensor numbers = NewTensorOrThrow(number_type_, {size});
+  if (number_type_ == tf::DT_INT32) {
+    auto* const first = static_cast<int32_t*>(numbers.data());
+    std::iota(first, first + size, 0);
+  } else {
+    auto* const first = static_cast<int64_t*>(numbers.data());
+    std::iota(first, first + size, 0);
+  }
+  std::vector<RowBatch> rows(1);
+  rows[0] = RowBatch(std::move(numbers));
+  std::vector<tf::Tensor> outputs;
+  CompiledRun run;
+  TF_RETURN_IF_ERROR(compiled_->Run(step, rows, invariants, &outputs, &run));
+  // What cannot be computed of all numbers is launched for those that come.
+  const bool are_rows =
+      run.has_run && absl::c_all_of(outputs, [size](const tf::Tensor& output) {
+        return output.dims() > 0 && output.dim_size(0) == size;
+      });
+  if (are_rows) known->outputs = std::move(outputs);
+  return absl::OkStatus();
 }
 
 std::string Block::WhyNotCompiled() const {

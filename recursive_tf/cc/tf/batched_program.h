@@ -24,6 +24,7 @@
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/types.h"
 
 namespace recursive_tf {
 
@@ -115,23 +116,48 @@ class Block {
     return compiled_ != nullptr && compiled_->IsPossible();
   }
 
-  // Returns of each output the table that it is a row of, if all that the block
-  // does is to look up the number that is its only row; or none. They are made
-  // of outputs of the prologue, which must outlive them, unless that would take
-  // long for a root call of so many rows.
-  std::vector<tensorflow::Tensor> Tables(
-      const std::vector<tensorflow::Tensor>& prologue, int32_t num_rows) const;
+  // What the outputs are for every number that is the only row, from 0 on.
+  struct KnownRows {
+    std::vector<tensorflow::Tensor> outputs;
+    int32_t num_rows = 0;
+    // Whether they are outputs of the prologue, or constants.
+    bool are_borrowed = false;
+  };
+
+  // Sets `*known` to that, if all that the block does is to look up rows, or
+  // numbers that it computes with, and if it takes little time for a root call
+  // of so many rows; or to no outputs. REQUIRES: as Run.
+  absl::Status FindKnownRows(const BatchedStep& step, int32_t num_rows,
+                             const std::vector<tensorflow::Tensor>& prologue,
+                             Invariants* invariants, KnownRows* known) const;
+
+  // Says for how many rows a run of the program wanted its outputs.
+  void set_num_rows_last(int64_t num_rows) const {
+    num_rows_last_.store(num_rows, std::memory_order_relaxed);
+  }
 
   // Returns why the last run was with the function.
   std::string WhyNotCompiled() const;
 
  private:
   bool IsWide(const std::vector<RowBatch>& rows) const;
+  void FindTables(const tensorflow::FunctionDef& function,
+                  const tensorflow::Graph& body);
+  // Returns whether it is worth it to compute so many rows before anybody wants
+  // any.
+  bool MayComputeAhead(int64_t size, int32_t num_rows) const;
+  absl::Status ComputeAhead(const BatchedStep& step, int64_t size,
+                            Invariants* invariants, KnownRows* known) const;
 
   BlockSpec spec_;
   std::unique_ptr<FunctionOnDemand> function_;
-  // Of outputs of the prologue, not of the block's own invariants.
+  // TablesOfRows or, if there are none, TablesOfNumbers; of outputs of the
+  // prologue, not of the block's own invariants.
   std::vector<LookedUpTable> tables_;
+  bool gives_rows_ = false;
+  tensorflow::DataType number_type_ = tensorflow::DT_INVALID;
+  // What runs learn of each other.
+  mutable std::atomic<int64_t> num_rows_last_{0};
   // If it can be.
   std::unique_ptr<CompiledBlock> compiled_;
   // For many rows: takes some invariants transposed. Null if none of them are

@@ -1,14 +1,15 @@
 #include "recursive_tf/cc/tf/looked_up.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "recursive_tf/cc/tf/new_tensor.h"
+#include "absl/algorithm/container.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
@@ -24,20 +25,6 @@ constexpr int32_t kNumber = 0;
 
 // What is no argument.
 constexpr int32_t kOther = -1;
-
-using Compare = bool (*)(int32_t, int32_t);
-
-const std::map<std::string, Compare>& Comparisons() {
-  static const auto* const comparisons = new std::map<std::string, Compare>{
-      {"Equal", [](int32_t a, int32_t b) { return a == b; }},
-      {"NotEqual", [](int32_t a, int32_t b) { return a != b; }},
-      {"Less", [](int32_t a, int32_t b) { return a < b; }},
-      {"LessEqual", [](int32_t a, int32_t b) { return a <= b; }},
-      {"Greater", [](int32_t a, int32_t b) { return a > b; }},
-      {"GreaterEqual", [](int32_t a, int32_t b) { return a >= b; }},
-  };
-  return *comparisons;
-}
 
 // Returns what an input of an op is, behind ops that do nothing; or null.
 const tf::Node* InputOf(const tf::Node& node, int index) {
@@ -88,73 +75,78 @@ bool IsGatherOfRowsThatMayLack(const tf::Node& node) {
          IntegersAt(*numbers, 1) == std::vector<int32_t>{-1, 1};
 }
 
-// Returns of which table an op gives a row; none if it gives something else.
-std::optional<LookedUpTable> TableOf(const tf::Node* lookup) {
-  if (lookup == nullptr ||
-      (!IsGatherOfRows(*lookup) && !IsGatherOfRowsThatMayLack(*lookup))) {
-    return std::nullopt;
-  }
+// Returns the table that an op looks up something in; none if it is computed.
+std::optional<LookedUpTable> TableOf(const tf::Node& lookup) {
   LookedUpTable table;
-  if (IsConstant(InputOf(*lookup, 0), &table.constant)) return table;
-  const int32_t argument = ArgumentOf(*lookup, 0);
+  if (IsConstant(InputOf(lookup, 0), &table.constant)) return table;
+  const int32_t argument = ArgumentOf(lookup, 0);
   if (argument <= kNumber) return std::nullopt;
   table.invariant = argument - 1 - kNumber;
   return table;
 }
 
-// The same, if a number that is looked up is compared with a constant.
-std::optional<LookedUpTable> ComparedTableOf(const tf::Node* node) {
-  if (node == nullptr || Comparisons().count(node->type_string()) == 0) {
-    return TableOf(node);
-  }
-  const std::vector<int32_t> number = IntegersAt(*node, 1);
-  std::optional<LookedUpTable> table = TableOf(InputOf(*node, 0));
-  if (number.size() != 1 || !table.has_value()) return std::nullopt;
-  table->comparison = {node->type_string(), number.front()};
-  return table;
+bool IsGather(const tf::Node& node) {
+  return node.type_string() == "GatherV2" || node.type_string() == "GatherNd";
 }
 
-// What has an effect is no part of a lookup.
-bool MayBePartOfLookup(const tf::Node& node) {
-  const std::string& type = node.type_string();
+bool IsPlain(const tf::Node& node) {
   return node.IsArg() || node.IsRetval() || node.IsIdentity() ||
-         node.IsConstant() || type == "GatherV2" || type == "GatherNd" ||
-         type == "Reshape" || Comparisons().count(type) > 0;
+         node.IsConstant();
+}
+
+bool IsOfNumbers(const tf::Node& node) {
+  static const auto* const ops = new std::set<std::string>{
+      "Add",          "AddV2",     "Cast",    "Equal",      "ExpandDims",
+      "Greater",      "LessEqual", "Less",    "LogicalAnd", "LogicalNot",
+      "GreaterEqual", "LogicalOr", "Maximum", "Minimum",    "Mul",
+      "Neg",          "NotEqual",  "Pack",    "Reshape",    "Select",
+      "SelectV2",     "Squeeze",   "Sub"};
+  return ops->count(node.type_string()) > 0;
+}
+
+bool GivesWholeNumbers(const tf::Node& node) {
+  return absl::c_all_of(node.output_types(), IsWholeNumber);
 }
 
 }  // namespace
 
-tf::Tensor LookedUpTable::From(const tf::Tensor& numbers) const {
-  if (!comparison.has_value()) return numbers;
-  const auto* const first = static_cast<const int32_t*>(numbers.data());
-  tf::Tensor table = NewTensorOrThrow(tf::DT_BOOL, numbers.shape());
-  const Compare compare = Comparisons().at(comparison->op);
-  std::transform(first, first + numbers.NumElements(),
-                 static_cast<bool*>(table.data()),
-                 [compare, number = comparison->number](int32_t each) {
-                   return compare(each, number);
-                 });
-  return table;
-}
-
-std::vector<LookedUpTable> LookedUp(const tf::Graph& function) {
+std::vector<LookedUpTable> TablesOfRows(const tf::Graph& function) {
   std::map<int32_t, LookedUpTable> tables;
   for (const tf::Node* node : function.op_nodes()) {
-    if (!MayBePartOfLookup(*node)) return {};
-    if (!node->IsRetval()) continue;
-    int32_t index = 0;
-    const std::optional<LookedUpTable> table =
-        ComparedTableOf(InputOf(*node, 0));
-    if (!table.has_value() ||
-        !tf::TryGetNodeAttr(node->attrs(), "index", &index)) {
+    if (!IsPlain(*node) && !IsGather(*node) &&
+        node->type_string() != "Reshape") {
       return {};
     }
+    if (!node->IsRetval()) continue;
+    int32_t index = 0;
+    const tf::Node* const lookup = InputOf(*node, 0);
+    if (lookup == nullptr ||
+        !tf::TryGetNodeAttr(node->attrs(), "index", &index) ||
+        (!IsGatherOfRows(*lookup) && !IsGatherOfRowsThatMayLack(*lookup))) {
+      return {};
+    }
+    const std::optional<LookedUpTable> table = TableOf(*lookup);
+    if (!table.has_value()) return {};
     tables[index] = *table;
   }
   std::vector<LookedUpTable> in_order;
   in_order.reserve(tables.size());
   for (auto& [index, table] : tables) in_order.push_back(std::move(table));
   return in_order;
+}
+
+std::vector<LookedUpTable> TablesOfNumbers(const tf::Graph& function) {
+  std::vector<LookedUpTable> tables;
+  for (const tf::Node* node : function.op_nodes()) {
+    if (IsPlain(*node)) continue;
+    if (!GivesWholeNumbers(*node)) return {};
+    if (IsOfNumbers(*node)) continue;
+    if (!IsGather(*node)) return {};
+    std::optional<LookedUpTable> table = TableOf(*node);
+    if (!table.has_value()) return {};
+    tables.push_back(*std::move(table));
+  }
+  return tables;
 }
 
 }  // namespace recursive_tf
