@@ -176,6 +176,7 @@ class FlowSteps : public Steps {
   FlowInvocation* Begin(const FlowAsk& ask, const FlowInvocation* parent,
                         int32_t row);
 
+  // Numbers the values that tables are.
   void StartTables();
   // Lets all that may go on wait for their next blocks.
   void GoOnWithAll();
