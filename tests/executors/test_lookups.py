@@ -249,6 +249,34 @@ def test_rows_are_indexed_in_any_way():
     assert depth.map(tf.constant([-2, -1, -6])).numpy().tolist() == [3, 0, 1]
 
 
+def test_tables_of_any_length_are_indexed():
+    spec = tf.TensorSpec([None], tf.int32)
+
+    @tf.function(input_signature=[spec, spec, spec], autograph=False)
+    def depths(left, right, roots):
+        number = tf.TensorSpec([], tf.int32)
+        with rtf.SubGraph("depth", output_signature=number) as depth:
+            node = depth.input(tf.int32)
+
+            def inner():
+                return 1 + tf.maximum(depth(left[node]), depth(right[node]))
+
+            depth.output(tf.cond(left[node] < 0, lambda: 0, inner))
+        return depth.map(roots)
+
+    def run():
+        return depths(tf.constant(LEFT), tf.constant(RIGHT), tf.constant(ROOTS))
+
+    assert run().numpy().tolist() == [3, 0]
+    explanation = rtf.explain(depths)
+    run()
+    assert explanation.not_compiled == {}
+    assert sum(explanation.launches.values()) == 3
+    # As many nodes as one, whose number is the first and the last.
+    one = tf.constant([-1])
+    assert depths(one, one, tf.constant([0, -1])).numpy().tolist() == [0, 0]
+
+
 def test_a_variable_is_read_when_the_call_is_made():
     table = tf.Variable([1, 2, 3])
     with rtf.SubGraph("look", executor="batched") as look:

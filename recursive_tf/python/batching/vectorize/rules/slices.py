@@ -102,8 +102,11 @@ def _sizes(
     sizes = [values.shape[axis] for axis in axes]
     if None not in sizes:
         return tf.constant(sizes, dtype)
+    # A scalar is one whatever the table is. Of a vector, block programs think that it
+    # may be of any length.
+    which = axes[0] if len(axes) == 1 else axes
     return block.tensor(
-        block.once(lambda tensor: tf.gather(tf.shape(tensor, dtype), axes), values)
+        block.once(lambda tensor: tf.gather(tf.shape(tensor, dtype), which), values)
     )
 
 
