@@ -16,10 +16,10 @@ template <typename T>
 BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
                                     const Kernels<T>* kernels,
                                     const std::vector<Numbers>& invariants,
-                                    Team* team)
+                                    Matrices matrices, Team* team)
     : shared_(program->shared.size()),
       constants_(program->constants.size()),
-      matrices_(program->matrices.size()),
+      place_(matrices),
       phases_(program->phases.data()) {
   const auto split = [&](int64_t width) {
     return SplitColumns(width, team->num_threads(), kernels->lanes,
@@ -39,10 +39,14 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
                 program->widest_constant,
                 static_cast<T>(program->constants[i]));
   }
-  for (size_t i = 0; i < matrices_.size(); ++i) {
-    const MatrixUse& use = program->matrices[i];
-    matrices_[i].Pack(invariants[use.invariant].data, use,
-                      split(use.segment_width), *kernels, team);
+  for (const MatrixUse& use : program->matrices) {
+    const T* const numbers = invariants[use.invariant].data;
+    if (matrices == Matrices::kStanding) {
+      standing_.push_back(numbers);
+      continue;
+    }
+    packed_.emplace_back().Pack(numbers, use, split(use.segment_width),
+                                *kernels, team);
   }
   for (const Phase& phase : program->phases) {
     const bool has_parts =

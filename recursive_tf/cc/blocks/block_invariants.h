@@ -13,7 +13,15 @@
 
 namespace recursive_tf {
 
-// What a block program takes beside rows, for one step: packed for a number of
+// Where products find the numbers of a matrix.
+enum class Matrices : uint8_t {
+  // In panels. That pays for many rows.
+  kPacked,
+  // Where they stand, in the invariant.
+  kStanding,
+};
+
+// What a block program takes beside rows, for one step: placed for a number of
 // threads and an instruction set.
 template <typename T>
 class BlockInvariants {
@@ -27,14 +35,18 @@ class BlockInvariants {
   // The program must outlive this.
   // `invariants` are by number; each must be there if the program uses it. Each
   // is as large as its use says, but for vectors, which may be one number.
+  // Matrices that stand must outlive this.
   BlockInvariants(const BlockProgram* program, const Kernels<T>* kernels,
-                  const std::vector<Numbers>& invariants, Team* team);
+                  const std::vector<Numbers>& invariants, Matrices matrices,
+                  Team* team);
+
+  Matrices matrices() const { return place_; }
 
   const T* shared(int32_t index) const { return shared_[index].data(); }
   const T* constant(int32_t index) const { return constants_[index].data(); }
-  const PackedMatrix<T>& matrix(int32_t index) const {
-    return matrices_[index];
-  }
+  // Of matrices, as they are there.
+  const PackedMatrix<T>& packed(int32_t index) const { return packed_[index]; }
+  const T* standing(int32_t index) const { return standing_[index]; }
   // Returns the columns that each thread has of a phase of products or code.
   const std::vector<ColumnPart>& parts(const Phase& phase) const {
     return parts_[&phase - phases_];
@@ -43,7 +55,9 @@ class BlockInvariants {
  private:
   std::vector<AlignedBuffer<T>> shared_;
   std::vector<AlignedBuffer<T>> constants_;
-  std::vector<PackedMatrix<T>> matrices_;
+  const Matrices place_;
+  std::vector<PackedMatrix<T>> packed_;
+  std::vector<const T*> standing_;
   const Phase* phases_;
   // By phase.
   std::vector<std::vector<ColumnPart>> parts_;

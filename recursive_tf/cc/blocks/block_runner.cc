@@ -11,7 +11,6 @@
 #include "recursive_tf/cc/blocks/divide.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
-#include "recursive_tf/cc/blocks/packed_matrix.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
 #include "recursive_tf/cc/blocks/row_sums.h"
@@ -226,11 +225,9 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
                                 const Strip& strip) {
   const ProductStep& step = phase.products[product];
   const MatrixUse& use = program_.matrices[step.matrix];
-  const PackedMatrix<T>& matrix = invariants_.matrix(step.matrix);
-  Scratch<T>& scratch = Scratch<T>::Mine();
   PanelWork<T> work;
   work.pieces = FindPieces(step.pieces, strip.begin, strip.end);
-  work.lengths = scratch.lengths.data();
+  work.lengths = Scratch<T>::Mine().lengths.data();
   work.num_pieces = static_cast<int64_t>(step.pieces.size());
   work.num_rows = strip.end - strip.begin;
   T* out = nullptr;
@@ -248,17 +245,46 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
       const std::vector<Panel>& panels = strip.parts[part].panels;
       for (size_t i = 0; i < panels.size(); ++i) {
         const Panel& panel = panels[i];
-        work.panel = matrix.panel(segment, part, static_cast<int64_t>(i));
-        work.num_vectors = panel.num_vectors;
-        work.num_columns = step.out.has_value()
-                               ? panel.num_columns
-                               : panel.num_vectors * kernels_.lanes;
         work.out = out + segment * strip.segment_stride + panel.first_column -
                    strip.first_column;
+        work.num_vectors = panel.num_vectors;
+        work.num_columns = panel.num_columns;
+        if (invariants_.matrices() == Matrices::kStanding) {
+          MultiplyStanding(step.matrix,
+                           segment * use.segment_width + panel.first_column,
+                           &work);
+          continue;
+        }
+        work.panel = invariants_.packed(step.matrix)
+                         .panel(segment, part, static_cast<int64_t>(i));
+        work.panel_stride = 0;
+        if (!step.out.has_value()) {
+          work.num_columns = panel.num_vectors * kernels_.lanes;
+        }
         kernels_.panel(work);
       }
     }
   }
+}
+
+template <typename T>
+void BlockRunner<T>::MultiplyStanding(int32_t matrix, int64_t first_column,
+                                      PanelWork<T>* work) const {
+  const MatrixUse& use = program_.matrices[matrix];
+  const T* const numbers = invariants_.standing(matrix);
+  if (!use.is_transposed) {
+    work->panel = numbers + first_column;
+    work->panel_stride = use.num_segments * use.segment_width;
+    return kernels_.panel(*work);
+  }
+  DotWork<T> dots;
+  static_cast<PiecedRows<T>&>(dots) = *work;
+  dots.columns = numbers + first_column * use.depth;
+  dots.stride = use.depth;
+  dots.out = work->out;
+  dots.out_stride = work->out_stride;
+  dots.num_columns = work->num_columns;
+  kernels_.dots(dots);
 }
 
 template <typename T>

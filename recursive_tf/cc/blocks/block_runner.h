@@ -21,7 +21,7 @@ namespace recursive_tf {
 template <typename T>
 class BlockRunner {
  public:
-  // All of them must outlive this. The invariants are packed for `team`'s size.
+  // All of them must outlive this. The invariants are placed for `team`'s size.
   BlockRunner(const BlockProgram* program, const Kernels<T>* kernels,
               const BlockInvariants<T>* invariants, Team* team)
       : program_(*program),
@@ -50,6 +50,10 @@ class BlockRunner {
                   int64_t first_part, int64_t last_part, int64_t begin,
                   int64_t end);
   void RunProduct(const Phase& phase, size_t product, const Strip& strip);
+  // Multiplies with columns of a matrix that is not packed. All else is set in
+  // `*work`.
+  void MultiplyStanding(int32_t matrix, int64_t first_column,
+                        PanelWork<T>* work) const;
   void RunCode(const Phase& phase, const Strip& strip);
   const T* const* FindPieces(const std::vector<Piece>& pieces, int64_t begin,
                              int64_t end) const;

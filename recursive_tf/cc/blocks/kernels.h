@@ -66,20 +66,40 @@ struct PackWork {
   T* to;
 };
 
-// A product of `num_rows` rows, each the sequence of some pieces, with one
-// panel of a packed matrix: at most `max_vectors` vectors of its columns.
+// Rows that products take: each is the sequence of some pieces.
 template <typename T>
-struct PanelWork {
+struct PiecedRows {
   // By row and piece.
   const T* const* pieces;
   const int64_t* lengths;
   int64_t num_pieces;
   int64_t num_rows;
+};
+
+// A product of rows with one panel of a matrix: at most `max_vectors` vectors
+// of its columns.
+template <typename T>
+struct PanelWork : PiecedRows<T> {
   const T* panel;
   int64_t num_vectors;
+  // Numbers from one row of the panel to the next, where it stands; 0 if it is
+  // packed.
+  int64_t panel_stride;
   T* out;
   int64_t out_stride;
   // Of the panel's columns those that are written.
+  int64_t num_columns;
+};
+
+// A product of rows with some columns of a matrix whose transpose is there, so
+// that each column is a row of it.
+template <typename T>
+struct DotWork : PiecedRows<T> {
+  const T* columns;
+  // Numbers from one column to the next.
+  int64_t stride;
+  T* out;
+  int64_t out_stride;
   int64_t num_columns;
 };
 
@@ -195,6 +215,7 @@ struct Kernels {
   void (*group)(const GroupWork<T>&);
   void (*tail)(const TailWork<T>&);
   void (*panel)(const PanelWork<T>&);
+  void (*dots)(const DotWork<T>&);
   void (*outer)(const OuterWork<T>&);
   void (*row_product)(const RowProductWork<T>&);
   void (*pool_gradient)(const PoolGradientWork<T>&);

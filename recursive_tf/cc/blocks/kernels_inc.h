@@ -16,6 +16,7 @@
 #pragma GCC diagnostic ignored "-Wignored-attributes"
 
 #include "Eigen/Core"
+#include "recursive_tf/cc/blocks/dots_inc.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/pack_inc.h"
@@ -31,9 +32,9 @@ template <typename T>
 const Kernels<T>& MakeKernels(const char* name) {
   static constexpr int64_t kLanes = Simd<T>::kLanes;
   static const Kernels<T> kernels = {
-      name,        kLanes,           Tile<T>::kVectors, Tile<T>::kRows,
-      RunPack<T>,  RunGroup<T>,      RunTail<T>,        RunPanel<T>,
-      RunOuter<T>, RunRowProduct<T>, RunPoolGradient<T>};
+      name,       kLanes,      Tile<T>::kVectors, Tile<T>::kRows,
+      RunPack<T>, RunGroup<T>, RunTail<T>,        RunPanel<T>,
+      RunDots<T>, RunOuter<T>, RunRowProduct<T>,  RunPoolGradient<T>};
   return kernels;
 }
 

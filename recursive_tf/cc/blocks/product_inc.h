@@ -9,17 +9,21 @@
 namespace recursive_tf {
 namespace {
 
-// Sums stay in registers only where loops over them are unrolled.
-#define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 16")
-
 // How many rows of a panel are asked for ahead, where it does not fit the first
 // cache. What asks costs more than it saves where it does.
 constexpr int64_t kRowsAhead = 16;
 constexpr int64_t kFirstCacheBytes = 32 * 1024;
 
-template <typename T, int kRows, int kVectors, bool kLooksAhead>
+// How a panel is read: packed, and then asked for ahead or not; or where it
+// stands.
+enum class Reads : uint8_t { kPacked, kPackedAhead, kStanding };
+
+template <typename T, int kRows, int kVectors, Reads kReads>
 EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
   using S = Simd<T>;
+  constexpr bool kIsPacked = kReads != Reads::kStanding;
+  const int64_t stride = kIsPacked ? kVectors * S::kLanes : work.panel_stride;
+  const int64_t last_count = CountIn<T>(kVectors - 1, work.num_columns);
   typename S::Packet sums[kRows][kVectors];
   RECURSIVE_TF_UNROLL
   for (auto& row : sums) {
@@ -37,9 +41,11 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
       typename S::Packet columns[kVectors];
       RECURSIVE_TF_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        columns[v] = S::Load(right + v * S::kLanes);
-        if (kLooksAhead) {
-          __builtin_prefetch(right + (kRowsAhead * kVectors + v) * S::kLanes);
+        const T* const from = right + v * S::kLanes;
+        const bool is_part = !kIsPacked && v + 1 == kVectors;
+        columns[v] = is_part ? S::Load(from, last_count) : S::Load(from);
+        if (kReads != Reads::kPacked) {
+          __builtin_prefetch(from + kRowsAhead * stride);
         }
       }
       RECURSIVE_TF_UNROLL
@@ -50,7 +56,7 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
           sums[r][v] = ei::pmadd(factor, columns[v], sums[r][v]);
         }
       }
-      right += kVectors * S::kLanes;
+      right += stride;
     }
   }
   RECURSIVE_TF_UNROLL
@@ -72,39 +78,42 @@ constexpr int MostRows(int num_vectors) {
   return most / num_vectors < kMost ? most / num_vectors : kMost;
 }
 
-template <typename T, int kVectors, bool kLooksAhead, int kRows>
+template <typename T, int kVectors, Reads kReads, int kRows>
 EIGEN_ALWAYS_INLINE void MultiplyRows(const PanelWork<T>& work, int64_t first,
                                       int64_t num_rows) {
   if (num_rows == kRows) {
-    return MultiplyTile<T, kRows, kVectors, kLooksAhead>(work, first);
+    return MultiplyTile<T, kRows, kVectors, kReads>(work, first);
   }
   if constexpr (kRows > 1) {
-    MultiplyRows<T, kVectors, kLooksAhead, kRows - 1>(work, first, num_rows);
+    MultiplyRows<T, kVectors, kReads, kRows - 1>(work, first, num_rows);
   }
 }
 
 // Tiles are about equally high: each reads all of the panel, however low it is.
-template <typename T, int kVectors, bool kLooksAhead>
+template <typename T, int kVectors, Reads kReads>
 void MultiplyTiles(const PanelWork<T>& work) {
   constexpr int kMost = MostRows<T>(kVectors);
   int64_t num_tiles = (work.num_rows + kMost - 1) / kMost;
   for (int64_t first = 0; num_tiles > 0; --num_tiles) {
     const int64_t num_rows =
         (work.num_rows - first + num_tiles - 1) / num_tiles;
-    MultiplyRows<T, kVectors, kLooksAhead, kMost>(work, first, num_rows);
+    MultiplyRows<T, kVectors, kReads, kMost>(work, first, num_rows);
     first += num_rows;
   }
 }
 
 template <typename T, int kVectors>
 void MultiplyPanel(const PanelWork<T>& work) {
+  if (work.panel_stride != 0) {
+    return MultiplyTiles<T, kVectors, Reads::kStanding>(work);
+  }
   int64_t depth = 0;
   for (int64_t i = 0; i < work.num_pieces; ++i) depth += work.lengths[i];
   constexpr int64_t kRowBytes = kVectors * Simd<T>::kLanes * sizeof(T);
   if (depth * kRowBytes > kFirstCacheBytes) {
-    return MultiplyTiles<T, kVectors, true>(work);
+    return MultiplyTiles<T, kVectors, Reads::kPackedAhead>(work);
   }
-  MultiplyTiles<T, kVectors, false>(work);
+  MultiplyTiles<T, kVectors, Reads::kPacked>(work);
 }
 
 template <typename T>

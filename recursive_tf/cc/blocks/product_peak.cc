@@ -34,6 +34,7 @@ class PanelProduct {
     work_.num_rows = num_rows_;
     work_.panel = Filled(kDepth * num_columns, &panel_);
     work_.num_vectors = kernels.max_vectors;
+    work_.panel_stride = 0;
     work_.out = Filled(num_rows_ * num_columns, &out_);
     work_.out_stride = num_columns;
     work_.num_columns = num_columns;

@@ -4,6 +4,9 @@
 // Vectors of numbers: Eigen's packets, and parts of them.
 // Included by kernels_inc.h alone, which says how.
 
+// Sums stay in registers only where loops over them are unrolled.
+#define RECURSIVE_TF_UNROLL _Pragma("GCC unroll 16")
+
 namespace recursive_tf {
 namespace {
 

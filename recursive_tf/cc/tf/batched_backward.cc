@@ -61,9 +61,13 @@ BatchedBackward::BatchedBackward(const BatchedBackwardSpec* spec,
       record_(*record),
       own_record_(is_last ? record : nullptr),
       invariants_(&record->prologue),
+      num_rows_(spec->program.plan.num_blocks, 0),
       deferred_(spec->deferred_has_rows.size()),
       report_(spec->program.plan.num_blocks),
       moves_(&step->team()) {
+  for (const TapedLaunch<RowBatch>& launch : record->tape.launches) {
+    num_rows_[launch.block] += launch.num_rows;
+  }
   if (record->runs->is_watched()) {
     report_.products.resize(spec->program.plan.num_blocks);
   }
@@ -112,6 +116,7 @@ absl::Status BatchedBackward::TryBackward(const TapedLaunch<RowBatch>& launch,
                        launch.num_rows);
   const Block& backward = blocks_[spec_.backward[block]];
   CompiledRun program;
+  program.num_rows_known = num_rows_[block];
   TF_RETURN_IF_ERROR(
       backward.Run(step_, std::move(inputs), &invariants_, outputs, &program));
   report_.compiled[block] += program.has_run ? 1 : 0;

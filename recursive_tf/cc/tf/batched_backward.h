@@ -118,6 +118,8 @@ class BatchedBackward {
   // The same if nobody else reads its tape, or null.
   BatchedRecord* const own_record_;
   Invariants invariants_;
+  // By block, of all launches.
+  std::vector<int64_t> num_rows_;
   // By place: a sum, or rows.
   std::vector<std::vector<tensorflow::Tensor>> deferred_;
   // In `deferred_`; by whoever replays, and as copies of rows for a block.

@@ -216,6 +216,7 @@ absl::Status BatchedForward::RunBlock(const Launch& launch,
   // references.
   computed->inputs = IsTaped(launch.block) ? inputs : std::vector<RowBatch>();
   computed->program = CompiledRun();
+  computed->program.num_rows_guessed = blocks_[launch.block].num_rows_last();
   // On many threads this would be most of the time.
   if (!spec_.looked_at[launch.block]) {
     computed->program.meanwhile = [this, &launch] { GoOn(launch); };

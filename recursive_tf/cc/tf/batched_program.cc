@@ -254,8 +254,7 @@ absl::Status Block::FindKnownRows(const BatchedStep& step, int32_t num_rows,
 bool Block::MayComputeAhead(int64_t size, int32_t num_rows) const {
   // A launch takes as long as some hundred rows, and trees have some tens.
   const int64_t expected =
-      std::max(4 * num_rows_last_.load(std::memory_order_relaxed),
-               512 + int64_t{64} * num_rows);
+      std::max(4 * num_rows_last(), 512 + int64_t{64} * num_rows);
   return size <= expected;
 }
 

@@ -132,6 +132,9 @@ class Block {
                              Invariants* invariants, KnownRows* known) const;
 
   // Says for how many rows a run of the program wanted its outputs.
+  int64_t num_rows_last() const {
+    return num_rows_last_.load(std::memory_order_relaxed);
+  }
   void set_num_rows_last(int64_t num_rows) const {
     num_rows_last_.store(num_rows, std::memory_order_relaxed);
   }

@@ -154,7 +154,8 @@ bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
 }
 
 template <typename T>
-std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
+std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Place(
+    Matrices matrices) const {
   std::vector<typename BlockInvariants<T>::Numbers> numbers;
   for (const tf::Tensor* tensor : invariants_) {
     const bool has_numbers = tensor->dtype() == block_.dtype;
@@ -162,12 +163,12 @@ std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Pack() const {
         {has_numbers ? static_cast<const T*>(tensor->data()) : nullptr,
          tensor->NumElements()});
   }
-  return std::make_shared<const BlockInvariants<T>>(&program_, &kernels_,
-                                                    numbers, &step_.team());
+  return std::make_shared<const BlockInvariants<T>>(
+      &program_, &kernels_, numbers, matrices, &step_.team());
 }
 
 template <typename T>
-absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
+absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& placed,
                                   const std::function<void()>& meanwhile,
                                   std::vector<tf::Tensor>* outputs) {
   memory_.placed.buffers.clear();
@@ -189,7 +190,7 @@ absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& packed,
   }
   // Whole numbers are there already.
   if (!program_.phases.empty() || !program_.sums.empty()) {
-    BlockRunner<T> runner(&program_, &kernels_, &packed, &step_.team());
+    BlockRunner<T> runner(&program_, &kernels_, &placed, &step_.team());
     // After all that takes much memory: until then a failure has a path.
     const Team::Meanwhile scope(&step_.team(), meanwhile);
     runner.Run(memory_.placed);

@@ -60,12 +60,12 @@ class BlockRun {
     return memory_.placed.num_rows;
   }
 
-  // Returns what is packed for all runs.
-  std::shared_ptr<const BlockInvariants<T>> Pack() const;
+  // Returns what all runs take beside rows.
+  std::shared_ptr<const BlockInvariants<T>> Place(Matrices matrices) const;
 
   // Sets `*outputs`. The leading thread does something else meanwhile, if work
   // is shared and `meanwhile` is anything. REQUIRES: the inputs are found.
-  absl::Status Compute(const BlockInvariants<T>& packed,
+  absl::Status Compute(const BlockInvariants<T>& placed,
                        const std::function<void()>& meanwhile,
                        std::vector<tensorflow::Tensor>* outputs);
 

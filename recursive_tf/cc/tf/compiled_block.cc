@@ -44,6 +44,9 @@ namespace {
 // Shapes of one program hardly change: a block that is compiled for more of
 // them runs as a function.
 constexpr size_t kMostCompilations = 8;
+// From so many rows on, matrices that are read for one step are packed: that
+// takes as long as products of some rows.
+constexpr int64_t kRowsToPack = 96;
 
 // Returns how many rows there are of which there are most.
 int64_t MostRows(const std::vector<RowBatch>& rows) {
@@ -65,6 +68,17 @@ struct CompiledBlock::Compilation {
   BlockProgram program;
   // Of its products, for each row of an axis.
   std::vector<int64_t> num_flops;
+  bool takes_transposes = false;
+
+  // Returns where matrices that are read for one root call are best placed,
+  // after runs of so many rows.
+  Matrices PlaceFor(int64_t num_rows, const CompiledRun& run) const {
+    num_rows = std::max(num_rows, run.num_rows_known);
+    // Products with a transpose add up in another order where it stands: a
+    // guess must not change what a root call gives.
+    if (!takes_transposes) num_rows = std::max(num_rows, run.num_rows_guessed);
+    return num_rows < kRowsToPack ? Matrices::kStanding : Matrices::kPacked;
+  }
 
   // Returns whether an invariant is of numbers that are packed.
   bool IsPacked(const tf::Tensor& invariant) const {
@@ -107,8 +121,7 @@ std::string CompiledBlock::WhyNot() const {
   const Compilation* last = last_.load(std::memory_order_acquire);
   if (last == nullptr) return "it takes no rows";
   if (!last->status.ok()) return std::string(last->status.message());
-  return "there were few rows for a large matrix, other rows than before, or a "
-         "lookup out of range";
+  return "there were other rows than before, or a lookup out of range";
 }
 
 const CompiledBlock::Compilation* CompiledBlock::Find(
@@ -127,24 +140,15 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
   if (made->status.ok()) {
     made->program = Lower(Fused(made->block.graph));
     made->num_flops = ProductFlops(made->program, made->block.graph.num_axes());
+    made->takes_transposes = std::any_of(
+        made->program.matrices.begin(), made->program.matrices.end(),
+        [](const MatrixUse& use) { return use.is_transposed; });
   }
   compilations_.push_back(std::move(made));
   return compilations_.back().get();
 }
 
 namespace {
-
-// Packing a large matrix takes as long as a product of some rows with it.
-bool IsWorthPacking(const BlockProgram& program, int64_t num_rows) {
-  constexpr int64_t kManyNumbers = int64_t{256} * 1024;
-  constexpr int64_t kManyRows = 32;
-  return num_rows >= kManyRows ||
-         std::all_of(program.matrices.begin(), program.matrices.end(),
-                     [](const MatrixUse& use) {
-                       return use.depth * use.num_segments * use.segment_width <
-                              kManyNumbers;
-                     });
-}
 
 // Returns whether both are the same memory, used in the same way.
 bool IsSame(const tf::Tensor& a, const tf::Tensor& b) {
@@ -229,21 +233,24 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, Taken* taken,
                                   CompiledRun* run) const {
   const Compilation& found = *taken->last;
   const std::vector<const tf::Tensor*>& tensors = taken->tensors;
-  Invariants::Pack& pack = invariants->PackOf(&found);
-  if (pack.numbers == nullptr && !invariants->for_once()) {
-    pack.numbers = FindKept(&found, tensors);
-  }
-  if (pack.numbers == nullptr && invariants->for_once()) {
-    pack.num_rows += MostRows(rows);
-    if (!IsWorthPacking(found.program, pack.num_rows)) return absl::OkStatus();
+  Invariants::Placed& placed = invariants->PlacedFor(&found);
+  if (placed.numbers == nullptr && !invariants->for_once()) {
+    placed.numbers = FindKept(&found, tensors);
   }
   BlockRun<T> block_run(&step, &found.block, &found.program, &rows, &tensors,
                         &taken->memory<T>());
   if (!block_run.FindInputs()) return absl::OkStatus();
   const tsl::profiler::TraceMe trace([this] { return label_; });
-  if (pack.numbers == nullptr) {
-    pack.numbers = block_run.Pack();
-    if (!invariants->for_once()) Keep(&found, tensors, pack.numbers);
+  placed.num_rows += MostRows(rows);
+  // What is kept for the next call, too, is worth packing.
+  const Matrices matrices = invariants->for_once()
+                                ? found.PlaceFor(placed.num_rows, *run)
+                                : Matrices::kPacked;
+  if (placed.numbers == nullptr ||
+      (placed.are_standing && matrices == Matrices::kPacked)) {
+    placed.are_standing = matrices == Matrices::kStanding;
+    placed.numbers = block_run.Place(matrices);
+    if (!invariants->for_once()) Keep(&found, tensors, placed.numbers);
   }
   run->has_run = true;
   const std::vector<int64_t>& num_rows = block_run.num_rows();
@@ -251,7 +258,7 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, Taken* taken,
                                       found.num_flops.begin(), int64_t{0});
   run->dtype = found.block.dtype;
   return block_run.Compute(
-      *static_cast<const BlockInvariants<T>*>(pack.numbers.get()),
+      *static_cast<const BlockInvariants<T>*>(placed.numbers.get()),
       run->meanwhile, outputs);
 }
 

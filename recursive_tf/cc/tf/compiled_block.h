@@ -33,6 +33,10 @@ struct CompiledRun {
   // From who runs the block, if it is anything: what the leading thread does
   // once, while others compute.
   std::function<void()> meanwhile;
+  // From who runs the block: how many rows all its runs of this root call have,
+  // if that is known, and how many they may have.
+  int64_t num_rows_known = 0;
+  int64_t num_rows_guessed = 0;
   // Whether it was run as one.
   bool has_run = false;
   // Operations of its products (product_peak.h), of that type.

@@ -25,10 +25,12 @@ void TakeTransposed(const std::vector<int32_t>& arguments,
 // prologue. A matrix is transposed once, when somebody first asks for that.
 class Invariants {
  public:
-  // What a block program takes of these, packed.
-  struct Pack {
+  // What a block program takes of these.
+  struct Placed {
     std::shared_ptr<const void> numbers;
-    // How many rows ran without, because there were few.
+    // Whether its matrices are not packed, because there were few rows.
+    bool are_standing = false;
+    // Those that ran.
     int64_t num_rows = 0;
   };
 
@@ -42,7 +44,7 @@ class Invariants {
   const tensorflow::Tensor& GetTransposed(size_t index);
 
   // Returns where what a block program takes is kept.
-  Pack& PackOf(const void* program) { return packs_[program]; }
+  Placed& PlacedFor(const void* program) { return placed_[program]; }
   bool for_once() const { return for_once_; }
 
   // Returns where a block keeps what it found out of these; null at first.
@@ -52,7 +54,7 @@ class Invariants {
   const std::vector<tensorflow::Tensor>& tensors_;
   std::map<size_t, tensorflow::Tensor> transposed_;
   const bool for_once_;
-  std::map<const void*, Pack> packs_;
+  std::map<const void*, Placed> placed_;
   std::map<const void*, std::shared_ptr<void>> found_;
 };
 

@@ -18,54 +18,16 @@
 #include "recursive_tf/cc/blocks/team.h"
 #include "tests/cc/blocks/cells.h"
 #include "tests/cc/blocks/evaluate.h"
+#include "tests/cc/blocks/random_rows.h"
 #include "tests/cc/blocks/threads.h"
 
 namespace recursive_tf {
 namespace {
 
-Numbers RandomNumbers(int64_t count, std::mt19937* random) {
-  std::uniform_real_distribution<double> distribution(-1, 1);
-  Numbers numbers(count);
-  // As a float holds them, so that both sides start from the same.
-  for (double& number : numbers) {
-    number = static_cast<float>(distribution(*random));
-  }
-  return numbers;
-}
-
-template <typename T>
-std::vector<T> Cast(const Numbers& numbers) {
-  return std::vector<T>(numbers.begin(), numbers.end());
-}
-
-// Returns so many rows, with lists of items if a graph has any.
-RowCounts RandomCounts(const BlockGraph& graph, int64_t num_rows,
-                       std::mt19937* random) {
-  if (graph.owners().empty()) return num_rows;
-  std::vector<int64_t> owners;
-  for (int64_t row = 0; row < num_rows; ++row) {
-    const int64_t lengths[] = {0, 1, 1, 2, 3, 7};
-    owners.insert(owners.end(), lengths[(*random)() % 6], row);
-  }
-  return {{num_rows, static_cast<int64_t>(owners.size())}, {owners}};
-}
-
-int64_t RowsOfInput(const BlockGraph& graph, const RowCounts& counts,
-                    size_t input) {
-  for (int32_t id = 0; id < graph.size(); ++id) {
-    const Node& node = graph[id];
-    if (node.kind == NodeKind::kInput &&
-        node.index == static_cast<int32_t>(input)) {
-      return counts.num_rows[graph.AxisOf(node.axis)];
-    }
-  }
-  return counts.num_rows[0];
-}
-
 // Runs a case with the code of an instruction set, and compares all outputs.
 template <typename T>
-void Check(const Case& given, int64_t num_rows, InstructionSet set,
-           int num_threads, double tolerance) {
+void CheckWith(Matrices matrices, const Case& given, int64_t num_rows,
+               InstructionSet set, int num_threads, double tolerance) {
   std::mt19937 random(static_cast<uint32_t>(num_rows));
   std::vector<Numbers> inputs;
   std::vector<Numbers> invariants;
@@ -102,7 +64,7 @@ void Check(const Case& given, int64_t num_rows, InstructionSet set,
   for (const std::vector<T>& each : numbers) {
     spans.push_back({each.data(), static_cast<int64_t>(each.size())});
   }
-  const BlockInvariants<T> packed(&program, &kernels, spans, &team);
+  const BlockInvariants<T> placed(&program, &kernels, spans, matrices, &team);
   std::vector<std::vector<T>> memory;
   for (const BufferUse& use : program.buffers) {
     memory.emplace_back(counts.num_rows[use.axis] * use.width, T(NAN));
@@ -113,7 +75,7 @@ void Check(const Case& given, int64_t num_rows, InstructionSet set,
     sum_memory.emplace_back(wanted.output(i).size(), T(NAN));
   }
   for (std::vector<T>& each : sum_memory) rows.sums.push_back(each.data());
-  BlockRunner<T> runner(&program, &kernels, &packed, &team);
+  BlockRunner<T> runner(&program, &kernels, &placed, &team);
   runner.Run(rows);
 
   for (size_t i = 0; i < fused.outputs.size(); ++i) {
@@ -126,6 +88,15 @@ void Check(const Case& given, int64_t num_rows, InstructionSet set,
       ASSERT_NEAR(got[k], want[k], tolerance * (1 + std::fabs(want[k])))
           << "output " << i << ", number " << k;
     }
+  }
+}
+
+// The same wherever products find their matrices.
+template <typename T>
+void Check(const Case& given, int64_t num_rows, InstructionSet set,
+           int num_threads, double tolerance) {
+  for (const Matrices matrices : {Matrices::kPacked, Matrices::kStanding}) {
+    CheckWith<T>(matrices, given, num_rows, set, num_threads, tolerance);
   }
 }
 

@@ -44,7 +44,8 @@ void ExpectRows(const std::vector<T>& found, int64_t stride,
   EXPECT_EQ(num_wrong, 0);
 }
 
-// Multiplies rows of two pieces with one panel.
+// Multiplies rows of two pieces with one panel: packed, as it stands in a
+// larger matrix, and with its transpose.
 template <typename T>
 void CheckPanel(const Kernels<T>& kernels, const std::vector<int64_t>& lengths,
                 int64_t num_rows, int64_t num_vectors, int64_t num_columns) {
@@ -72,10 +73,34 @@ void CheckPanel(const Kernels<T>& kernels, const std::vector<int64_t>& lengths,
     }
   }
   const int64_t stride = num_columns + 5;
-  std::vector<T> out(num_rows * stride, T(kSentinel));
-  kernels.panel({pieces.data(), lengths.data(), 2, num_rows, panel.data(),
-                 num_vectors, out.data(), stride, num_columns});
-  ExpectRows(out, stride, wanted, num_columns, depth);
+  const PiecedRows<T> rows = {pieces.data(), lengths.data(), 2, num_rows};
+  const auto expect = [&](const auto& multiply) {
+    std::vector<T> out(num_rows * stride, T(kSentinel));
+    multiply(out.data());
+    ExpectRows(out, stride, wanted, num_columns, depth);
+  };
+  expect([&](T* out) {
+    kernels.panel({rows, panel.data(), num_vectors, /*panel_stride=*/0, out,
+                   stride, num_columns});
+  });
+  // What stands beside it must not be read: it would be the end of the memory.
+  const int64_t matrix_width = num_columns + 3;
+  std::vector<T> matrix(depth * matrix_width, T(NAN));
+  std::vector<T> transpose(num_columns * (depth + 2), T(NAN));
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t j = 0; j < num_columns; ++j) {
+      const T number = panel[k * width + j];
+      matrix[k * matrix_width + 3 + j] = number;
+      transpose[j * (depth + 2) + k] = number;
+    }
+  }
+  expect([&](T* out) {
+    kernels.panel({rows, matrix.data() + 3, num_vectors, matrix_width, out,
+                   stride, num_columns});
+  });
+  expect([&](T* out) {
+    kernels.dots({rows, transpose.data(), depth + 2, out, stride, num_columns});
+  });
 }
 
 template <typename T>
