@@ -45,8 +45,9 @@ namespace {
 // them runs as a function.
 constexpr size_t kMostCompilations = 8;
 // From so many rows on, matrices that are read for one step are packed: that
-// takes as long as products of some rows.
+// takes as long as products of some rows. Smaller ones always are.
 constexpr int64_t kRowsToPack = 96;
+constexpr int64_t kNumbersToStand = int64_t{64} * 1024;
 
 // Returns how many rows there are of which there are most.
 int64_t MostRows(const std::vector<RowBatch>& rows) {
@@ -68,7 +69,9 @@ struct CompiledBlock::Compilation {
   BlockProgram program;
   // Of its products, for each row of an axis.
   std::vector<int64_t> num_flops;
+  // Of its matrices: whether a transpose is among them, and a large one.
   bool takes_transposes = false;
+  bool are_large = false;
 
   // Returns where matrices that are read for one root call are best placed,
   // after runs of so many rows.
@@ -77,7 +80,8 @@ struct CompiledBlock::Compilation {
     // Products with a transpose add up in another order where it stands: a
     // guess must not change what a root call gives.
     if (!takes_transposes) num_rows = std::max(num_rows, run.num_rows_guessed);
-    return num_rows < kRowsToPack ? Matrices::kStanding : Matrices::kPacked;
+    return num_rows < kRowsToPack && are_large ? Matrices::kStanding
+                                               : Matrices::kPacked;
   }
 
   // Returns whether an invariant is of numbers that are packed.
@@ -140,9 +144,11 @@ const CompiledBlock::Compilation* CompiledBlock::Find(
   if (made->status.ok()) {
     made->program = Lower(Fused(made->block.graph));
     made->num_flops = ProductFlops(made->program, made->block.graph.num_axes());
-    made->takes_transposes = std::any_of(
-        made->program.matrices.begin(), made->program.matrices.end(),
-        [](const MatrixUse& use) { return use.is_transposed; });
+    for (const MatrixUse& use : made->program.matrices) {
+      const int64_t width = use.num_segments * use.segment_width;
+      made->takes_transposes |= use.is_transposed;
+      made->are_large |= use.depth * width >= kNumbersToStand;
+    }
   }
   compilations_.push_back(std::move(made));
   return compilations_.back().get();
