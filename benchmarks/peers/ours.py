@@ -2,7 +2,9 @@
 
     python -m benchmarks.peers.ours --model treelstm.npz --batch 25
 
-A batch is an array with a row for each of left, right, word and label, and the roots.
+A batch is one array: TensorFlow looks at each argument of a call. A call is one of a
+traced graph, as in the program by hand.
+
 `RTF_BENCHMARK_OPTIONS`, a JSON object, has what else the SubGraph takes: {"executor":
 "dataflow"}, {"share_rows": false}.
 """
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -24,8 +26,10 @@ from benchmarks.works.work import Work
 
 Weights = dict[str, tf.Variable]
 State = Any
-Batch = tuple[tf.Tensor, tf.Tensor]
+Parts = Sequence[tf.Tensor]
 
+# Of a batch: left, right, word and label of all nodes, and the roots.
+PARTS = 5
 OPTIONS = "RTF_BENCHMARK_OPTIONS"
 
 
@@ -112,70 +116,63 @@ class RecursiveTF:
         self._variables = list(self._weights.values())
         self._update = _update_of(optimizer, self._variables)
         self._trees = work.trees
-        nodes, roots = (
-            tf.TensorSpec([4, None], tf.int32),
-            tf.TensorSpec([None], tf.int32),
-        )
-        steps = {"input_signature": [nodes, roots], "autograph": False}
-        self.train_step = tf.function(self._train, **steps)
-        self.infer_step = tf.function(self._loss, **steps)
-        self.gradient_step = tf.function(self._loss_after_gradients, **steps)
-        self._norms_step = tf.function(self._norms, **steps)
+        self.train_step = _traced(self._train)
+        self.infer_step = _traced(self._loss)
+        self.gradient_step = _traced(self._loss_after_gradients)
+        self._norms_step = _traced(self._norms)
 
-    def batch(self, trees: np.ndarray) -> Batch:
-        """Returns the nodes of some trees, int32[4, num_nodes], and their roots."""
+    def batch(self, trees: np.ndarray) -> tf.Tensor:
+        """Returns some trees: how long each part is, then the parts."""
         batch = self._trees.batch(trees)
-        nodes = np.stack([batch.left, batch.right, batch.word, batch.label])
-        return tf.constant(nodes), tf.constant(batch.roots)
+        parts = (batch.left, batch.right, batch.word, batch.label, batch.roots)
+        sizes = np.array(list(map(len, parts)), np.int32)
+        return tf.constant(np.concatenate([sizes, *parts]))
 
     def train(self, trees: np.ndarray) -> float:
         """Runs a step of training; returns the loss."""
-        return float(self.train_step(*self.batch(trees)))
+        return float(self.train_step(self.batch(trees)))
 
     def infer(self, trees: np.ndarray) -> float:
         """Returns the loss."""
-        return float(self.infer_step(*self.batch(trees)))
+        return float(self.infer_step(self.batch(trees)))
 
     def gradients(self, trees: np.ndarray) -> tuple[float, dict[str, float]]:
         """Returns the loss, and the norms of its gradients."""
-        loss, norms = self._norms_step(*self.batch(trees))
+        loss, norms = self._norms_step(self.batch(trees))
         return float(loss), {name: float(norm) for name, norm in norms.items()}
 
-    def _train(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
-        loss, gradients = self._gradients(nodes, roots)
+    def _train(self, trees: Parts) -> tf.Tensor:
+        loss, gradients = self._gradients(trees)
         self._update(gradients, self._variables)
         return loss
 
-    def _gradients(self, nodes: tf.Tensor, roots: tf.Tensor) -> Any:
+    def _gradients(self, trees: Parts) -> Any:
         with tf.GradientTape() as tape:
-            loss = self._loss(nodes, roots)
+            loss = self._loss(trees)
         return loss, tape.gradient(loss, self._variables)
 
-    def _loss_after_gradients(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
+    def _loss_after_gradients(self, trees: Parts) -> tf.Tensor:
         """Returns the loss when its gradients are there: a step without an update."""
-        loss, gradients = self._gradients(nodes, roots)
+        loss, gradients = self._gradients(trees)
         arrays = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients]
         with tf.control_dependencies(arrays):
             return tf.identity(loss)
 
-    def _norms(
-        self, nodes: tf.Tensor, roots: tf.Tensor
-    ) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
-        loss, gradients = self._gradients(nodes, roots)
+    def _norms(self, trees: Parts) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
+        loss, gradients = self._gradients(trees)
         norms = map(tf.norm, map(tf.convert_to_tensor, gradients))
         return loss, dict(zip(self._weights, norms, strict=True))
 
-    def _loss(self, nodes: tf.Tensor, roots: tf.Tensor) -> tf.Tensor:
-        logits, labels = self._logits(nodes, roots)
+    def _loss(self, trees: Parts) -> tf.Tensor:
+        logits, labels = self._logits(trees)
+        roots = trees[-1]
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
         return tf.reduce_sum(losses) / tf.cast(tf.size(roots), tf.float32)
 
-    def _logits(
-        self, nodes: tf.Tensor, roots: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
+    def _logits(self, trees: Parts) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the logits of all nodes that have a loss, and their labels."""
         at_nodes = self._recursion.loss_at == "nodes"
-        lefts, rights, words, labels = tf.unstack(nodes)
+        lefts, rights, words, labels, roots = trees
         is_leaf = lefts < 0
         h = tf.TensorSpec([self._recursion.hidden], tf.float32)
         state_of_node = (h,) * self._cell.num_states
@@ -211,6 +208,18 @@ class RecursiveTF:
         w = self._weights
         logits = tf.matmul(h_of_roots, w["logits_kernel"]) + w["logits_bias"]
         return logits, tf.gather(labels, roots)
+
+
+def _traced(step: Callable[[Parts], Any]) -> Callable[[tf.Tensor], Any]:
+    """Returns the graph of a step.
+
+    It is called as it is: `tf.function` would take as long to find it as a step of a
+    few nodes.
+    """
+    return tf.function(
+        lambda packed: step(tf.split(packed[PARTS:], packed[:PARTS], num=PARTS)),
+        autograph=False,
+    ).get_concrete_function(tf.TensorSpec([None], tf.int32))
 
 
 def _update_of(optimizer: str, variables: list[tf.Variable]) -> Callable[..., None]:

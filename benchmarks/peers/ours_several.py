@@ -19,7 +19,7 @@ from benchmarks.works.work import Work
 
 STEPS = 8
 
-Step = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+Step = Callable[[tf.Tensor], tf.Tensor]
 
 
 class SeveralSteps:
@@ -44,40 +44,34 @@ class SeveralSteps:
     def _run_all(self, steps: Callable[..., tf.Tensor], batches: list) -> float:
         for first in range(0, len(batches), STEPS):
             made = [self._one.batch(trees) for trees in batches[first : first + STEPS]]
-            nodes, roots = zip(*made, strict=True)
-            loss = float(steps(*_joined(nodes), *_joined(roots)))
+            loss = float(steps(*_joined(made)))
         return loss
 
 
-def _joined(arrays: tuple[tf.Tensor, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _joined(arrays: list[tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns arrays side by side, and where each begins and the last one ends."""
     joined = np.concatenate(arrays, -1)
     ends = np.cumsum([0, *(array.shape[-1] for array in arrays)], dtype=np.int32)
-    return joined, ends
+    return tf.constant(joined), tf.constant(ends)
 
 
 def _several(step: Step) -> Callable[..., tf.Tensor]:
     """Returns a function that runs a step for each part of joined batches."""
-    limits = tf.TensorSpec([None], tf.int32)
-    signature = [tf.TensorSpec([4, None], tf.int32), limits, limits, limits]
 
-    @tf.function(input_signature=signature, autograph=False)
-    def steps(
-        nodes: tf.Tensor, node_ends: tf.Tensor, roots: tf.Tensor, root_ends: tf.Tensor
-    ) -> tf.Tensor:
+    def steps(batches: tf.Tensor, ends: tf.Tensor) -> tf.Tensor:
         def run(i: tf.Tensor, _: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            batch = nodes[:, node_ends[i] : node_ends[i + 1]]
-            loss = step(batch, roots[root_ends[i] : root_ends[i + 1]])
-            return i + 1, loss
+            return i + 1, step(batches[ends[i] : ends[i + 1]])
 
         def goes_on(i: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
-            return i + 1 < tf.size(node_ends)
+            return i + 1 < tf.size(ends)
 
         # Steps come one after the other: each reads what the one before it wrote.
         loop = tf.while_loop(goes_on, run, (0, 0.0), parallel_iterations=1)
         return loop[1]
 
-    return steps
+    numbers = tf.TensorSpec([None], tf.int32)
+    traced = tf.function(steps, autograph=False)
+    return traced.get_concrete_function(numbers, numbers)
 
 
 def make(work: Work, optimizer: str) -> SeveralSteps:

@@ -55,7 +55,7 @@ def breakdown(
     ways = [step, *([system.gradient_step] if is_training else [])]
     for batch in made:  # Traces for any number of trees.
         for way in ways:
-            float(way(*batch))
+            float(way(batch))
     explanation = rtf.explain(step)
     found = []
     for trees, batch in zip(itertools.cycle(batches), made, strict=False):
@@ -74,7 +74,7 @@ def breakdown(
 
 
 def _seconds_until_there(step: Callable[[Any], Any], batch: Any) -> float:
-    return seconds_of(lambda: float(step(*batch)))
+    return seconds_of(lambda: float(step(batch)))
 
 
 def _of_last_run(explanation: Any, gemm_peak: float) -> dict[str, float]:
