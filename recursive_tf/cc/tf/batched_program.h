@@ -131,7 +131,7 @@ class Block {
                              const std::vector<tensorflow::Tensor>& prologue,
                              Invariants* invariants, KnownRows* known) const;
 
-  // Says for how many rows a run of the program wanted its outputs.
+  // Returns for how many rows the last run of the program wanted its outputs.
   int64_t num_rows_last() const {
     return num_rows_last_.load(std::memory_order_relaxed);
   }

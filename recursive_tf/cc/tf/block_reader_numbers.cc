@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,40 +17,9 @@ namespace recursive_tf {
 
 namespace tf = tensorflow;
 
-namespace {
-
-const std::map<std::string, NumberOp>& NumberOps() {
-  static const auto* const ops = new std::map<std::string, NumberOp>{
-      {"Add", NumberOp::kAdd},
-      {"AddV2", NumberOp::kAdd},
-      {"Cast", NumberOp::kCast},
-      {"Equal", NumberOp::kEqual},
-      {"FloorDiv", NumberOp::kFloorDiv},
-      {"FloorMod", NumberOp::kFloorMod},
-      {"Greater", NumberOp::kGreater},
-      {"GreaterEqual", NumberOp::kGreaterEqual},
-      {"Less", NumberOp::kLess},
-      {"LessEqual", NumberOp::kLessEqual},
-      {"LogicalAnd", NumberOp::kAnd},
-      {"LogicalNot", NumberOp::kNot},
-      {"LogicalOr", NumberOp::kOr},
-      {"Maximum", NumberOp::kMax},
-      {"Minimum", NumberOp::kMin},
-      {"Mul", NumberOp::kMul},
-      {"Neg", NumberOp::kNeg},
-      {"NotEqual", NumberOp::kNotEqual},
-      {"Select", NumberOp::kSelect},
-      {"SelectV2", NumberOp::kSelect},
-      {"Sub", NumberOp::kSub},
-  };
-  return *ops;
-}
-
-}  // namespace
-
 // Of whole numbers of rows, and of nothing else that has rows.
 bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
-  if (NumberOps().count(node.type_string()) == 0) return false;
+  if (!NumberOpOf(node.type_string()).has_value()) return false;
   if (!IsWholeNumber(node.output_type(0))) return false;
   bool has_number = false;
   for (int i = 0; i < node.num_inputs(); ++i) {
@@ -65,7 +33,7 @@ bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
 
 absl::Status BlockGraphReader::ReadNumber(const tf::Node& node) {
   RowNumber number;
-  number.op = NumberOps().at(node.type_string());
+  number.op = *NumberOpOf(node.type_string());
   number.dtype = node.output_type(0);
   Value result;
   result.kind = Value::Kind::kNumber;

@@ -94,14 +94,15 @@ bool IsPlain(const tf::Node& node) {
          node.IsConstant();
 }
 
+// Returns whether an op computes a number of others, for any numbers: what
+// divides may have nothing to divide by.
 bool IsOfNumbers(const tf::Node& node) {
-  static const auto* const ops = new std::set<std::string>{
-      "Add",          "AddV2",     "Cast",    "Equal",      "ExpandDims",
-      "Greater",      "LessEqual", "Less",    "LogicalAnd", "LogicalNot",
-      "GreaterEqual", "LogicalOr", "Maximum", "Minimum",    "Mul",
-      "Neg",          "NotEqual",  "Pack",    "Reshape",    "Select",
-      "SelectV2",     "Squeeze",   "Sub"};
-  return ops->count(node.type_string()) > 0;
+  static const auto* const shapes =
+      new std::set<std::string>{"ExpandDims", "Pack", "Reshape", "Squeeze"};
+  if (shapes->count(node.type_string()) > 0) return true;
+  const std::optional<NumberOp> op = NumberOpOf(node.type_string());
+  return op.has_value() && *op != NumberOp::kFloorDiv &&
+         *op != NumberOp::kFloorMod;
 }
 
 bool GivesWholeNumbers(const tf::Node& node) {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -191,6 +194,35 @@ bool ComputeAll(const RowNumber& number, const std::vector<Numbers>& found,
 }
 
 }  // namespace
+
+std::optional<NumberOp> NumberOpOf(const std::string& type) {
+  static const auto* const ops = new std::map<std::string, NumberOp>{
+      {"Add", NumberOp::kAdd},
+      {"AddV2", NumberOp::kAdd},
+      {"Cast", NumberOp::kCast},
+      {"Equal", NumberOp::kEqual},
+      {"FloorDiv", NumberOp::kFloorDiv},
+      {"FloorMod", NumberOp::kFloorMod},
+      {"Greater", NumberOp::kGreater},
+      {"GreaterEqual", NumberOp::kGreaterEqual},
+      {"Less", NumberOp::kLess},
+      {"LessEqual", NumberOp::kLessEqual},
+      {"LogicalAnd", NumberOp::kAnd},
+      {"LogicalNot", NumberOp::kNot},
+      {"LogicalOr", NumberOp::kOr},
+      {"Maximum", NumberOp::kMax},
+      {"Minimum", NumberOp::kMin},
+      {"Mul", NumberOp::kMul},
+      {"Neg", NumberOp::kNeg},
+      {"NotEqual", NumberOp::kNotEqual},
+      {"Select", NumberOp::kSelect},
+      {"SelectV2", NumberOp::kSelect},
+      {"Sub", NumberOp::kSub},
+  };
+  const auto found = ops->find(type);
+  if (found == ops->end()) return std::nullopt;
+  return found->second;
+}
 
 bool IsWholeNumber(tf::DataType dtype) {
   return dtype == tf::DT_INT32 || dtype == tf::DT_INT64 || dtype == tf::DT_BOOL;

@@ -2,6 +2,8 @@
 #define RECURSIVE_TF_CC_TF_ROW_NUMBERS_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -45,6 +47,10 @@ enum class NumberOp : uint8_t {
   // For each item the first operand of the list that is the second one.
   kOfOwner,
 };
+
+// Returns what an op of TensorFlow computes of whole numbers; none if it is no
+// such op.
+std::optional<NumberOp> NumberOpOf(const std::string& type);
 
 // A whole number for each row.
 struct RowNumber {
