@@ -2,9 +2,7 @@
 
     python -m benchmarks.peers.ours --model treelstm.npz --batch 25
 
-A batch is one array: TensorFlow looks at each argument of a call. A call is one of a
-traced graph, as in the program by hand.
-
+A batch goes in as one array, as in the program by hand in TensorFlow.
 `RTF_BENCHMARK_OPTIONS`, a JSON object, has what else the SubGraph takes: {"executor":
 "dataflow"}, {"share_rows": false}.
 """
@@ -13,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -22,11 +20,11 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.peers import command
+from benchmarks.peers.one_argument import Parts, pack, traced
 from benchmarks.works.work import Work
 
 Weights = dict[str, tf.Variable]
 State = Any
-Parts = Sequence[tf.Tensor]
 
 # Of a batch: left, right, word and label of all nodes, and the roots.
 PARTS = 5
@@ -116,17 +114,16 @@ class RecursiveTF:
         self._variables = list(self._weights.values())
         self._update = _update_of(optimizer, self._variables)
         self._trees = work.trees
-        self.train_step = _traced(self._train)
-        self.infer_step = _traced(self._loss)
-        self.gradient_step = _traced(self._loss_after_gradients)
-        self._norms_step = _traced(self._norms)
+        self.train_step = traced(self._train, PARTS)
+        self.infer_step = traced(self._loss, PARTS)
+        self.gradient_step = traced(self._loss_after_gradients, PARTS)
+        self._norms_step = traced(self._norms, PARTS)
 
     def batch(self, trees: np.ndarray) -> tf.Tensor:
-        """Returns some trees: how long each part is, then the parts."""
+        """Returns the parts of some trees, packed."""
         batch = self._trees.batch(trees)
         parts = (batch.left, batch.right, batch.word, batch.label, batch.roots)
-        sizes = np.array(list(map(len, parts)), np.int32)
-        return tf.constant(np.concatenate([sizes, *parts]))
+        return tf.constant(pack(parts))
 
     def train(self, trees: np.ndarray) -> float:
         """Runs a step of training; returns the loss."""
@@ -208,18 +205,6 @@ class RecursiveTF:
         w = self._weights
         logits = tf.matmul(h_of_roots, w["logits_kernel"]) + w["logits_bias"]
         return logits, tf.gather(labels, roots)
-
-
-def _traced(step: Callable[[Parts], Any]) -> Callable[[tf.Tensor], Any]:
-    """Returns the graph of a step.
-
-    It is called as it is: `tf.function` would take as long to find it as a step of a
-    few nodes.
-    """
-    return tf.function(
-        lambda packed: step(tf.split(packed[PARTS:], packed[:PARTS], num=PARTS)),
-        autograph=False,
-    ).get_concrete_function(tf.TensorSpec([None], tf.int32))
 
 
 def _update_of(optimizer: str, variables: list[tf.Variable]) -> Callable[..., None]:

@@ -50,8 +50,8 @@ class SeveralSteps:
 
 def _joined(arrays: list[tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns arrays side by side, and where each begins and the last one ends."""
-    joined = np.concatenate(arrays, -1)
-    ends = np.cumsum([0, *(array.shape[-1] for array in arrays)], dtype=np.int32)
+    joined = np.concatenate(arrays)
+    ends = np.cumsum([0, *map(len, arrays)], dtype=np.int32)
     return tf.constant(joined), tf.constant(ends)
 
 

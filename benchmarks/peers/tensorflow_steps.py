@@ -1,7 +1,4 @@
-"""Steps of the programs by hand in TensorFlow: a batch goes in as one array.
-
-Each array costs a call of a graph some 12 microseconds, which is much of a small tree.
-"""
+"""Steps of the programs by hand in TensorFlow."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ import tensorflow as tf
 
 from benchmarks.peers import command
 from benchmarks.peers.levels import Leveler, Levels
+from benchmarks.peers.one_argument import Parts, pack, traced
 from benchmarks.peers.tensorflow_weights import Gradients, Weights
 from benchmarks.works.work import CLASSES, Work
 
@@ -82,30 +80,24 @@ class Steps:
 
 
 def _traced(step: Callable[[Levels], Any], num_levels: int | None) -> Any:
-    """Returns the graph of a step for batches of so many levels.
-
-    It is called as it is: `tf.function` would take longer to find it than it runs.
-    """
-    return tf.function(
-        lambda packed: step(_unpack(packed, num_levels)), autograph=False
-    ).get_concrete_function(tf.TensorSpec([None], tf.int32))
+    """Returns the graph of a step for batches of so many levels."""
+    return traced(lambda parts: step(_levels_of(parts, num_levels)), PARTS)
 
 
 def _pack(batch: Levels) -> np.ndarray:
-    parts = (
-        batch.words,
-        batch.children.ravel(),
-        batch.sizes,
-        batch.rows,
-        batch.targets.view(np.int32).ravel(),
+    return pack(
+        (
+            batch.words,
+            batch.children.ravel(),
+            batch.sizes,
+            batch.rows,
+            batch.targets.view(np.int32).ravel(),
+        )
     )
-    return np.concatenate([np.array(list(map(len, parts)), np.int32), *parts])
 
 
-def _unpack(packed: tf.Tensor, num_levels: int | None) -> Levels:
-    words, children, sizes, rows, targets = tf.split(
-        packed[PARTS:], packed[:PARTS], num=PARTS
-    )
+def _levels_of(parts: Parts, num_levels: int | None) -> Levels:
+    words, children, sizes, rows, targets = parts
     sizes.set_shape([num_levels])
     return Levels(
         words=words,

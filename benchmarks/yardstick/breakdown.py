@@ -53,7 +53,7 @@ def breakdown(
     step = system.train_step if is_training else system.infer_step
     made = [system.batch(batches[i % len(batches)]) for i in range(STEPS)]
     ways = [step, *([system.gradient_step] if is_training else [])]
-    for batch in made:  # Traces for any number of trees.
+    for batch in made:  # Blocks are compiled at their first run.
         for way in ways:
             float(way(batch))
     explanation = rtf.explain(step)
