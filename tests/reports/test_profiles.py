@@ -78,3 +78,26 @@ def test_tensorboard_shows_the_root_call(tmp_path):
         event = event_pb2.Event.FromString(record.numpy())
         shown.MergeFromString(event.graph_def)
     assert "power" in {node.name for node in shown.node}
+
+
+@pytest.mark.parametrize("blocks", ["compiled", "tensorflow"])
+def test_a_profile_has_kernels_that_run_where_the_executor_is(tmp_path, blocks):
+    """The executor itself traces only those that it may hand to another thread."""
+    step = step_of("power", blocks)
+    optimizer = rtf.optimizers.SparseAdagrad()
+    w = tf.Variable(tf.ones([3, 3]))
+    optimizer.build([w])
+
+    @tf.function
+    def update(y):
+        optimizer.apply([step(y)], [w])
+
+    y = tf.ones([1, 3])
+    update(y)
+    kinds = {kind for _, kind in ops_in_profile(lambda: update(y), tmp_path)}
+    own = {kind.partition("#")[0] for kind in kinds}
+    assert own >= {
+        "RecursiveInvokeBatched",
+        "RecursiveInvokeBatchedGradient",
+        "RecursiveApplyAdagrad",
+    }

@@ -48,13 +48,13 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     OP_REQUIRES_OK(ctx, ReadTypes(ctx));
   }
 
-  void Compute(tf::OpKernelContext* ctx) override {
+ private:
+  using Replay = ReverseReplay<tf::Tensor, BatchedBackward>;
+
+  void ComputeInline(tf::OpKernelContext* ctx) override {
     ctx->SetStatus(CatchExceptions([&] { return TryCompute(ctx); },
                                    backward_.program.names.data()));
   }
-
- private:
-  using Replay = ReverseReplay<tf::Tensor, BatchedBackward>;
 
   absl::Status Bind(
       const tf::FunctionLibraryDefinition& library) const override {

@@ -10,6 +10,7 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
+#include "recursive_tf/cc/tf/inline_kernel.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/op_requires.h"
@@ -27,10 +28,10 @@ constexpr int64_t kManyRowsOnce = 256;
 // released with the kernel.
 //
 // Thread safety: every method may be called from any thread.
-class BatchedKernel : public tensorflow::OpKernel {
+class BatchedKernel : public InlineKernel {
  public:
   explicit BatchedKernel(tensorflow::OpKernelConstruction* ctx)
-      : OpKernel(ctx) {
+      : InlineKernel(ctx) {
     OP_REQUIRES_OK(ctx, CheckChosenSet());
     OP_REQUIRES_OK(ctx, ctx->GetAttr("mapped", &mapped_));
   }

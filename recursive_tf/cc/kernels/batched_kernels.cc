@@ -65,12 +65,12 @@ class InvokeBatchedOp : public BatchedKernel {
                 absl::InvalidArgumentError("There is no gradient plan."));
   }
 
-  void Compute(tf::OpKernelContext* ctx) override {
+ private:
+  void ComputeInline(tf::OpKernelContext* ctx) override {
     ctx->SetStatus(CatchExceptions([&] { return TryCompute(ctx); },
                                    program_.names.data()));
   }
 
- private:
   absl::Status Bind(
       const tf::FunctionLibraryDefinition& library) const override {
     return BindForward(program_, block_specs_, forward_->late, types_,

@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
+#include "recursive_tf/cc/tf/inline_kernel.h"
 #include "recursive_tf/cc/tf/update_rule.h"
 #include "recursive_tf/cc/tf/variable_update.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -12,9 +13,9 @@ namespace {
 
 namespace tf = tensorflow;
 
-class UpdateOp : public tf::OpKernel {
+class UpdateOp : public InlineKernel {
  public:
-  explicit UpdateOp(tf::OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit UpdateOp(tf::OpKernelConstruction* ctx) : InlineKernel(ctx) {
     OP_REQUIRES_OK(ctx, CheckChosenSet());
     OP_REQUIRES_OK(ctx, ctx->GetAttr("N", &counts_.num_variables));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("M", &counts_.num_tables));
@@ -32,7 +33,8 @@ class ApplyAdagradOp : public UpdateOp {
  public:
   using UpdateOp::UpdateOp;
 
-  void Compute(tf::OpKernelContext* ctx) override {
+ private:
+  void ComputeInline(tf::OpKernelContext* ctx) override {
     OP_REQUIRES_OK(ctx, UpdateVariables(counts(), AdagradRule<T>(), ctx));
   }
 };
@@ -42,7 +44,8 @@ class ApplyAdamOp : public UpdateOp {
  public:
   using UpdateOp::UpdateOp;
 
-  void Compute(tf::OpKernelContext* ctx) override {
+ private:
+  void ComputeInline(tf::OpKernelContext* ctx) override {
     const int first = counts().NumInputs(/*num_slots=*/2);
     for (int i = first; i < ctx->num_inputs(); ++i) {
       OP_REQUIRES(ctx, ctx->input(i).NumElements() == 1,
