@@ -22,6 +22,7 @@ from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.learned.learned_policy import LearnedPolicy
 from recursive_tf.python.learning.learn_policy import learn_policy
 from recursive_tf.python.options import Options
+from recursive_tf.python.packing import pack, unpack
 from recursive_tf.python.reports.explain import explain
 from recursive_tf.python.reports.explanation import Explanation, Explanations
 from recursive_tf.python.reports.trace import trace
@@ -60,6 +61,7 @@ __all__ = [
     "layers",
     "learn_policy",
     "optimizers",
+    "pack",
     "parallel",
     "profile",
     "register_vectorization",
@@ -67,5 +69,6 @@ __all__ = [
     "subgraph",
     "trace",
     "training",
+    "unpack",
     "vertex",
 ]

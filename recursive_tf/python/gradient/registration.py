@@ -41,9 +41,10 @@ _WITHOUT_GRADIENT = (
         "RecursiveItems",
         "RecursiveMixKey",
         "RecursiveNormalRows",
+        "RecursivePack",
         "RecursiveTruncatedNormalRows",
     ),
-    "RecursiveUniformRows",
+    *("RecursiveUniformRows", "RecursiveUnpack"),
 )
 
 
