@@ -1,6 +1,7 @@
 """Many arrays as one, which is one argument of a call."""
 
 import functools
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,8 +88,7 @@ def _check_some(parts: Sequence[Any]) -> None:
 
 
 def _is_of_numbers(part: Any) -> bool:
-    is_array = isinstance(part, np.ndarray)
-    return is_array and part.dtype.kind in "biufc" and part.dtype.isnative
+    return isinstance(part, np.ndarray) and _number_of(part.dtype) > 0
 
 
 def _packed_arrays(arrays: Sequence[np.ndarray]) -> np.ndarray:
@@ -96,18 +96,23 @@ def _packed_arrays(arrays: Sequence[np.ndarray]) -> np.ndarray:
     head = [len(arrays)]
     for array in arrays:
         head += (_number_of(array.dtype), array.ndim, *array.shape)
-    pieces = [np.array(head, np.int64).tobytes()]
-    size = len(pieces[0])
+    size = 8 * len(head)
+    pieces = [struct.pack(f"{len(head)}q", *head)]
     for array in arrays:
         gap = -size % _ALIGNMENT
-        pieces += (bytes(gap), array.tobytes())
         size += gap + array.nbytes
+        pieces += (bytes(gap), array.tobytes())
     pieces.append(bytes(-size % _ALIGNMENT))
     return np.frombuffer(b"".join(pieces), np.uint8)
 
 
 @functools.cache
 def _number_of(dtype: np.dtype) -> int:
-    """Returns the number by which TensorFlow's kernels know a dtype."""
+    """Returns the number by which TensorFlow's kernels know a dtype; 0 if it is none.
+
+    Other than of numbers as NumPy and this machine have them, it is not looked for.
+    """
+    if dtype.kind not in "biufc" or not dtype.isnative:
+        return 0
     number: int = tf.as_dtype(dtype).as_datatype_enum
     return number
