@@ -2,8 +2,7 @@
 
     python -m benchmarks.peers.ours --model treelstm.npz --batch 25
 
-A batch goes in as one array, as in the program by hand in TensorFlow, and the graph is
-called as it is: `tf.function` would take longer to find it than a small tree takes.
+A batch goes in as one array, as in the program by hand in TensorFlow.
 `RTF_BENCHMARK_OPTIONS`, a JSON object, has what else the SubGraph takes: {"executor":
 "dataflow"}, {"share_rows": false}.
 """
@@ -21,14 +20,14 @@ import tensorflow as tf
 
 import recursive_tf as rtf
 from benchmarks.peers import command
-from benchmarks.peers.one_argument import Parts
+from benchmarks.peers.one_argument import Parts, pack, traced
 from benchmarks.works.work import Work
 
 Weights = dict[str, tf.Variable]
 State = Any
 
 # Of a batch: left, right, word and label of all nodes, and the roots.
-BATCH = (tf.TensorSpec([None], tf.int32),) * 5
+PARTS = 5
 OPTIONS = "RTF_BENCHMARK_OPTIONS"
 
 
@@ -115,16 +114,16 @@ class RecursiveTF:
         self._variables = list(self._weights.values())
         self._update = _update_of(optimizer, self._variables)
         self._trees = work.trees
-        self.train_step = _traced(self._train)
-        self.infer_step = _traced(self._loss)
-        self.gradient_step = _traced(self._loss_after_gradients)
-        self._norms_step = _traced(self._norms)
+        self.train_step = traced(self._train, PARTS)
+        self.infer_step = traced(self._loss, PARTS)
+        self.gradient_step = traced(self._loss_after_gradients, PARTS)
+        self._norms_step = traced(self._norms, PARTS)
 
     def batch(self, trees: np.ndarray) -> tf.Tensor:
         """Returns the parts of some trees, packed."""
         batch = self._trees.batch(trees)
         parts = (batch.left, batch.right, batch.word, batch.label, batch.roots)
-        return rtf.pack(parts)
+        return tf.constant(pack(parts))
 
     def train(self, trees: np.ndarray) -> float:
         """Runs a step of training; returns the loss."""
@@ -206,16 +205,6 @@ class RecursiveTF:
         w = self._weights
         logits = tf.matmul(h_of_roots, w["logits_kernel"]) + w["logits_bias"]
         return logits, tf.gather(labels, roots)
-
-
-def _traced(step: Callable[[Parts], Any]) -> Callable[[tf.Tensor], Any]:
-    """Returns the graph of a step, which takes a packed batch."""
-
-    @tf.function(autograph=False)
-    def of_packed(packed: tf.Tensor) -> Any:
-        return step(rtf.unpack(packed, BATCH))
-
-    return of_packed.get_concrete_function(tf.TensorSpec([None], tf.uint8))
 
 
 def _update_of(optimizer: str, variables: list[tf.Variable]) -> Callable[..., None]:

@@ -69,10 +69,9 @@ def _several(step: Step) -> Callable[..., tf.Tensor]:
         loop = tf.while_loop(goes_on, run, (0, 0.0), parallel_iterations=1)
         return loop[1]
 
+    numbers = tf.TensorSpec([None], tf.int32)
     traced = tf.function(steps, autograph=False)
-    return traced.get_concrete_function(
-        tf.TensorSpec([None], tf.uint8), tf.TensorSpec([None], tf.int32)
-    )
+    return traced.get_concrete_function(numbers, numbers)
 
 
 def make(work: Work, optimizer: str) -> SeveralSteps:

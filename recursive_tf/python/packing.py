@@ -19,8 +19,8 @@ def pack(value: Any) -> tf.Tensor:
 
     TensorFlow looks at each tensor that a function is called with. That takes some 12
     microseconds each, and a small tree is computed in a few hundred. A packed batch is
-    one tensor, and `unpack` gives its arrays back, where they stand. Pack batches
-    where they are made, e.g. in `dataset.map`.
+    one tensor, and `unpack` gives its arrays back, where they stand. Pack batches in
+    the dataset: `dataset.map(rtf.pack)`.
 
     The bytes are as they are in the memory of this machine. To save forests, use
     `tf.data.Dataset.save`.
