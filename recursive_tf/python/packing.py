@@ -25,6 +25,7 @@ def pack(value: Any) -> tf.Tensor:
     The bytes are as they are in the memory of this machine. To save forests, use
     `tf.data.Dataset.save`.
 
+    >>> import recursive_tf as rtf
     >>> forest = rtf.data.from_nested([["a", "b"], ["b", ["c", "a"]]])
     >>> forest = forest.replace(tokens=tf.strings.length(forest.tokens))
     >>> spec = tf.type_spec_from_value(forest)
