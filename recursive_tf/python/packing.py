@@ -1,17 +1,11 @@
 """Many arrays as one, which is one argument of a call."""
 
-import functools
-import struct
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from recursive_tf.ops import library
-
-# Where the elements of a part may begin, and where all end: see `RecursivePack`.
-_ALIGNMENT = 64
 
 
 def pack(value: Any) -> tf.Tensor:
@@ -51,8 +45,6 @@ def pack(value: Any) -> tf.Tensor:
     """
     parts = tf.nest.flatten(value, expand_composites=True)
     _check_some(parts)
-    if all(map(_is_of_numbers, parts)):
-        return tf.constant(_packed_arrays(parts))
     return library.recursive_pack(parts)
 
 
@@ -86,34 +78,3 @@ def unpack(packed: Any, spec: Any) -> Any:
 def _check_some(parts: Sequence[Any]) -> None:
     if not parts:
         raise ValueError("There is no tensor in the structure. Pack one at least.")
-
-
-def _is_of_numbers(part: Any) -> bool:
-    return isinstance(part, np.ndarray) and _number_of(part.dtype) > 0
-
-
-def _packed_arrays(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Returns what `RecursivePack` does, without a tensor for each array."""
-    head = [len(arrays)]
-    for array in arrays:
-        head += (_number_of(array.dtype), array.ndim, *array.shape)
-    size = 8 * len(head)
-    pieces = [struct.pack(f"{len(head)}q", *head)]
-    for array in arrays:
-        gap = -size % _ALIGNMENT
-        size += gap + array.nbytes
-        pieces += (bytes(gap), array.tobytes())
-    pieces.append(bytes(-size % _ALIGNMENT))
-    return np.frombuffer(b"".join(pieces), np.uint8)
-
-
-@functools.cache
-def _number_of(dtype: np.dtype) -> int:
-    """Returns the number by which TensorFlow's kernels know a dtype; 0 if it is none.
-
-    Other than of numbers as NumPy and this machine have them, it is not looked for.
-    """
-    if dtype.kind not in "biufc" or not dtype.isnative:
-        return 0
-    number: int = tf.as_dtype(dtype).as_datatype_enum
-    return number
