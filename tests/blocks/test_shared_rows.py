@@ -89,6 +89,18 @@ def test_all_numbers_count():
     assert_all_close(f.map(a, b), tensorflow.map(a, b))
 
 
+def test_a_number_that_is_multiplied_counts():
+    def body(a, b, c):
+        return embed(a) * tf.cast(b, tf.float32) + tf.where(c, 1.0, 2.0)
+
+    f = define(body, tf.int32, tf.int32, tf.bool)
+    a, b = tf.constant([1, 1, 1, 2, 1]), tf.constant([3, 4, 3, 3, 3])
+    c = tf.constant([True, True, False, True, True])
+    assert shared_by(f, a, b, c) == pytest.approx(1 / 5)
+    tensorflow = define(body, tf.int32, tf.int32, tf.bool, blocks="tensorflow")
+    assert_all_close(f.map(a, b, c), tensorflow.map(a, b, c))
+
+
 def test_a_number_that_is_returned_is_each_ones_own():
     f = define(lambda node: (embed(node * 0), node + 1), tf.int32)
     assert shared_by(f, NODES) == pytest.approx(3 / 7)

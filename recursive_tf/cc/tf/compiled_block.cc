@@ -201,6 +201,9 @@ std::vector<int32_t> NumbersThatCount(const ReadBlock& block) {
   for (const RowLookup& lookup : block.lookups) {
     numbers.push_back(lookup.number);
   }
+  for (const BlockInput& input : block.inputs) {
+    if (input.number >= 0) numbers.push_back(input.number);
+  }
   for (const BlockOutput& output : block.outputs) {
     if (output.kind == BlockOutput::Kind::kNumber) {
       numbers.push_back(output.index);
