@@ -56,6 +56,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/block_reader_products.cc",
     "recursive_tf/cc/tf/block_reader_shapes.cc",
     "recursive_tf/cc/tf/block_reader_sizes.cc",
+    "recursive_tf/cc/tf/block_reader_softmax.cc",
     "recursive_tf/cc/tf/block_run.cc",
     "recursive_tf/cc/tf/call.cc",
     "recursive_tf/cc/tf/chosen_kernels.cc",

@@ -171,7 +171,30 @@ class BlockGraphReader {
   absl::Status ReadBatchMatMul(const tensorflow::Node& node);
   absl::Status ReadReduction(const tensorflow::Node& node);
   absl::Status ReadBiasAddGrad(const tensorflow::Node& node);
+
+  // --- block_reader_softmax.cc
+
+  // What a softmax of rows is made of: the rows beside their largest number,
+  // the exponentials of these, and their sum.
+  struct Exponentials {
+    Value value;
+    int32_t logits = 0;
+    int32_t exps = 0;
+    int32_t sum = 0;
+  };
+  absl::Status ReadExponentials(const tensorflow::Node& node,
+                                Exponentials* exponentials);
   absl::Status ReadSoftmax(const tensorflow::Node& node);
+  absl::Status ReadLogSoftmax(const tensorflow::Node& node);
+  absl::Status ReadCrossEntropy(const tensorflow::Node& node);
+  absl::Status ReadSparseCrossEntropy(const tensorflow::Node& node);
+  // Sets the op's loss, the sum of some columns, and its gradient.
+  absl::Status SetCrossEntropy(const tensorflow::Node& node,
+                               const Exponentials& of, int32_t summands,
+                               int32_t labels);
+  absl::Status ReadOneHot(const tensorflow::Node& node);
+  // Sets `*id` to rows that are 1 in the column of a number, and else 0.
+  absl::Status IsColumn(const Value& number, int64_t width, int32_t* id);
 
   // --- block_reader_numbers.cc
 

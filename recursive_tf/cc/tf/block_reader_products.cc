@@ -179,19 +179,4 @@ absl::Status BlockGraphReader::ReadBiasAddGrad(const tf::Node& node) {
   return Set(node, 0, value);
 }
 
-absl::Status BlockGraphReader::ReadSoftmax(const tf::Node& node) {
-  Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  if (value.shape.empty() || SizeOf(value.shape) != value.shape.back()) {
-    return Refuse("another shape");
-  }
-  BlockGraph& graph = block_.graph;
-  const int32_t most = graph.Reduce(Reduction::kMax, value.id);
-  const int32_t exp = graph.Elementwise(
-      Opcode::kExp, {graph.Elementwise(Opcode::kSub, {value.id, most})});
-  value.id = graph.Elementwise(Opcode::kDiv,
-                               {exp, graph.Reduce(Reduction::kSum, exp)});
-  return Set(node, 0, value);
-}
-
 }  // namespace recursive_tf

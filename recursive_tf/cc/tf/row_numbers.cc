@@ -115,23 +115,25 @@ int64_t Compute(NumberOp op, int64_t a, int64_t b) {
   }
 }
 
+// Returns whether all numbers are at least 0 and less than a bound.
+bool AreInside(const Numbers& numbers, int64_t bound) {
+  return std::all_of(numbers.begin(), numbers.end(), [bound](int64_t number) {
+    return number >= 0 && number < bound;
+  });
+}
+
 bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
                   const Numbers& indices, Numbers* numbers) {
   const int64_t size = vector.NumElements();
-  const auto is_inside = [size](int64_t index) {
-    return index >= 0 && index < size;
-  };
-  if (!number.is_zero_outside &&
-      !std::all_of(indices.begin(), indices.end(), is_inside)) {
-    return false;
-  }
+  if (!number.is_zero_outside && !AreInside(indices, size)) return false;
   numbers->resize(indices.size());
   WithType(vector.dtype(), [&](const auto* type) {
     const auto* const first = static_cast<decltype(type)>(vector.data());
     std::transform(
         indices.begin(), indices.end(), numbers->begin(), [&](int64_t index) {
-          return is_inside(index) ? static_cast<int64_t>(first[index])
-                                  : int64_t{0};
+          return index >= 0 && index < size
+                     ? static_cast<int64_t>(first[index])
+                     : int64_t{0};
         });
   });
   return true;
@@ -273,6 +275,12 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
           return false;
         }
         break;
+      case NumberOp::kInside: {
+        const Numbers& of = (*found)[number.operands.front()];
+        if (!AreInside(of, number.constant)) return false;
+        to->assign(of.begin(), of.end());
+        break;
+      }
       case NumberOp::kOwner:
       case NumberOp::kPosition:
         if (!FindItems(number, *found, &num_rows, to)) return false;

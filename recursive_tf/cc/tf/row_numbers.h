@@ -40,6 +40,8 @@ enum class NumberOp : uint8_t {
   kNot,
   kSelect,
   kCast,
+  // The operand, which is at least 0 and less than the constant.
+  kInside,
   // Of lists as long as the operand says, whose items stand one after the
   // other: the number of the list that each item is in, and of each item in it.
   kOwner,
@@ -67,6 +69,7 @@ struct RowNumber {
   int32_t tensor = -1;
   // Numbers before this one. Of an element, the first one says which.
   std::vector<int32_t> operands{};
+  // Or a bound.
   int64_t constant = 0;
   // Of an element: whether it is 0 where there is none.
   bool is_zero_outside = false;

@@ -1,0 +1,158 @@
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/tf/block_graph_reader.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/platform/errors.h"
+
+namespace recursive_tf {
+
+namespace tf = tensorflow;
+
+absl::Status BlockGraphReader::ReadExponentials(const tf::Node& node,
+                                             Exponentials* exponentials) {
+  Value& value = exponentials->value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  if (value.shape.empty() || SizeOf(value.shape) != value.shape.back()) {
+    return Refuse("another shape");
+  }
+  BlockGraph& graph = block_.graph;
+  // So that no exponential is too large.
+  const int32_t most = graph.Reduce(Reduction::kMax, value.id);
+  exponentials->logits = graph.Elementwise(Opcode::kSub, {value.id, most});
+  exponentials->exps = graph.Elementwise(Opcode::kExp, {exponentials->logits});
+  exponentials->sum = graph.Reduce(Reduction::kSum, exponentials->exps);
+  return absl::OkStatus();
+}
+
+absl::Status BlockGraphReader::ReadSoftmax(const tf::Node& node) {
+  Exponentials of;
+  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
+  of.value.id = block_.graph.Elementwise(Opcode::kDiv, {of.exps, of.sum});
+  return Set(node, 0, of.value);
+}
+
+absl::Status BlockGraphReader::ReadLogSoftmax(const tf::Node& node) {
+  Exponentials of;
+  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
+  BlockGraph& graph = block_.graph;
+  of.value.id = graph.Elementwise(
+      Opcode::kSub, {of.logits, graph.Elementwise(Opcode::kLog, {of.sum})});
+  return Set(node, 0, of.value);
+}
+
+absl::Status BlockGraphReader::ReadCrossEntropy(const tf::Node& node) {
+  Exponentials of;
+  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
+  Value labels;
+  TF_RETURN_IF_ERROR(Input(node, 1, &labels));
+  int32_t label = 0;
+  TF_RETURN_IF_ERROR(AsOperand(labels, of.value.shape, &label));
+  BlockGraph& graph = block_.graph;
+  const int32_t surprises = graph.Elementwise(
+      Opcode::kSub, {graph.Elementwise(Opcode::kLog, {of.sum}), of.logits});
+  return SetCrossEntropy(
+      node, of, graph.Elementwise(Opcode::kMul, {label, surprises}), label);
+}
+
+absl::Status BlockGraphReader::ReadSparseCrossEntropy(const tf::Node& node) {
+  Exponentials of;
+  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
+  Value label;
+  TF_RETURN_IF_ERROR(Input(node, 1, &label));
+  if (label.kind != Value::Kind::kNumber || SizeOf(label.shape) != 1) {
+    return Refuse("labels that are no number for each row");
+  }
+  RowNumber inside = {NumberOp::kInside, label.dtype, -1, {label.id}};
+  inside.constant = SizeOf(of.value.shape);
+  label.id = AddNumber(std::move(inside));
+  int32_t is_label = 0;
+  TF_RETURN_IF_ERROR(IsColumn(label, SizeOf(of.value.shape), &is_label));
+  BlockGraph& graph = block_.graph;
+  const int32_t surprises = graph.Elementwise(
+      Opcode::kSub, {graph.Elementwise(Opcode::kLog, {of.sum}), of.logits});
+  // Also where another column's is infinite.
+  const int32_t surprise = graph.Elementwise(
+      Opcode::kSelect, {is_label, surprises, graph.Constant(0)});
+  return SetCrossEntropy(node, of, surprise, is_label);
+}
+
+absl::Status BlockGraphReader::SetCrossEntropy(const tf::Node& node,
+                                               const Exponentials& of,
+                                               int32_t summands,
+                                               int32_t label) {
+  BlockGraph& graph = block_.graph;
+  Value loss = of.value;
+  loss.shape.pop_back();
+  loss.id = graph.Reduce(Reduction::kSum, summands);
+  TF_RETURN_IF_ERROR(Set(node, 0, loss));
+  Value gradient = of.value;
+  gradient.id = graph.Elementwise(
+      Opcode::kSub,
+      {graph.Elementwise(Opcode::kDiv, {of.exps, of.sum}), label});
+  return Set(node, 1, gradient);
+}
+
+absl::Status BlockGraphReader::ReadOneHot(const tf::Node& node) {
+  Value number;
+  TF_RETURN_IF_ERROR(Input(node, 0, &number));
+  Shape depth;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &depth));
+  int64_t axis = 0;
+  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "axis", &axis));
+  if (number.kind != Value::Kind::kNumber || !number.shape.empty() ||
+      (axis != -1 && axis != 1) || node.output_type(0) != block_.dtype) {
+    return Refuse("another kind of columns");
+  }
+  int32_t is_on = 0;
+  TF_RETURN_IF_ERROR(IsColumn(number, depth.front(), &is_on));
+  Value value;
+  value.shape = {depth.front()};
+  value.dtype = block_.dtype;
+  std::vector<int32_t> operands = {is_on};
+  for (const int input : {2, 3}) {
+    Value choice;
+    TF_RETURN_IF_ERROR(Input(node, input, &choice));
+    TF_RETURN_IF_ERROR(
+        AsOperand(choice, value.shape, &operands.emplace_back()));
+  }
+  value.id = block_.graph.Elementwise(Opcode::kSelect, operands);
+  return Set(node, 0, value);
+}
+
+absl::Status BlockGraphReader::IsColumn(const Value& number, int64_t width,
+                                        int32_t* id) {
+  // Beyond it two columns would be one number.
+  constexpr int64_t kMostColumns = int64_t{1} << 24;
+  if (width < 1 || width > kMostColumns) return Refuse("too many columns");
+  tf::Tensor columns(block_.dtype, tf::TensorShape({width}));
+  for (int64_t i = 0; i < width; ++i) {
+    if (block_.dtype == tf::DT_FLOAT) {
+      columns.flat<float>()(i) = static_cast<float>(i);
+    } else {
+      columns.flat<double>()(i) = static_cast<double>(i);
+    }
+  }
+  Value counted;
+  counted.kind = Value::Kind::kLiteral;
+  counted.id = static_cast<int32_t>(literals_.size());
+  counted.shape = {width};
+  counted.dtype = block_.dtype;
+  literals_.push_back(std::move(columns));
+  TakeAsInvariant(&counted);
+  *id = block_.graph.Elementwise(Opcode::kEqual,
+                                 {block_.graph.Shared(counted.id, width),
+                                  RowsOfNumber(number).id});
+  return absl::OkStatus();
+}
+
+}  // namespace recursive_tf
