@@ -157,6 +157,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/kernels_avx512.cc",
     "recursive_tf/cc/blocks/kernels_portable.cc",
     "recursive_tf/cc/blocks/lower.cc",
+    "recursive_tf/cc/blocks/narrow_tail.cc",
     "recursive_tf/cc/blocks/packed_matrix.cc",
     "recursive_tf/cc/blocks/panels.cc",
     "recursive_tf/cc/blocks/placement.cc",

@@ -10,6 +10,7 @@
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/divide.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/narrow_tail.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
@@ -300,12 +301,19 @@ int64_t BlockRunner<T>::SegmentsBefore(const Phase& phase,
 template <typename T>
 void BlockRunner<T>::RunCode(const Phase& phase, const Strip& strip) {
   Scratch<T>& scratch = Scratch<T>::Mine();
+  FindSets(phase, strip, &scratch.sets);
+  if (NarrowTail<T>::Pays(phase, strip.end - strip.begin, kernels_.lanes)) {
+    return scratch.narrow_tail.Run(kernels_, phase, scratch.sets, strip.begin,
+                                   strip.end);
+  }
+  RunTail(phase, strip, &scratch);
+}
+
+template <typename T>
+void BlockRunner<T>::FindSets(const Phase& phase, const Strip& strip,
+                              std::vector<RowSet<T>>* found) const {
   const int64_t width = strip.segment_stride;
-  const int64_t tail_rows = std::clamp<int64_t>(
-      kTailBytes / (width * static_cast<int64_t>(sizeof(T))), 1, kStripRows);
-  T* const registers =
-      scratch.registers.Get(phase.num_registers * tail_rows * width);
-  std::vector<RowSet<T>>& sets = scratch.sets;
+  std::vector<RowSet<T>>& sets = *found;
   sets.clear();
   for (const Place& place : phase.places) {
     switch (place.kind) {
@@ -330,6 +338,17 @@ void BlockRunner<T>::RunCode(const Phase& phase, const Strip& strip) {
         }
     }
   }
+}
+
+template <typename T>
+void BlockRunner<T>::RunTail(const Phase& phase, const Strip& strip,
+                             Scratch<T>* scratch) {
+  const int64_t width = strip.segment_stride;
+  const int64_t tail_rows = std::clamp<int64_t>(
+      kTailBytes / (width * static_cast<int64_t>(sizeof(T))), 1, kStripRows);
+  T* const registers =
+      scratch->registers.Get(phase.num_registers * tail_rows * width);
+  std::vector<RowSet<T>>& sets = scratch->sets;
   TailWork<T> work;
   work.code = phase.code.data();
   work.num_instructions = static_cast<int64_t>(phase.code.size());

@@ -11,6 +11,7 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
+#include "recursive_tf/cc/blocks/scratch.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
@@ -55,6 +56,11 @@ class BlockRunner {
   void MultiplyStanding(int32_t matrix, int64_t first_column,
                         PanelWork<T>* work) const;
   void RunCode(const Phase& phase, const Strip& strip);
+  // Sets where the rows of a phase's places are, but for registers.
+  void FindSets(const Phase& phase, const Strip& strip,
+                std::vector<RowSet<T>>* found) const;
+  // Runs code for rows as they stand.
+  void RunTail(const Phase& phase, const Strip& strip, Scratch<T>* scratch);
   const T* const* FindPieces(const std::vector<Piece>& pieces, int64_t begin,
                              int64_t end) const;
   // Returns how many segments the products of a phase before one have.

@@ -41,7 +41,8 @@ struct Instruction {
   int32_t in[3] = {0, 0, 0};
 };
 
-// Element-wise work on rows [begin, end) and `width` columns of `sets`.
+// Element-wise work on rows [begin, end) and `width` columns of `sets`; or on
+// columns [begin, end) and `width` rows, if sets are transposed.
 template <typename T>
 struct TailWork {
   const Instruction* code;
@@ -50,6 +51,7 @@ struct TailWork {
   int64_t begin;
   int64_t end;
   int64_t width;
+  bool are_columns = false;
 };
 
 // Copies columns of a matrix, or of its transpose, to a panel.

@@ -6,6 +6,7 @@
 
 #include "recursive_tf/cc/blocks/aligned.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/narrow_tail.h"
 
 namespace recursive_tf {
 
@@ -22,6 +23,7 @@ struct Scratch {
   std::vector<const T*> pieces;
   std::vector<int64_t> lengths;
   std::vector<RowSet<T>> sets;
+  NarrowTail<T> narrow_tail;
 };
 
 }  // namespace recursive_tf

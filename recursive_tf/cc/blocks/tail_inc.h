@@ -237,10 +237,55 @@ void RunWholeRows(const TailWork<T>& work, const Instruction& instruction,
   }
 }
 
+// Returns what reduces two numbers, as Reduce above does.
+template <typename P>
+EIGEN_ALWAYS_INLINE P ReduceTwo(const P& a, const P& b, Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kMax:
+      return ei::pmax<Eigen::PropagateNaN>(a, b);
+    case Reduction::kMin:
+      return ei::pmin<Eigen::PropagateNaN>(a, b);
+    default:
+      return ei::padd(a, b);
+  }
+}
+
+// Does the same as RunWholeRows of columns, of which the first is the only one
+// that spreads or is taken.
+template <typename T>
+void RunWholeColumns(const TailWork<T>& work, const Instruction& instruction) {
+  using S = Simd<T>;
+  const RowSet<T>& out = work.sets[instruction.out];
+  const RowSet<T>& in = work.sets[instruction.in[0]];
+  const int64_t end = instruction.narrows ? work.begin + 1 : work.end;
+  const Reduction reduction = instruction.reduction;
+  const bool adds =
+      reduction == Reduction::kSum || reduction == Reduction::kMean;
+  for (int64_t j = 0; j < work.width; j += S::kLanes) {
+    const int64_t count =
+        work.width - j < S::kLanes ? work.width - j : S::kLanes;
+    auto column = S::Load(in.row(work.begin) + j, count);
+    if (instruction.is_reduction) {
+      // Of -0 alone the sum is 0.
+      if (adds) column = ei::padd(S::Set(0), column);
+      for (int64_t i = work.begin + 1; i < work.end; ++i) {
+        column = ReduceTwo(column, S::Load(in.row(i) + j, count), reduction);
+      }
+      if (reduction == Reduction::kMean) {
+        column = ei::pdiv(column, S::Set(static_cast<T>(work.end - work.begin)));
+      }
+    }
+    for (int64_t i = work.begin; i < end; ++i) {
+      S::Store(out.row(i) + j, column, count);
+    }
+  }
+}
+
 template <typename T>
 void RunInstruction(const TailWork<T>& work, const Instruction& instruction,
                     int64_t begin, int64_t end) {
   if (instruction.is_reduction || instruction.spreads || instruction.narrows) {
+    if (work.are_columns) return RunWholeColumns(work, instruction);
     return RunWholeRows(work, instruction, begin, end);
   }
   switch (instruction.opcode) {
