@@ -94,7 +94,7 @@ def test_special_numbers_pass_as_in_tensorflow(loss, number):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("on, off", [(1.0, 0.0), (-2.0, 7.5)])
+@pytest.mark.parametrize(("on", "off"), [(1.0, 0.0), (-2.0, 7.5)])
 def test_one_hot_beyond_its_columns_has_none(on, off):
     def body(x, number):
         return x * tf.one_hot(number, CLASSES, on, off)

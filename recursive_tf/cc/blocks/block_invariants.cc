@@ -21,9 +21,10 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
       constants_(program->constants.size()),
       place_(matrices),
       phases_(program->phases.data()) {
+  const int64_t tiles_of_panel = matrices == Matrices::kStanding ? 2 : 1;
   const auto split = [&](int64_t width) {
     return SplitColumns(width, team->num_threads(), kernels->lanes,
-                        kernels->max_vectors);
+                        kernels->max_vectors, tiles_of_panel);
   };
   for (size_t i = 0; i < shared_.size(); ++i) {
     const SharedUse& use = program->shared[i];

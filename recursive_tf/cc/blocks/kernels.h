@@ -79,7 +79,7 @@ struct PiecedRows {
 };
 
 // A product of rows with one panel of a matrix: at most `max_vectors` vectors
-// of its columns.
+// of its columns; twice as many where it stands.
 template <typename T>
 struct PanelWork : PiecedRows<T> {
   const T* panel;

@@ -13,7 +13,8 @@
 namespace recursive_tf {
 namespace {
 
-// Rows at a time: some vectors of each column, all of which fit the first cache.
+// Rows at a time: some vectors of each column, all of which fit the first
+// cache.
 constexpr int64_t kRows = 64;
 // Instructions for each place that is transposed from which on that pays.
 constexpr int64_t kLeastInstructions = 2;
@@ -24,8 +25,8 @@ bool IsRegister(const Place& place) {
 
 // Returns how many operands an instruction reads.
 int NumOperands(const Instruction& instruction) {
-  const bool is_of_one = instruction.is_reduction || instruction.spreads ||
-                         instruction.narrows;
+  const bool is_of_one =
+      instruction.is_reduction || instruction.spreads || instruction.narrows;
   return is_of_one ? 1 : Arity(instruction.opcode);
 }
 

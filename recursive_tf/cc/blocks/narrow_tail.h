@@ -10,8 +10,8 @@
 
 namespace recursive_tf {
 
-// The code of a phase of few columns, e.g. the classes of a softmax. A vector of
-// such a row would be mostly empty, so a vector holds a column of many rows
+// The code of a phase of few columns, e.g. the classes of a softmax. A vector
+// of such a row would be mostly empty, so a vector holds a column of many rows
 // here: rows are transposed on their way in, and results on their way out. The
 // numbers are the same bits as those of rows one by one.
 //

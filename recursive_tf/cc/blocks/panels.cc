@@ -9,7 +9,8 @@
 namespace recursive_tf {
 
 std::vector<ColumnPart> SplitColumns(int64_t width, int64_t num_parts,
-                                     int64_t lanes, int64_t max_vectors) {
+                                     int64_t lanes, int64_t max_vectors,
+                                     int64_t tiles_of_panel) {
   const int64_t num_vectors = DivideUp(width, lanes);
   const int64_t count = std::clamp<int64_t>(num_parts, 1, num_vectors);
   std::vector<ColumnPart> parts(count);
@@ -19,12 +20,13 @@ std::vector<ColumnPart> SplitColumns(int64_t width, int64_t num_parts,
     ColumnPart& part = parts[i];
     part.first_column = begin * lanes;
     part.num_columns = std::min(end * lanes, width) - begin * lanes;
-    const int64_t num_panels = DivideUp(end - begin, max_vectors);
+    const int64_t num_tiles = DivideUp(end - begin, max_vectors);
     // At once: of rows that are too wide for any memory this says so.
-    part.panels.reserve(num_panels);
-    for (int64_t k = 0; k < num_panels; ++k) {
-      const int64_t from = begin + (end - begin) * k / num_panels;
-      const int64_t to = begin + (end - begin) * (k + 1) / num_panels;
+    part.panels.reserve(DivideUp(num_tiles, tiles_of_panel));
+    for (int64_t tile = 0; tile < num_tiles; tile += tiles_of_panel) {
+      const int64_t next = std::min(tile + tiles_of_panel, num_tiles);
+      const int64_t from = begin + (end - begin) * tile / num_tiles;
+      const int64_t to = begin + (end - begin) * next / num_tiles;
       part.panels.push_back({from * lanes,
                              std::min(to * lanes, width) - from * lanes,
                              to - from});

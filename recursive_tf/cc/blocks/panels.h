@@ -6,8 +6,9 @@
 
 namespace recursive_tf {
 
-// Some columns next to each other: as many vectors as a product holds in
-// registers, the last of which may be partly filled.
+// Some columns next to each other: as many vectors as products hold in
+// registers, for one tile or for two side by side. The last may be partly
+// filled.
 struct Panel {
   int64_t first_column = 0;
   int64_t num_columns = 0;
@@ -22,10 +23,11 @@ struct ColumnPart {
 };
 
 // Splits `width` columns into at most `num_parts` parts of about as many
-// vectors of `lanes` columns each, and these into panels of at most
-// `max_vectors`.
+// vectors of `lanes` columns each, and these into panels of so many tiles of
+// at most `max_vectors`.
 std::vector<ColumnPart> SplitColumns(int64_t width, int64_t num_parts,
-                                     int64_t lanes, int64_t max_vectors);
+                                     int64_t lanes, int64_t max_vectors,
+                                     int64_t tiles_of_panel = 1);
 
 }  // namespace recursive_tf
 

@@ -116,22 +116,37 @@ void MultiplyPanel(const PanelWork<T>& work) {
   MultiplyTiles<T, kVectors, Reads::kPacked>(work);
 }
 
+template <typename T, int kVectors>
+void MultiplyVectors(const PanelWork<T>& work) {
+  if (work.num_vectors == kVectors) {
+    if constexpr (kVectors <= Tile<T>::kVectors) {
+      return MultiplyPanel<T, kVectors>(work);
+    } else {
+      return MultiplyTiles<T, kVectors, Reads::kStanding>(work);
+    }
+  }
+  if constexpr (kVectors > 1) MultiplyVectors<T, kVectors - 1>(work);
+}
+
+// Many rows take a wide panel half by half, so that a tile has more of them.
+// Few rows have too few sums in a half to add up one while others wait.
 template <typename T>
 void RunPanel(const PanelWork<T>& work) {
-  switch (work.num_vectors) {
-    case 1:
-      return MultiplyPanel<T, 1>(work);
-    case 2:
-      return MultiplyPanel<T, 2>(work);
-    case 3:
-      if constexpr (Tile<T>::kVectors > 2) return MultiplyPanel<T, 3>(work);
-      return;
-    case 4:
-      if constexpr (Tile<T>::kVectors > 3) return MultiplyPanel<T, 4>(work);
-      return;
-    default:
-      return;
+  constexpr int64_t kMost = Tile<T>::kVectors;
+  const int64_t num_vectors = work.num_vectors;
+  if (num_vectors <= kMost ||
+      num_vectors * work.num_rows <= Tile<T>::kRows * kMost) {
+    return MultiplyVectors<T, 2 * kMost>(work);
   }
+  PanelWork<T> half = work;
+  half.num_vectors = num_vectors / 2;
+  half.num_columns = half.num_vectors * Simd<T>::kLanes;
+  MultiplyVectors<T, kMost>(half);
+  half.panel += half.num_columns;
+  half.out += half.num_columns;
+  half.num_columns = work.num_columns - half.num_columns;
+  half.num_vectors = num_vectors - half.num_vectors;
+  MultiplyVectors<T, kMost>(half);
 }
 
 template <typename T, int kRows, int kVectors>

@@ -272,7 +272,8 @@ void RunWholeColumns(const TailWork<T>& work, const Instruction& instruction) {
         column = ReduceTwo(column, S::Load(in.row(i) + j, count), reduction);
       }
       if (reduction == Reduction::kMean) {
-        column = ei::pdiv(column, S::Set(static_cast<T>(work.end - work.begin)));
+        column =
+            ei::pdiv(column, S::Set(static_cast<T>(work.end - work.begin)));
       }
     }
     for (int64_t i = work.begin; i < end; ++i) {

@@ -19,7 +19,7 @@ namespace recursive_tf {
 namespace tf = tensorflow;
 
 absl::Status BlockGraphReader::ReadExponentials(const tf::Node& node,
-                                             Exponentials* exponentials) {
+                                                Exponentials* exponentials) {
   Value& value = exponentials->value;
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
   if (value.shape.empty() || SizeOf(value.shape) != value.shape.back()) {
@@ -149,9 +149,9 @@ absl::Status BlockGraphReader::IsColumn(const Value& number, int64_t width,
   counted.dtype = block_.dtype;
   literals_.push_back(std::move(columns));
   TakeAsInvariant(&counted);
-  *id = block_.graph.Elementwise(Opcode::kEqual,
-                                 {block_.graph.Shared(counted.id, width),
-                                  RowsOfNumber(number).id});
+  *id = block_.graph.Elementwise(
+      Opcode::kEqual,
+      {block_.graph.Shared(counted.id, width), RowsOfNumber(number).id});
   return absl::OkStatus();
 }
 

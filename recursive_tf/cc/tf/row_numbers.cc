@@ -131,9 +131,8 @@ bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
     const auto* const first = static_cast<decltype(type)>(vector.data());
     std::transform(
         indices.begin(), indices.end(), numbers->begin(), [&](int64_t index) {
-          return index >= 0 && index < size
-                     ? static_cast<int64_t>(first[index])
-                     : int64_t{0};
+          return index >= 0 && index < size ? static_cast<int64_t>(first[index])
+                                            : int64_t{0};
         });
   });
   return true;

@@ -44,8 +44,19 @@ void ExpectRows(const std::vector<T>& found, int64_t stride,
   EXPECT_EQ(num_wrong, 0);
 }
 
-// Multiplies rows of two pieces with one panel: packed, as it stands in a
-// larger matrix, and with its transpose.
+// Returns some columns of a matrix of so many.
+template <typename T>
+std::vector<T> ColumnsOf(const std::vector<T>& matrix, int64_t num_columns,
+                         int64_t begin, int64_t count) {
+  std::vector<T> found;
+  for (auto row = matrix.begin(); row != matrix.end(); row += num_columns) {
+    found.insert(found.end(), row + begin, row + begin + count);
+  }
+  return found;
+}
+
+// Multiplies rows of two pieces with one panel: packed, panel by panel if it is
+// a wide one; as it stands in a larger matrix; and with its transpose.
 template <typename T>
 void CheckPanel(const Kernels<T>& kernels, const std::vector<int64_t>& lengths,
                 int64_t num_rows, int64_t num_vectors, int64_t num_columns) {
@@ -81,8 +92,15 @@ void CheckPanel(const Kernels<T>& kernels, const std::vector<int64_t>& lengths,
     return out;
   };
   const std::vector<T> of_packed = expect([&](T* out) {
-    kernels.panel({rows, panel.data(), num_vectors, /*panel_stride=*/0, out,
-                   stride, num_columns});
+    for (int64_t first = 0; first < num_vectors; first += kernels.max_vectors) {
+      const int64_t count = std::min(kernels.max_vectors, num_vectors - first);
+      const int64_t begin = first * kernels.lanes;
+      const std::vector<T> packed =
+          ColumnsOf(panel, width, begin, count * kernels.lanes);
+      kernels.panel({rows, packed.data(), count, /*panel_stride=*/0,
+                     out + begin, stride,
+                     std::min(count * kernels.lanes, num_columns - begin)});
+    }
   });
   // What stands beside it must not be read: it would be the end of the memory.
   const int64_t matrix_width = num_columns + 3;
@@ -108,7 +126,8 @@ void CheckPanel(const Kernels<T>& kernels, const std::vector<int64_t>& lengths,
 
 template <typename T>
 void CheckPanels(const Kernels<T>& kernels) {
-  for (int64_t vectors = 1; vectors <= kernels.max_vectors; ++vectors) {
+  const int64_t most = 2 * kernels.max_vectors;
+  for (int64_t vectors = 1; vectors <= most; ++vectors) {
     for (int64_t rows = 1; rows <= 4 * kernels.max_rows + 2; ++rows) {
       for (int64_t less = 0; less < kernels.lanes; ++less) {
         CheckPanel(kernels, {3, 8}, rows, vectors,
@@ -125,7 +144,8 @@ TEST(KernelProductsTest, RowsOfPiecesAreMultipliedWithAPanel) {
 // Kernels ask ahead for the rows of such a panel.
 TEST(KernelProductsTest, RowsAreMultipliedWithAPanelThatExceedsTheFirstCache) {
   ForAllKernels([](const auto& kernels) {
-    for (int64_t vectors = 1; vectors <= kernels.max_vectors; ++vectors) {
+    const int64_t most = 2 * kernels.max_vectors;
+    for (int64_t vectors = 1; vectors <= most; ++vectors) {
       for (int64_t rows = 1; rows <= kernels.max_rows + 1; ++rows) {
         CheckPanel(kernels, {700, 900}, rows, vectors,
                    vectors * kernels.lanes - 1);

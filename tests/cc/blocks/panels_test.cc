@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/blocks/panels.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -103,6 +104,35 @@ TEST(PanelsTest, PanelsOfAPartAreOfAboutAsManyVectors) {
   ASSERT_EQ(parts[0].panels.size(), 2U);
   EXPECT_EQ(parts[0].panels[0].num_vectors, 2);
   EXPECT_EQ(parts[0].panels[1].num_vectors, 3);
+}
+
+TEST(PanelsTest, PanelsOfTwoTilesAreTwoPanelsSideBySide) {
+  for (const int64_t num_parts : {1, 2}) {
+    for (int64_t width = 1; width <= 200; ++width) {
+      SCOPED_TRACE(testing::Message() << width << " columns");
+      const std::vector<ColumnPart> of_one =
+          SplitColumns(width, num_parts, 8, 4);
+      const std::vector<ColumnPart> of_two =
+          SplitColumns(width, num_parts, 8, 4, /*tiles_of_panel=*/2);
+      ASSERT_EQ(of_two.size(), of_one.size());
+      for (size_t part = 0; part < of_two.size(); ++part) {
+        EXPECT_EQ(of_two[part].num_columns, of_one[part].num_columns);
+        const std::vector<Panel>& tiles = of_one[part].panels;
+        ASSERT_EQ(of_two[part].panels.size(), (tiles.size() + 1) / 2);
+        for (size_t i = 0; i < of_two[part].panels.size(); ++i) {
+          const Panel& panel = of_two[part].panels[i];
+          EXPECT_EQ(panel.first_column, tiles[2 * i].first_column);
+          const bool is_alone = 2 * i + 1 == tiles.size();
+          EXPECT_EQ(panel.num_vectors,
+                    tiles[2 * i].num_vectors +
+                        (is_alone ? 0 : tiles[2 * i + 1].num_vectors));
+          EXPECT_EQ(panel.num_columns,
+                    tiles[2 * i].num_columns +
+                        (is_alone ? 0 : tiles[2 * i + 1].num_columns));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
