@@ -161,11 +161,13 @@ class RecursiveTF:
         return loss, dict(zip(self._weights, norms, strict=True))
 
     def _loss(self, trees: Parts) -> tf.Tensor:
+        logits, labels = self._logits(trees)
         roots = trees[-1]
-        return tf.reduce_sum(self._losses(trees)) / tf.cast(tf.size(roots), tf.float32)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return tf.reduce_sum(losses) / tf.cast(tf.size(roots), tf.float32)
 
-    def _losses(self, trees: Parts) -> tf.Tensor:
-        """Returns the losses of all nodes that have one."""
+    def _logits(self, trees: Parts) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the logits of all nodes that have a loss, and their labels."""
         at_nodes = self._recursion.loss_at == "nodes"
         lefts, rights, words, labels, roots = trees
         is_leaf = lefts < 0
@@ -176,38 +178,33 @@ class RecursiveTF:
         ) as tree_net:
             node = tree_net.input(tf.int32)
 
-            def with_loss(state: State) -> tuple[State, tf.Tensor | None]:
+            def with_logits(state: State) -> tuple[State, tf.Tensor | None]:
                 if not at_nodes:
                     return state, None
                 w = self._weights
-                logits = dense(state[0], w["logits_kernel"], w["logits_bias"])
-                return state, _loss_of(logits, tf.gather(labels, node))
+                return state, dense(state[0], w["logits_kernel"], w["logits_bias"])
 
             def leaf() -> Any:
                 word = tf.gather(words, node)
                 x = tf.gather(self._weights["embedding"], word)
-                return with_loss(self._cell.leaf(x))
+                return with_logits(self._cell.leaf(x))
 
             def internal() -> Any:
                 left = tree_net(tf.gather(lefts, node))
                 right = tree_net(tf.gather(rights, node))
-                return with_loss(self._cell.internal(left, right))
+                return with_logits(self._cell.internal(left, right))
 
-            state, loss = tf.cond(tf.gather(is_leaf, node), leaf, internal)
+            state, logits = tf.cond(tf.gather(is_leaf, node), leaf, internal)
             if at_nodes:
-                tree_net.push("losses", loss, index=node, size=tf.size(words))
+                tree_net.push("logits", logits, index=node, size=tf.size(words))
             tree_net.output(state)
         if at_nodes:
             _, pushed = tree_net.map(roots, with_pushed=True)
-            return pushed["losses"]
+            return pushed["logits"], labels
         h_of_roots = tree_net.map(roots)[0]
         w = self._weights
         logits = tf.matmul(h_of_roots, w["logits_kernel"]) + w["logits_bias"]
-        return _loss_of(logits, tf.gather(labels, roots))
-
-
-def _loss_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return logits, tf.gather(labels, roots)
 
 
 def _update_of(optimizer: str, variables: list[tf.Variable]) -> Callable[..., None]:
