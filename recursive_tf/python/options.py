@@ -50,8 +50,9 @@ class Options:
             faster, which is "compiled" today. Results differ by rounding.
         share_rows: Whether a launch of a block program computes equal calls once. Calls
             are equal if the whole numbers that they compute from are, e.g. leaves with
-            the same word. "auto" does so where it pays: in blocks with a product.
-            Values are the same, and gradients differ by rounding.
+            the same word. "auto" does so where it pays: in blocks whose products
+            multiply 8,192 numbers or more for a call. Values are the same, and
+            gradients differ by rounding.
         lazy_pushes: Whether a product that only a push needs, e.g. `f.push("logits",
             dense(h), ...)`, is made once, of all rows, after the call. It pays where
             the matrix is larger than a cache: others are left where they are. Values

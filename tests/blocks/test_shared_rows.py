@@ -21,7 +21,7 @@ WEIGHTS = tf.constant(np.random.default_rng(1).normal(size=(UNITS, 3)), tf.float
 NODES = tf.constant([3, 1, 3, 3, 0, 1, 5])
 
 
-def define(body, *dtypes, share_rows="auto", blocks="compiled"):
+def define(body, *dtypes, share_rows=True, blocks="compiled"):
     options = rtf.Options(blocks=blocks, share_rows=share_rows)
     with rtf.SubGraph("f", executor="batched", options=options) as f:
         f.output(body(*(f.input(tf.TensorSpec([], dtype)) for dtype in dtypes)))
@@ -112,12 +112,27 @@ def test_rows_of_floats_are_not_shared():
     assert shared_by(f, tf.zeros([4], tf.int32), tf.ones([4])) == 0
 
 
+def multiply(width, num_columns):
+    """Returns a body that multiplies a word of that width with a matrix."""
+    words, weights = tf.ones([6, width]), tf.ones([width, num_columns])
+    return lambda node: tf.linalg.matvec(weights, tf.gather(words, node), True)
+
+
 @pytest.mark.parametrize("share_rows", [True, "auto", False])
 def test_cheap_blocks_are_shared_where_that_is_asked_for(share_rows):
-    f = define(
-        lambda node: tf.tanh(tf.gather(WORDS, node)), tf.int32, share_rows=share_rows
-    )
-    assert (shared_by(f, NODES) > 0) == (share_rows is True)
+    for body in (multiply(64, 127), lambda node: tf.tanh(tf.gather(WORDS, node))):
+        f = define(body, tf.int32, share_rows=share_rows)
+        assert (shared_by(f, NODES) > 0) == (share_rows is True)
+
+
+@pytest.mark.parametrize("share_rows", [True, "auto", False])
+def test_blocks_of_large_products_are_shared_by_default(share_rows):
+    def two_products(node):
+        return tf.concat([multiply(64, 100)(node), multiply(64, 50)(node)], 0)
+
+    for body in (multiply(64, 128), two_products):
+        f = define(body, tf.int32, share_rows=share_rows)
+        assert (shared_by(f, NODES) > 0) == (share_rows is not False)
 
 
 def test_sharing_may_be_switched_off():

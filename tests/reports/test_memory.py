@@ -31,7 +31,8 @@ def random_forest():
 def define_tree_lstm(forest, cell, policy):
     """Returns a SubGraph from a node to its state."""
     tokens, left, right = forest.tokens, forest.left, forest.right
-    with rtf.SubGraph("tree", options=rtf.Options(policy=policy)) as tree:
+    options = rtf.Options(policy=policy, share_rows=True)
+    with rtf.SubGraph("tree", options=options) as tree:
         node = tree.input(tf.int32)
 
         def leaf():
