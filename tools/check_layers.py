@@ -25,7 +25,12 @@ MAY_INCLUDE = {
         "recursive_tf/cc/base/",
         "recursive_tf/cc/runtime/",
     ],
-    "recursive_tf/cc/blocks": ["absl/base/", "Eigen/", "recursive_tf/cc/base/"],
+    "recursive_tf/cc/blocks": [
+        "absl/base/",
+        "Eigen/",
+        "recursive_tf/cc/base/",
+        "unsupported/Eigen/",
+    ],
     "recursive_tf/cc/layout": ["recursive_tf/cc/base/", "recursive_tf/cc/batching/"],
     "recursive_tf/cc/scheduling": [],
     "recursive_tf/cc/tf": ["absl/", "Eigen/", "tensorflow/core/", "recursive_tf/cc/"],

@@ -50,6 +50,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/bind_program.cc",
     "recursive_tf/cc/tf/block_arguments.cc",
     "recursive_tf/cc/tf/block_reader.cc",
+    "recursive_tf/cc/tf/block_reader_activations.cc",
     "recursive_tf/cc/tf/block_reader_elementwise.cc",
     "recursive_tf/cc/tf/block_reader_lists.cc",
     "recursive_tf/cc/tf/block_reader_numbers.cc",

@@ -79,6 +79,24 @@ def test_pairs_of_special_numbers_pass_an_op_as_in_tensorflow(op, dtype):
     assert_same(run(op, "compiled", *rows), expected)
 
 
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
+@pytest.mark.parametrize("op", [tf.math.is_finite, tf.math.is_inf, tf.math.is_nan])
+def test_special_numbers_are_told_apart(op, dtype):
+    rows = tf.constant([SPECIAL], dtype)
+    cell = lambda row: (op(row), tf.where(op(row), row, 7.0))  # noqa: E731
+    found, expected = (run(cell, each, rows)[0] for each in ("compiled", "tensorflow"))
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1.0])
+def test_a_logarithm_of_sums_of_exponentials(number):
+    rows = tf.constant([[number, 0.5, -2.0], [3.0, number, number], [number] * 3])
+    choices = {"with_gradient": True, "upstream": tf.constant([1.0, -2.0, 0.5])}
+    expected = run(tf.reduce_logsumexp, "tensorflow", rows, **choices)
+    assert_same(run(tf.reduce_logsumexp, "compiled", rows, **choices), expected)
+
+
 @pytest.mark.parametrize(
     "op",
     [

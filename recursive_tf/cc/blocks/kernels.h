@@ -198,6 +198,8 @@ inline constexpr int64_t kMaxWindowSize = int64_t{1} << 24;
 //   3.5, 2    kLog
 //   5, 3.5    kExpm1
 //   5, 3      kLog1p
+//   5, 3.5    kErf
+//   7, 9.5    kErfc
 //   5.5, 6.5  kTanh
 //   6.5, 2.5  kSigmoid
 //   2.5       kSin, kCos, of 1, for numbers up to a million

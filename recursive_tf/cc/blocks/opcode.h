@@ -20,6 +20,8 @@ namespace recursive_tf {
   X(kExpm1, 1)                                                              \
   X(kLog, 1)                                                                \
   X(kLog1p, 1)                                                              \
+  X(kErf, 1)                                                                \
+  X(kErfc, 1)                                                               \
   X(kSin, 1)                                                                \
   X(kCos, 1)                                                                \
   X(kTanh, 1)                                                               \

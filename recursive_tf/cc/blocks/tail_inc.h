@@ -5,6 +5,7 @@
 // Included by kernels_inc.h alone, which says how.
 
 #include "recursive_tf/cc/blocks/simd_inc.h"
+#include "unsupported/Eigen/SpecialFunctions"
 
 namespace recursive_tf {
 namespace {
@@ -57,7 +58,29 @@ EIGEN_ALWAYS_INLINE P Log1p(const P& x) {
     return ei::plog1p(x);
   }
 }
+template <typename P>
+EIGEN_ALWAYS_INLINE P Erf(const P& x) {
+  return NumberByNumber(x, [](auto number) { return std::erf(number); });
+}
+
+template <typename P>
+EIGEN_ALWAYS_INLINE P Erfc(const P& x) {
+  return NumberByNumber(x, [](auto number) { return std::erfc(number); });
+}
 #else
+// Eigen's is NaN for an infinite double. From 6 on it is 1.
+template <typename P>
+EIGEN_ALWAYS_INLINE P Erf(const P& x) {
+  using S = Simd<typename ei::unpacket_traits<P>::type>;
+  return ei::perf(ei::pmin<Eigen::PropagateNaN>(
+      ei::pmax<Eigen::PropagateNaN>(x, S::Set(-6)), S::Set(6)));
+}
+
+template <typename P>
+EIGEN_ALWAYS_INLINE P Erfc(const P& x) {
+  return ei::perfc(x);
+}
+
 template <typename P>
 EIGEN_ALWAYS_INLINE P Expm1(const P& x) {
   return ei::pexpm1(x);
@@ -98,6 +121,8 @@ RECURSIVE_TF_COMPUTE(kExp, ei::pexp(a))
 RECURSIVE_TF_COMPUTE(kExpm1, Expm1(a))
 RECURSIVE_TF_COMPUTE(kLog, ei::plog(a))
 RECURSIVE_TF_COMPUTE(kLog1p, Log1p(a))
+RECURSIVE_TF_COMPUTE(kErf, Erf(a))
+RECURSIVE_TF_COMPUTE(kErfc, Erfc(a))
 RECURSIVE_TF_COMPUTE(kSin, ei::psin(a))
 RECURSIVE_TF_COMPUTE(kCos, ei::pcos(a))
 RECURSIVE_TF_COMPUTE(kTanh, ei::ptanh(a))

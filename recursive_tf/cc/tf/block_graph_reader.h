@@ -111,6 +111,8 @@ class BlockGraphReader {
   absl::Status ReadNot(const tensorflow::Node& node);
   absl::Status ReadPow(const tensorflow::Node& node);
   absl::Status ReadSign(const tensorflow::Node& node);
+  // Reads whether numbers are finite, infinite, or NaN.
+  absl::Status ReadIsFinite(const tensorflow::Node& node);
   absl::Status ReadCast(const tensorflow::Node& node);
   // Returns the condition of an old kind of choice, which takes whole rows.
   static Value OfWholeRows(Value condition, const std::vector<Value>& operands);
@@ -125,6 +127,12 @@ class BlockGraphReader {
   // Returns whether a tensor is the same for each row, and within a row, if it
   // is smaller, again and again.
   static bool Repeats(Shape part, const Shape& shape);
+
+  // --- block_reader_activations.cc
+
+  // Returns whether an op is made of some instructions for each element.
+  static bool IsActivation(const tensorflow::Node& node);
+  absl::Status ReadActivation(const tensorflow::Node& node);
 
   // --- block_reader_shapes.cc
 

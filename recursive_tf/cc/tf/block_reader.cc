@@ -109,6 +109,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   if (type == "NoOp") return absl::OkStatus();
   if (IsOfNumbers(node)) return ReadNumber(node);
   if (IsElementwise(node)) return ReadElementwise(node);
+  if (IsActivation(node)) return ReadActivation(node);
   if (IsReduction(node)) return ReadReduction(node);
   static const auto* const readers = new std::map<std::string, Reader>{
       {"AddN", &BlockGraphReader::ReadAddN},
@@ -123,6 +124,9 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"GatherV2", &BlockGraphReader::ReadGather},
       {"Identity", &BlockGraphReader::ReadIdentity},
       {"LogicalNot", &BlockGraphReader::ReadNot},
+      {"IsFinite", &BlockGraphReader::ReadIsFinite},
+      {"IsInf", &BlockGraphReader::ReadIsFinite},
+      {"IsNan", &BlockGraphReader::ReadIsFinite},
       {"LogSoftmax", &BlockGraphReader::ReadLogSoftmax},
       {"MatMul", &BlockGraphReader::ReadMatMul},
       {"OneHot", &BlockGraphReader::ReadOneHot},

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
       {"Cos", {Opcode::kCos}},
       {"Div", {Opcode::kDiv}},
       {"Equal", {Opcode::kEqual}},
+      {"Erf", {Opcode::kErf}},
+      {"Erfc", {Opcode::kErfc}},
       {"Exp", {Opcode::kExp}},
       {"Expm1", {Opcode::kExpm1}},
       {"Greater", {Opcode::kLess, kSwaps}},
@@ -174,6 +177,28 @@ absl::Status BlockGraphReader::ReadSign(const tf::Node& node) {
   value.id = graph.Elementwise(
       Opcode::kSelect, {graph.Elementwise(Opcode::kEqual, {value.id, value.id}),
                         sign, value.id});
+  return Set(node, 0, value);
+}
+
+// What is not finite is NaN where it is taken from itself.
+absl::Status BlockGraphReader::ReadIsFinite(const tf::Node& node) {
+  Value value;
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  if (value.kind != Value::Kind::kRows) return Refuse("no rows");
+  BlockGraph& graph = block_.graph;
+  if (node.type_string() == "IsNan") {
+    value.id = graph.Elementwise(Opcode::kNotEqual, {value.id, value.id});
+  } else if (node.type_string() == "IsInf") {
+    const double infinity = std::numeric_limits<double>::infinity();
+    value.id = graph.Elementwise(Opcode::kEqual,
+                                 {graph.Elementwise(Opcode::kAbs, {value.id}),
+                                  graph.Constant(infinity)});
+  } else {
+    value.id = graph.Elementwise(
+        Opcode::kEqual, {graph.Elementwise(Opcode::kSub, {value.id, value.id}),
+                         graph.Constant(0)});
+  }
+  value.dtype = tf::DT_BOOL;
   return Set(node, 0, value);
 }
 

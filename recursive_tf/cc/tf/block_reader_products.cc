@@ -20,11 +20,10 @@ namespace tf = tensorflow;
 namespace {
 
 const std::map<std::string, Reduction>& Reductions() {
-  static const auto* const ops =
-      new std::map<std::string, Reduction>{{"Max", Reduction::kMax},
-                                           {"Mean", Reduction::kMean},
-                                           {"Min", Reduction::kMin},
-                                           {"Sum", Reduction::kSum}};
+  static const auto* const ops = new std::map<std::string, Reduction>{
+      {"All", Reduction::kMin}, {"Any", Reduction::kMax},
+      {"Max", Reduction::kMax}, {"Mean", Reduction::kMean},
+      {"Min", Reduction::kMin}, {"Sum", Reduction::kSum}};
   return *ops;
 }
 

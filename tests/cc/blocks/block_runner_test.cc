@@ -352,6 +352,33 @@ class RandomGraph {
   std::vector<int32_t> ids_;
 };
 
+// A softmax of so many classes, and its part of a loss.
+Case SoftmaxLayer(int64_t size, int64_t num_classes) {
+  Case made;
+  made.input_widths = {size, 1};
+  made.invariant_sizes = {size * num_classes, num_classes};
+  BlockGraph& g = made.graph;
+  const int32_t z = Sum(
+      &g, g.Product(g.Input(0, size), 0, /*is_transposed=*/false, num_classes),
+      g.Shared(1, num_classes));
+  const int32_t logits =
+      g.Elementwise(Opcode::kSub, {z, g.Reduce(Reduction::kMax, z)});
+  const int32_t exps = g.Elementwise(Opcode::kExp, {logits});
+  const int32_t sum = g.Reduce(Reduction::kSum, exps);
+  const int32_t scaled = Times(&g, logits, g.Input(1, 1));
+  g.outputs = {
+      g.Elementwise(Opcode::kDiv, {exps, sum}),
+      g.Elementwise(Opcode::kSub, {g.Elementwise(Opcode::kLog, {sum}),
+                                   g.Reduce(Reduction::kMean, scaled)})};
+  return made;
+}
+
+TEST(BlockRunnerTest, FewColumnsAreComputedColumnByColumn) {
+  for (const int64_t num_classes : {2, 5, 7, 16, 19}) {
+    CheckAll(SoftmaxLayer(30, num_classes), {1, 6, 61, 300});
+  }
+}
+
 TEST(BlockRunnerTest, RandomGraphsComputeWhatTheyAre) {
   constexpr int kGraphs = 600;
   for (uint32_t seed = 0; seed < kGraphs; ++seed) {

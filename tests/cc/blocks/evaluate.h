@@ -43,6 +43,10 @@ T Compute(Opcode opcode, T a, T b, T c) {
       return std::log(a);
     case Opcode::kLog1p:
       return std::log1p(a);
+    case Opcode::kErf:
+      return std::erf(a);
+    case Opcode::kErfc:
+      return std::erfc(a);
     case Opcode::kSin:
       return std::sin(a);
     case Opcode::kCos:

@@ -1,0 +1,76 @@
+"""Activations that are made of several instructions, and their gradients."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recursive_tf as rtf
+from tests.helpers.close import assert_all_close
+
+ACTIVATIONS = {
+    "elu": tf.nn.elu,
+    "gelu": tf.nn.gelu,
+    "gelu by tanh": lambda x: tf.nn.gelu(x, approximate=True),
+    "leaky relu": lambda x: tf.nn.leaky_relu(x, 0.3),
+    "log sigmoid": tf.math.log_sigmoid,
+    "mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
+    "relu6": lambda x: tf.nn.relu6(4.0 * x),
+    "selu": tf.nn.selu,
+    "silu": tf.nn.silu,
+    "softplus": tf.nn.softplus,
+    "softsign": tf.nn.softsign,
+    "erf": tf.math.erf,
+    "erfc": tf.math.erfc,
+}
+OF_ONE_OP = ("elu", "leaky relu", "relu6", "selu", "softplus", "softsign", "erfc")
+
+
+def run(body, rows, blocks):
+    """Returns a body's rows and their gradient."""
+    with rtf.SubGraph("f", executor="batched", options=rtf.Options(blocks=blocks)) as f:
+        f.output(body(f.input(tf.TensorSpec(rows.shape[1:], rows.dtype))))
+    explanation = rtf.explain(f)
+    with tf.GradientTape() as tape:
+        tape.watch(rows)
+        value = f.map(rows)
+    gradient = tape.gradient(value, rows)
+    if blocks == "compiled":
+        assert explanation.not_compiled == {}
+    return [value, gradient]
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations_are_those_of_tensorflow(name, dtype):
+    rows = 1.5 * tf.random.stateless_normal([7, 21], [1, 2], dtype=dtype)
+    found = run(ACTIVATIONS[name], rows, "compiled")
+    assert_all_close(found, run(ACTIVATIONS[name], rows, "tensorflow"))
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
+@pytest.mark.parametrize("name", OF_ONE_OP)
+def test_special_numbers_pass_as_in_tensorflow(name, dtype):
+    special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-30, 50.0, -50.0, 1e30, -1e30]
+    rows = tf.constant([special], dtype)
+    found = run(ACTIVATIONS[name], rows, "compiled")
+    expected = run(ACTIVATIONS[name], rows, "tensorflow")
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-30)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
+def test_the_error_function_has_limits(dtype):
+    rows = tf.constant([[np.inf, -np.inf, np.nan, 1e30, -1e30]], dtype)
+    value, _ = run(tf.math.erf, rows, "compiled")
+    np.testing.assert_array_equal(value, [[1.0, -1.0, np.nan, 1.0, -1.0]])
+
+
+@pytest.mark.parametrize("reduce", [tf.reduce_any, tf.reduce_all])
+def test_bools_of_a_row_become_one(reduce):
+    def body(x):
+        return tf.where(reduce(x > 0.0), x, -2.0 * x)
+
+    rows = tf.constant([[1.0, 2.0], [1.0, -1.0], [-1.0, -2.0], [np.nan, 1.0]])
+    found = run(body, rows, "compiled")
+    for one, other in zip(found, run(body, rows, "tensorflow"), strict=True):
+        np.testing.assert_array_equal(one, other)
