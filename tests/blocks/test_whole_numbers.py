@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
-from tests.helpers.failures import message_of
+from tests.helpers.failures import failure_of, message_of
 
 INTEGERS = [0, 1, -1, 5, -7, 2**31 - 1, -(2**31)]
 BINARY = [
@@ -160,3 +160,29 @@ def test_vectors_of_integers_pass():
         f.output(tf.tanh(n), x)
     _, found = f.map(rows, tf.zeros([4]))
     np.testing.assert_array_equal(found, rows)
+
+
+@pytest.mark.parametrize("blocks", ["compiled", "tensorflow"])
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64], ids=["int32", "int64"])
+def test_a_table_that_nobody_looks_into_may_be_empty(blocks, dtype):
+    """What is next is looked up beside the condition: also of -1, and of no table."""
+
+    def steps_from(next_of, starts):
+        options = rtf.Options(blocks=blocks)
+        with rtf.SubGraph("steps", executor="batched", options=options) as steps:
+            place = steps.input(dtype)
+
+            def go_on():
+                return 1 + steps(tf.gather(next_of, place))
+
+            steps.output(tf.cond(place < 0, lambda: tf.constant(0), go_on))
+        return steps.map(starts)
+
+    signature = [tf.TensorSpec([None], dtype)] * 2
+    traced = tf.function(steps_from, input_signature=signature)
+    np.testing.assert_array_equal(traced([], [-1, -2, -1]), [0, 0, 0])
+    np.testing.assert_array_equal(traced([1, 2, -1], [0, -1, 2]), [3, 0, 1])
+    failure = failure_of(lambda: traced([], [-1, 0]))
+    assert failure == (
+        "SubGraph 'steps' failed at steps[row 1]: indices = 0 is not in [0, 0)"
+    )

@@ -222,6 +222,7 @@ class BlockGraphReader {
                             const Value& number, bool is_zero_outside);
   absl::Status ReadRows(const tensorflow::Node& node, const Value& table,
                         const Value& number, bool is_variable);
+  absl::Status ReadWantedIds(const tensorflow::Node& node);
   int32_t AddNumber(RowNumber number);
   // Takes a number for each row out of a vector of one.
   absl::Status SliceNumber(const tensorflow::Node& node, Value number);

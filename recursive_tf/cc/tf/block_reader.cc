@@ -135,6 +135,9 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"Pow", &BlockGraphReader::ReadPow},
       {"PreventGradient", &BlockGraphReader::ReadIdentity},
       {"RecursiveItems", &BlockGraphReader::ReadItems},
+      // Of a program, a lookup in an empty table is one out of range.
+      {"RecursiveNotEmpty", &BlockGraphReader::ReadIdentity},
+      {"RecursiveWantedIds", &BlockGraphReader::ReadWantedIds},
       {"Reshape", &BlockGraphReader::ReadReshape},
       {"ResourceGather", &BlockGraphReader::ReadGather},
       {"Shape", &BlockGraphReader::ReadShape},

@@ -188,6 +188,24 @@ absl::Status BlockGraphReader::ReadGatherNd(const tf::Node& node) {
   return ReadElements(node, table, number, has_policy && policy == "IGNORE");
 }
 
+absl::Status BlockGraphReader::ReadWantedIds(const tf::Node& node) {
+  Value ids;
+  TF_RETURN_IF_ERROR(Input(node, 0, &ids));
+  Value wanted;
+  TF_RETURN_IF_ERROR(Input(node, 1, &wanted));
+  Value table;
+  TF_RETURN_IF_ERROR(Input(node, 2, &table));
+  TakeAsInvariant(&table);
+  if (ids.kind != Value::Kind::kNumber || ids.shape != Shape{1} ||
+      table.kind != Value::Kind::kInvariant || table.shape.empty()) {
+    return Refuse("another lookup");
+  }
+  RowNumber checked = {NumberOp::kWanted, ids.dtype, table.id, {ids.id, 0}};
+  TF_RETURN_IF_ERROR(AsNumber(wanted, &checked.operands[1]));
+  ids.id = AddNumber(std::move(checked));
+  return Set(node, 0, ids);
+}
+
 absl::Status BlockGraphReader::ReadElements(const tf::Node& node,
                                             const Value& table,
                                             const Value& number,

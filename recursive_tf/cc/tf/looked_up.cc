@@ -26,11 +26,17 @@ constexpr int32_t kNumber = 0;
 // What is no argument.
 constexpr int32_t kOther = -1;
 
+// Returns whether an op gives what it takes. Rows of no table are looked up by
+// launches.
+bool DoesNothing(const tf::Node& node) {
+  return node.IsIdentity() || node.type_string() == "RecursiveNotEmpty";
+}
+
 // Returns what an input of an op is, behind ops that do nothing; or null.
 const tf::Node* InputOf(const tf::Node& node, int index) {
   const tf::Node* input = nullptr;
   if (!node.input_node(index, &input).ok()) return nullptr;
-  while (input->IsIdentity()) {
+  while (DoesNothing(*input)) {
     if (!input->input_node(0, &input).ok()) return nullptr;
   }
   return input;
@@ -66,10 +72,16 @@ bool IsGatherOfRows(const tf::Node& node) {
          ArgumentOf(node, 1) == kNumber;
 }
 
-// The form of one that is speculative: what there is no row of is zero.
+bool IsCheck(const tf::Node& node) {
+  return node.type_string() == "RecursiveWantedIds";
+}
+
+// The form of one that is speculative: what there is no row of is zero. Who
+// wants a row that is not there is launched.
 bool IsGatherOfRowsThatMayLack(const tf::Node& node) {
   if (node.type_string() != "GatherNd") return false;
-  const tf::Node* const numbers = InputOf(node, 1);
+  const tf::Node* numbers = InputOf(node, 1);
+  if (numbers != nullptr && IsCheck(*numbers)) numbers = InputOf(*numbers, 0);
   return numbers != nullptr && numbers->type_string() == "Reshape" &&
          ArgumentOf(*numbers, 0) == kNumber &&
          IntegersAt(*numbers, 1) == std::vector<int32_t>{-1, 1};
@@ -90,8 +102,8 @@ bool IsGather(const tf::Node& node) {
 }
 
 bool IsPlain(const tf::Node& node) {
-  return node.IsArg() || node.IsRetval() || node.IsIdentity() ||
-         node.IsConstant();
+  return node.IsArg() || node.IsRetval() || node.IsConstant() ||
+         DoesNothing(node);
 }
 
 // Returns whether an op computes a number of others, for any numbers: what
@@ -114,8 +126,8 @@ bool GivesWholeNumbers(const tf::Node& node) {
 std::vector<LookedUpTable> TablesOfRows(const tf::Graph& function) {
   std::map<int32_t, LookedUpTable> tables;
   for (const tf::Node* node : function.op_nodes()) {
-    if (!IsPlain(*node) && !IsGather(*node) &&
-        node->type_string() != "Reshape") {
+    if (!IsPlain(*node) && !IsGather(*node) && !IsCheck(*node) &&
+        !IsOfNumbers(*node)) {
       return {};
     }
     if (!node->IsRetval()) continue;
@@ -141,7 +153,7 @@ std::vector<LookedUpTable> TablesOfNumbers(const tf::Graph& function) {
   for (const tf::Node* node : function.op_nodes()) {
     if (IsPlain(*node)) continue;
     if (!GivesWholeNumbers(*node)) return {};
-    if (IsOfNumbers(*node)) continue;
+    if (IsOfNumbers(*node) || IsCheck(*node)) continue;
     if (!IsGather(*node)) return {};
     std::optional<LookedUpTable> table = TableOf(*node);
     if (!table.has_value()) return {};

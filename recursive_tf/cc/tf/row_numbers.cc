@@ -138,6 +138,17 @@ bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
   return true;
 }
 
+// Returns false if a number that is wanted is none of so many elements.
+bool ReadWanted(const Numbers& numbers, const Numbers& wanted, int64_t size,
+                Numbers* found) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const bool is_inside = numbers[i] >= 0 && numbers[i] < size;
+    if (wanted[i] != 0 && !is_inside) return false;
+  }
+  found->assign(numbers.begin(), numbers.end());
+  return true;
+}
+
 // Returns the numbers of lists, or those in lists, of all items.
 Numbers NumberItems(NumberOp op, const Numbers& lengths, int64_t num_items) {
   Numbers items(num_items);
@@ -280,6 +291,13 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
         to->assign(of.begin(), of.end());
         break;
       }
+      case NumberOp::kWanted:
+        if (!ReadWanted((*found)[number.operands[0]],
+                        (*found)[number.operands[1]],
+                        invariants[number.tensor]->dim_size(0), to)) {
+          return false;
+        }
+        break;
       case NumberOp::kOwner:
       case NumberOp::kPosition:
         if (!FindItems(number, *found, &num_rows, to)) return false;

@@ -41,10 +41,11 @@ _WITHOUT_GRADIENT = (
         "RecursiveItems",
         "RecursiveMixKey",
         "RecursiveNormalRows",
+        "RecursiveNotEmpty",
         "RecursivePack",
         "RecursiveTruncatedNormalRows",
     ),
-    *("RecursiveUniformRows", "RecursiveUnpack"),
+    *("RecursiveUniformRows", "RecursiveUnpack", "RecursiveWantedIds"),
 )
 
 

@@ -62,18 +62,22 @@ def cut(program: FlatProgram, stages: Stages) -> list[Block]:
             if ops is None:
                 continue
             outputs = [t for op in ops for t in op.outputs if id(t) in read_outside]
-            pieces = _joined(program, ops, outputs)
+            pieces = _joined(program, stages, ops, outputs)
             ops = [op for op in ops if not any(id(t) in pieces for t in op.outputs)]
-            inputs = _inputs(program, ops) or _any_input(program, procedure, ops)
+            inputs = _inputs(program, stages, ops) or _any_input(
+                program, procedure, ops
+            )
             name = f"{procedure.name}.{stage}"
             blocks.append(Block(name, procedure, stage, ops, inputs, outputs, pieces))
     return blocks
 
 
-def _inputs(program: FlatProgram, ops: list[tf.Operation]) -> list[tf.Tensor]:
+def _inputs(
+    program: FlatProgram, stages: Stages, ops: list[tf.Operation]
+) -> list[tf.Tensor]:
     """Returns the rows that ops read and do not compute."""
     own = {id(output) for op in ops for output in op.outputs}
-    read = (t for op in ops for t in program.reads_of(op) if program.is_row(t))
+    read = (t for op in ops for t in stages.reads_of(op) if program.is_row(t))
     return list({id(t): t for t in read if id(t) not in own}.values())
 
 
@@ -91,10 +95,13 @@ def _any_input(
 
 
 def _joined(
-    program: FlatProgram, ops: list[tf.Operation], outputs: list[tf.Tensor]
+    program: FlatProgram,
+    stages: Stages,
+    ops: list[tf.Operation],
+    outputs: list[tf.Tensor],
 ) -> dict[int, list[tf.Tensor]]:
     """Returns what is a concatenation of inputs that only this block reads, by id."""
-    given = set(map(id, _inputs(program, ops)))
+    given = set(map(id, _inputs(program, stages, ops)))
     kept = set(map(id, outputs))
     joined = {}
     for op in ops:
@@ -137,7 +144,7 @@ def _needed_ops(program: FlatProgram, stages: Stages) -> set[tf.Operation]:
     effects = [op for op in stages.place if has_effect(op)]
     return reachable(
         [*placed(roots_of(program)), *effects],
-        lambda op: placed(program.reads_of(op)),
+        lambda op: placed(stages.reads_of(op)),
     )
 
 
@@ -147,7 +154,7 @@ def _read_outside(
     """Returns the ids of the tensors that something outside of their block reads."""
     read = {id(t) for t in roots_of(program)}
     for op in needed:
-        for tensor in program.reads_of(op):
+        for tensor in stages.reads_of(op):
             if stages.place.get(tensor.op) != stages.place[op]:
                 read.add(id(tensor))
     return read

@@ -1,5 +1,6 @@
 """Which ops of a procedure run before its first wait, which after it, and so on."""
 
+import dataclasses
 from collections.abc import Collection
 
 import tensorflow as tf
@@ -24,6 +25,21 @@ _CHEAP = frozenset(
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """Which activations want what is computed with a condition, and not in its branch.
+
+    Attributes:
+        selector: What says of each activation which branch it takes.
+        branch: The number of theirs.
+        is_last: Whether that is the last branch, which takes all other numbers, too.
+    """
+
+    selector: tf.Tensor
+    branch: int
+    is_last: bool
+
+
 class Stages:
     """The stages of all procedures of a program.
 
@@ -39,7 +55,7 @@ class Stages:
         stage_of_wait: The stage of each wait in its procedure.
         stage_of_push: The stage of each push in its procedure.
         counts: How many stages each procedure has.
-        speculated: The ops that are computed with a condition instead.
+        speculated: The ops that are computed with a condition instead, and for whom.
     """
 
     def __init__(self, program: FlatProgram) -> None:
@@ -48,12 +64,18 @@ class Stages:
         self.stage_of_wait: dict[Wait, int] = {}
         self.stage_of_push: dict[tf.Operation, int] = {}
         self.counts: dict[FlatProcedure, int] = {}
-        self.speculated: set[tf.Operation] = set()
+        self.speculated: dict[tf.Operation, Wanted] = {}
         self._branches = _branches_within(program)
         for procedure in program.procedures:
             self._assign(procedure)
         for procedure in program.procedures:
             self._speculate(procedure)
+
+    def reads_of(self, op: tf.Operation) -> list[tf.Tensor]:
+        """Returns what an op reads, and what says who wants it."""
+        wanted = self.speculated.get(op)
+        selectors = [] if wanted is None else [wanted.selector]
+        return [*self._program.reads_of(op), *selectors]
 
     def _uses_of(self, wait: Wait) -> list[tf.Tensor]:
         """Returns what a procedure must have for a wait, for its branches included."""
@@ -123,11 +145,16 @@ class Stages:
         # A loop's variables are others at each turn.
         if around is None or procedure.inputs or not procedure.waits:
             return
-        target = (around, self.stage_of_wait[self._branches[procedure]])
+        wait = self._branches[procedure]
+        if wait.selector is None or self._program.is_late(wait.selector):
+            return
+        branch = wait.branches.index(procedure)
+        wanted = Wanted(wait.selector, branch, branch == len(wait.branches) - 1)
+        target = (around, self.stage_of_wait[wait])
         for op in procedure.ops:
             if self.place[op] == (procedure, 0) and self._may_speculate(op, procedure):
                 self.place[op] = target
-                self.speculated.add(op)
+                self.speculated[op] = wanted
 
     def _may_speculate(self, op: tf.Operation, procedure: FlatProcedure) -> bool:
         is_free = op.type in _CHEAP and is_total_and_smooth(
@@ -139,11 +166,16 @@ class Stages:
         )
 
     def _is_total_lookup(self, op: tf.Operation) -> bool:
-        """Says whether an op looks up what its rule can do for any index at all."""
+        """Says whether an op looks up what its rule can do for any index at all.
+
+        An index that is out of range is an error of those who want the row.
+        """
         if op.type not in ("GatherV2", "StridedSlice"):
             return False
-        values, _, axis, *_ = self._program.inputs_of(op)
+        values, indices, axis, *_ = self._program.inputs_of(op)
         if self._program.is_row(values) or not op.outputs[0].dtype.is_integer:
+            return False
+        if not indices.shape.is_fully_defined():  # A list: its rows are items.
             return False
         if op.type == "StridedSlice":
             # Each entry is an index: `left[node]`.

@@ -1,7 +1,7 @@
 """From a block to a function of many rows at once."""
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import tensorflow as tf
@@ -13,6 +13,7 @@ from recursive_tf.python.batching.graphs.draft import DraftGraph, make_graph
 from recursive_tf.python.batching.graphs.emit import emit
 from recursive_tf.python.batching.graphs.simplify import Simplifier, simplify
 from recursive_tf.python.batching.plan.blocks import Block
+from recursive_tf.python.batching.plan.stages import Wanted
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorize.prologue import Prologue
 from recursive_tf.python.batching.vectorize.rules import rule_of
@@ -97,7 +98,7 @@ def vectorize(
     program: FlatProgram,
     prologue: Prologue,
     block: Block,
-    speculated: Collection[tf.Operation],
+    speculated: Mapping[tf.Operation, Wanted],
     rule_for: Callable[..., Rule] = rule_of,
 ) -> Vectorized:
     """Returns a block for many rows.
@@ -106,7 +107,8 @@ def vectorize(
         program: The program.
         prologue: Gets what the block takes beside rows.
         block: One of the program's.
-        speculated: Ops that also run for activations that do not want them.
+        speculated: Ops that also run for activations that do not want them, and who
+            does.
         rule_for: Returns how an op is vectorized.
 
     Raises:

@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -12,6 +12,7 @@ from recursive_tf.python.batching.flatten.own_gradients import is_read
 from recursive_tf.python.batching.graphs.counts import number_of_items
 from recursive_tf.python.batching.graphs.static import static_value
 from recursive_tf.python.batching.plan.blocks import Block
+from recursive_tf.python.batching.plan.stages import Wanted
 from recursive_tf.python.batching.refusal import (
     CannotBatchError,
     LoopMustWaitError,
@@ -62,7 +63,7 @@ class VectorizedBlock:
         prologue: Prologue,
         block: Block,
         rule_of: Callable[..., Rule],
-        speculated: Collection[tf.Operation],
+        speculated: Mapping[tf.Operation, Wanted],
         num_rows: int,
     ) -> None:
         self.num_rows = num_rows
@@ -147,9 +148,17 @@ class VectorizedBlock:
         """Whether what rules see as rows are items of lists."""
         return self.num_rows != self.primes[0]
 
-    def is_speculated(self, op: tf.Operation) -> bool:
-        """Says whether `op` also runs for activations that do not want it."""
-        return op in self._speculated
+    def wanted_by(self, op: tf.Operation) -> tf.Tensor | None:
+        """Returns which rows want an op that runs for others, too; else None."""
+        wanted = self._speculated.get(op)
+        if wanted is None:
+            return None
+        branch_of = self.all_rows(self.operand(wanted.selector), [])
+        if branch_of.dtype == tf.bool:
+            return branch_of if wanted.branch else tf.logical_not(branch_of)
+        if not wanted.is_last:
+            return tf.equal(branch_of, wanted.branch)
+        return tf.logical_or(branch_of < 0, branch_of >= wanted.branch)
 
     def once(self, function: Callable[..., tf.Tensor], *operands: Operand) -> Operand:
         """Returns what a function of operands without rows gives, once a root call."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from recursive_tf.ops import library
 from recursive_tf.python.batching.graphs.static import static_axis
 from recursive_tf.python.batching.refusal import CannotBatchError
 from recursive_tf.python.batching.vectorize.operand import Operand
@@ -59,9 +60,10 @@ def gather(
     batch_dims = op.get_attr("batch_dims")
     batch_dims += indices.rank if batch_dims < 0 else 0
     if not values.is_row:
-        if block.is_speculated(op):
-            places = block.reshaped(indices.tensor, [*indices.shape, 1])
-            return [look_up(block, values, places, total=True)]
+        wanted = block.wanted_by(op)
+        if wanted is not None:
+            places = block.reshaped(block.all_rows(indices), [*indices.shape, 1])
+            return [look_up(block, values, places, wanted)]
         return [_gather_shared(block, values, indices, axis, batch_dims)]
     if not indices.is_row and not batch_dims:
         return [tf.gather(values.tensor, block.tensor(indices), axis=axis + 1)]
@@ -108,7 +110,10 @@ def gather_nd(
 
 
 def look_up(
-    block: VectorizedBlock, values: Operand, indices: tf.Tensor, *, total: bool = False
+    block: VectorizedBlock,
+    values: Operand,
+    indices: tf.Tensor,
+    wanted: tf.Tensor | None = None,
 ) -> tf.Tensor:
     """Returns what is at indices, whose last dimension is one index, of each row.
 
@@ -116,15 +121,18 @@ def look_up(
         block: The block that is made.
         values: What all rows share, or own ones.
         indices: Of each row.
-        total: Whether to give zeros where an index is out of range: nobody will read
-            what is there. Only of shared values.
+        wanted: If not all rows want it, who does, of shared values. Others get zeros
+            where an index is out of range: nobody will read them.
     """
     if not values.is_row:
-        if not total:
+        if wanted is None:
             return tf.gather_nd(block.tensor(values), indices)
+        checked = library.recursive_wanted_ids(
+            ids=indices, wanted=wanted, table=block.tensor(values)
+        )
         table = _not_empty(block, values, indices.shape[-1])
         return tf.raw_ops.GatherNd(
-            params=table, indices=indices, bad_indices_policy="IGNORE"
+            params=table, indices=checked, bad_indices_policy="IGNORE"
         )
     # One axis after the other: with an index of the row in front, as TensorFlow does
     # it, what is kept for the gradient would only be right within one launch.
@@ -148,6 +156,10 @@ def _not_empty(block: VectorizedBlock, values: Operand, num_axes: int) -> tf.Ten
     paddings += [[0, 0]] * (values.rank - num_axes)
     if not np.any(paddings):
         return block.tensor(values)
+    if num_axes == 1 and values.tensor.dtype in (tf.int32, tf.int64, tf.bool):
+        # In the block, and not in the prologue, which takes time in each root call:
+        # where numbers are looked up without a launch, the op is not run at all.
+        return library.recursive_not_empty(table=block.tensor(values))
     return block.tensor(block.once(lambda tensor: tf.pad(tensor, paddings), values))
 
 

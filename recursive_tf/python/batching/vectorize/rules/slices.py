@@ -92,7 +92,7 @@ def _at_indices(
         indices = tf.gather(indices, spec.entries, axis=1)
     sizes = _sizes(block, values, spec.axes, indices.dtype)
     indices = tf.where(indices < 0, indices + sizes, indices)
-    taken = _taken(block, values, spec.axes, indices, total=block.is_speculated(op))
+    taken = _taken(block, values, spec.axes, indices, block.wanted_by(op))
     return taken[(slice(None), *spec.rest)] if spec.rest else taken
 
 
@@ -115,10 +115,9 @@ def _taken(
     values: Operand,
     axes: list[int],
     indices: tf.Tensor,
-    *,
-    total: bool,
+    wanted: tf.Tensor | None,
 ) -> tf.Tensor:
-    """Returns one element along each of `axes`."""
+    """Returns one element along each of `axes`, for those who want it."""
     if not values.is_row:
 
         def with_axes_in_front(tensor: tf.Tensor) -> tf.Tensor:
@@ -127,7 +126,7 @@ def _taken(
             return tensor
 
         table = block.once(with_axes_in_front, values)
-        return look_up(block, table, indices, total=total)
+        return look_up(block, table, indices, wanted)
     found = values.tensor
     for axis, index in reversed([*zip(axes, tf.unstack(indices, axis=1), strict=True)]):
         found = tf.gather(found, index, axis=axis + 1, batch_dims=1)
