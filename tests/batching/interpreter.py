@@ -66,7 +66,7 @@ class Compiled:
         """Returns a prologue, and each block for many rows."""
         prologue = Prologue(self.program)
         return prologue, [
-            vectorize(self.program, prologue, block, self.stages.speculated, rule_for)
+            vectorize(self.program, prologue, block, self.stages.wanted, rule_for)
             for block in self.blocks
         ]
 

@@ -142,9 +142,9 @@ def test_both_forms_of_a_program_are_made_of_the_same_vectorized_blocks(monkeypa
     calls = []
     vectorize = compilation.vectorize
 
-    def count(program, prologue, block, speculated):
+    def count(program, prologue, block, wanted):
         calls.append(block.name)
-        return vectorize(program, prologue, block, speculated)
+        return vectorize(program, prologue, block, wanted)
 
     monkeypatch.setattr(compilation, "vectorize", count)
     np.testing.assert_allclose(slope("batched"), 12.0)

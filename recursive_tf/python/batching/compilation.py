@@ -144,7 +144,7 @@ class Compilation:
 
     def _vectorize(self) -> list[Vectorized]:
         return [
-            vectorize(self.program, self.prologue, block, self.stages.speculated)
+            vectorize(self.program, self.prologue, block, self.stages.wanted)
             for block in self.blocks
         ]
 

@@ -27,7 +27,7 @@ _CHEAP = frozenset(
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """Which activations want what is computed with a condition, and not in its branch.
+    """Which activations want a lookup that is made with a condition, for all of them.
 
     Attributes:
         selector: What says of each activation which branch it takes.
@@ -55,7 +55,8 @@ class Stages:
         stage_of_wait: The stage of each wait in its procedure.
         stage_of_push: The stage of each push in its procedure.
         counts: How many stages each procedure has.
-        speculated: The ops that are computed with a condition instead, and for whom.
+        wanted: Of the lookups that are computed with a condition instead: who wants
+            them. Others may ask for what is not there.
     """
 
     def __init__(self, program: FlatProgram) -> None:
@@ -64,7 +65,7 @@ class Stages:
         self.stage_of_wait: dict[Wait, int] = {}
         self.stage_of_push: dict[tf.Operation, int] = {}
         self.counts: dict[FlatProcedure, int] = {}
-        self.speculated: dict[tf.Operation, Wanted] = {}
+        self.wanted: dict[tf.Operation, Wanted] = {}
         self._branches = _branches_within(program)
         for procedure in program.procedures:
             self._assign(procedure)
@@ -73,7 +74,7 @@ class Stages:
 
     def reads_of(self, op: tf.Operation) -> list[tf.Tensor]:
         """Returns what an op reads, and what says who wants it."""
-        wanted = self.speculated.get(op)
+        wanted = self.wanted.get(op)
         selectors = [] if wanted is None else [wanted.selector]
         return [*self._program.reads_of(op), *selectors]
 
@@ -154,7 +155,8 @@ class Stages:
         for op in procedure.ops:
             if self.place[op] == (procedure, 0) and self._may_speculate(op, procedure):
                 self.place[op] = target
-                self.speculated[op] = wanted
+                if self._is_total_lookup(op):
+                    self.wanted[op] = wanted
 
     def _may_speculate(self, op: tf.Operation, procedure: FlatProcedure) -> bool:
         is_free = op.type in _CHEAP and is_total_and_smooth(

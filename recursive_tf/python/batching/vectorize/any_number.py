@@ -98,7 +98,7 @@ def vectorize(
     program: FlatProgram,
     prologue: Prologue,
     block: Block,
-    speculated: Mapping[tf.Operation, Wanted],
+    wanted: Mapping[tf.Operation, Wanted],
     rule_for: Callable[..., Rule] = rule_of,
 ) -> Vectorized:
     """Returns a block for many rows.
@@ -107,8 +107,7 @@ def vectorize(
         program: The program.
         prologue: Gets what the block takes beside rows.
         block: One of the program's.
-        speculated: Ops that also run for activations that do not want them, and who
-            does.
+        wanted: Of ops that also run for activations that do not want them: who does.
         rule_for: Returns how an op is vectorized.
 
     Raises:
@@ -116,7 +115,7 @@ def vectorize(
     """
 
     def vectorized_for(num_rows: int) -> ForNumber:
-        rows = VectorizedBlock(program, prologue, block, rule_for, speculated, num_rows)
+        rows = VectorizedBlock(program, prologue, block, rule_for, wanted, num_rows)
         return ForNumber(rows, simplify(rows.graph))
 
     return Vectorized(block, vectorized_for)

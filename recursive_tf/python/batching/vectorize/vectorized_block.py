@@ -63,7 +63,7 @@ class VectorizedBlock:
         prologue: Prologue,
         block: Block,
         rule_of: Callable[..., Rule],
-        speculated: Mapping[tf.Operation, Wanted],
+        wanted: Mapping[tf.Operation, Wanted],
         num_rows: int,
     ) -> None:
         self.num_rows = num_rows
@@ -72,7 +72,7 @@ class VectorizedBlock:
         self._program = program
         self._prologue = prologue
         self._rule_of = rule_of
-        self._speculated = speculated
+        self._wanted = wanted
         self.values: dict[int, Operand] = {}
         self._axes: dict[int, ItemAxis] = {}
         # Then only gradients are added.
@@ -150,7 +150,7 @@ class VectorizedBlock:
 
     def wanted_by(self, op: tf.Operation) -> tf.Tensor | None:
         """Returns which rows want an op that runs for others, too; else None."""
-        wanted = self._speculated.get(op)
+        wanted = self._wanted.get(op)
         if wanted is None:
             return None
         branch_of = self.all_rows(self.operand(wanted.selector), [])
