@@ -58,6 +58,7 @@ EIGEN_ALWAYS_INLINE P Log1p(const P& x) {
     return ei::plog1p(x);
   }
 }
+
 template <typename P>
 EIGEN_ALWAYS_INLINE P Erf(const P& x) {
   return NumberByNumber(x, [](auto number) { return std::erf(number); });

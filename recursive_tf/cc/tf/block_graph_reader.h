@@ -192,6 +192,8 @@ class BlockGraphReader {
   };
   absl::Status ReadExponentials(const tensorflow::Node& node,
                                 Exponentials* exponentials);
+  // Returns minus the logarithms of the softmax.
+  int32_t Surprises(const Exponentials& of);
   absl::Status ReadSoftmax(const tensorflow::Node& node);
   absl::Status ReadLogSoftmax(const tensorflow::Node& node);
   absl::Status ReadCrossEntropy(const tensorflow::Node& node);

@@ -200,7 +200,7 @@ absl::Status BlockGraphReader::ReadWantedIds(const tf::Node& node) {
       table.kind != Value::Kind::kInvariant || table.shape.empty()) {
     return Refuse("another lookup");
   }
-  RowNumber checked = {NumberOp::kWanted, ids.dtype, table.id, {ids.id, 0}};
+  RowNumber checked = {NumberOp::kInside, ids.dtype, table.id, {ids.id, 0}};
   TF_RETURN_IF_ERROR(AsNumber(wanted, &checked.operands[1]));
   ids.id = AddNumber(std::move(checked));
   return Set(node, 0, ids);

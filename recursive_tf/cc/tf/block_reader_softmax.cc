@@ -34,6 +34,12 @@ absl::Status BlockGraphReader::ReadExponentials(const tf::Node& node,
   return absl::OkStatus();
 }
 
+int32_t BlockGraphReader::Surprises(const Exponentials& of) {
+  BlockGraph& graph = block_.graph;
+  return graph.Elementwise(
+      Opcode::kSub, {graph.Elementwise(Opcode::kLog, {of.sum}), of.logits});
+}
+
 absl::Status BlockGraphReader::ReadSoftmax(const tf::Node& node) {
   Exponentials of;
   TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
@@ -57,11 +63,9 @@ absl::Status BlockGraphReader::ReadCrossEntropy(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Input(node, 1, &labels));
   int32_t label = 0;
   TF_RETURN_IF_ERROR(AsOperand(labels, of.value.shape, &label));
-  BlockGraph& graph = block_.graph;
-  const int32_t surprises = graph.Elementwise(
-      Opcode::kSub, {graph.Elementwise(Opcode::kLog, {of.sum}), of.logits});
   return SetCrossEntropy(
-      node, of, graph.Elementwise(Opcode::kMul, {label, surprises}), label);
+      node, of, block_.graph.Elementwise(Opcode::kMul, {label, Surprises(of)}),
+      label);
 }
 
 absl::Status BlockGraphReader::ReadSparseCrossEntropy(const tf::Node& node) {
@@ -78,11 +82,9 @@ absl::Status BlockGraphReader::ReadSparseCrossEntropy(const tf::Node& node) {
   int32_t is_label = 0;
   TF_RETURN_IF_ERROR(IsColumn(label, SizeOf(of.value.shape), &is_label));
   BlockGraph& graph = block_.graph;
-  const int32_t surprises = graph.Elementwise(
-      Opcode::kSub, {graph.Elementwise(Opcode::kLog, {of.sum}), of.logits});
   // Also where another column's is infinite.
   const int32_t surprise = graph.Elementwise(
-      Opcode::kSelect, {is_label, surprises, graph.Constant(0)});
+      Opcode::kSelect, {is_label, Surprises(of), graph.Constant(0)});
   return SetCrossEntropy(node, of, surprise, is_label);
 }
 

@@ -115,10 +115,13 @@ int64_t Compute(NumberOp op, int64_t a, int64_t b) {
   }
 }
 
-// Returns whether all numbers are at least 0 and less than a bound.
+bool IsInside(int64_t number, int64_t bound) {
+  return number >= 0 && number < bound;
+}
+
 bool AreInside(const Numbers& numbers, int64_t bound) {
   return std::all_of(numbers.begin(), numbers.end(), [bound](int64_t number) {
-    return number >= 0 && number < bound;
+    return IsInside(number, bound);
   });
 }
 
@@ -131,21 +134,29 @@ bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
     const auto* const first = static_cast<decltype(type)>(vector.data());
     std::transform(
         indices.begin(), indices.end(), numbers->begin(), [&](int64_t index) {
-          return index >= 0 && index < size ? static_cast<int64_t>(first[index])
-                                            : int64_t{0};
+          return IsInside(index, size) ? static_cast<int64_t>(first[index])
+                                       : int64_t{0};
         });
   });
   return true;
 }
 
-// Returns false if a number that is wanted is none of so many elements.
-bool ReadWanted(const Numbers& numbers, const Numbers& wanted, int64_t size,
-                Numbers* found) {
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const bool is_inside = numbers[i] >= 0 && numbers[i] < size;
-    if (wanted[i] != 0 && !is_inside) return false;
+// Returns false if a number that counts is out of range.
+bool ReadInside(const RowNumber& number,
+                const std::vector<const tf::Tensor*>& invariants,
+                const std::vector<Numbers>& found, Numbers* numbers) {
+  const Numbers& given = found[number.operands.front()];
+  const int64_t bound = number.tensor < 0
+                            ? number.constant
+                            : invariants[number.tensor]->dim_size(0);
+  const bool all_count = number.operands.size() == 1;
+  const Numbers& counts = found[number.operands.back()];
+  for (size_t i = 0; i < given.size(); ++i) {
+    if ((all_count || counts[i] != 0) && !IsInside(given[i], bound)) {
+      return false;
+    }
   }
-  found->assign(numbers.begin(), numbers.end());
+  numbers->assign(given.begin(), given.end());
   return true;
 }
 
@@ -285,18 +296,8 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
           return false;
         }
         break;
-      case NumberOp::kInside: {
-        const Numbers& of = (*found)[number.operands.front()];
-        if (!AreInside(of, number.constant)) return false;
-        to->assign(of.begin(), of.end());
-        break;
-      }
-      case NumberOp::kWanted:
-        if (!ReadWanted((*found)[number.operands[0]],
-                        (*found)[number.operands[1]],
-                        invariants[number.tensor]->dim_size(0), to)) {
-          return false;
-        }
+      case NumberOp::kInside:
+        if (!ReadInside(number, invariants, *found, to)) return false;
         break;
       case NumberOp::kOwner:
       case NumberOp::kPosition:

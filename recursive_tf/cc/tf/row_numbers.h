@@ -40,11 +40,9 @@ enum class NumberOp : uint8_t {
   kNot,
   kSelect,
   kCast,
-  // The operand, which is at least 0 and less than the constant.
+  // The first operand, which is at least 0 and less than the constant, or than
+  // the invariant has rows. If there is a second one, only where that is not 0.
   kInside,
-  // The first operand, which is the number of an element of the invariant where
-  // the second one is not 0.
-  kWanted,
   // Of lists as long as the operand says, whose items stand one after the
   // other: the number of the list that each item is in, and of each item in it.
   kOwner,
