@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -99,6 +100,23 @@ def test_switches(w):
         )
 
     check_rows(step, ROWS, w)
+
+
+@pytest.mark.parametrize("executor", ["batched", "dataflow"])
+def test_switches_by_one_index_with_other_numbers_of_branches(executor):
+    """The last branch takes all that is beyond it, so a branch is not the other's."""
+    w = tf.Variable([0.5, -1.5])
+
+    def body(n):
+        one = tf.switch_case(n, [lambda: tf.identity(w)])
+        two = tf.switch_case(n, [lambda: tf.sin(one + w), lambda: tf.cos(w)])
+        three = [lambda: two + w, lambda: two * w, lambda: two - w]
+        return tf.switch_case(n, three)
+
+    with rtf.SubGraph("switches", executor=executor) as switches:
+        switches.output(body(switches.input(tf.int32)))
+    for n in map(tf.constant, range(-1, 4)):
+        np.testing.assert_allclose(switches(n), body(n), rtol=1e-6)
 
 
 @feature("`tf.case`", gradients=True)

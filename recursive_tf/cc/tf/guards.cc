@@ -22,10 +22,13 @@ bool HasEffect(const tf::Node& node) {
 // Follows copies back to where the value comes from.
 Guard GuardOf(const tf::Node& switch_node, int branch) {
   const tf::Edge* edge = nullptr;
-  if (!switch_node.input_edge(1, &edge).ok()) return {&switch_node, 0, branch};
+  const int num_branches = switch_node.num_outputs();
+  if (!switch_node.input_edge(1, &edge).ok()) {
+    return {&switch_node, 0, branch, num_branches};
+  }
   while (edge->src()->IsIdentity() && edge->src()->input_edge(0, &edge).ok()) {
   }
-  return {edge->src(), edge->src_output(), branch};
+  return {edge->src(), edge->src_output(), branch, num_branches};
 }
 
 Guards::Set Intersection(const Guards::Set& a, const Guards::Set& b) {

@@ -10,15 +10,17 @@
 namespace recursive_tf {
 
 // One branch of a lowered conditional: the value that selects it, and which
-// output of a Switch it is.
+// output of a Switch it is, of how many: the last one also stands for all
+// values that are beyond it.
 struct Guard {
   const tensorflow::Node* selector;
   int selector_output;
   int branch;
+  int num_branches;
 
   friend bool operator<(const Guard& a, const Guard& b) {
-    return std::tie(a.selector, a.selector_output, a.branch) <
-           std::tie(b.selector, b.selector_output, b.branch);
+    return std::tie(a.selector, a.selector_output, a.branch, a.num_branches) <
+           std::tie(b.selector, b.selector_output, b.branch, b.num_branches);
   }
 };
 
