@@ -85,17 +85,10 @@ def test_rows_of_two_axes():
     compare(lambda x: tf.stack([x, x * x]), (3, 4))
 
 
-OTHERS = {
-    "a stride": lambda x: x[::2],
-    "backwards": lambda x: x[::-1],
-    "another axis": lambda x: tf.reshape(x, [3, 4])[:, 1:],
-    "a stack along the last axis": lambda x: tf.stack([x, x], axis=1),
-}
-
-
-@pytest.mark.parametrize("body", OTHERS.values(), ids=OTHERS)
-def test_what_is_not_compiled_is_right_too(body):
-    compare(body, is_compiled=False)
+def test_what_is_not_compiled_is_right_too():
+    """Too many columns that stand elsewhere each."""
+    compare(lambda x: x[::2], shape=[130], is_compiled=False)
+    compare(lambda x: tf.transpose(x), shape=[9, 8], is_compiled=False)
 
 
 REDUCTIONS = {

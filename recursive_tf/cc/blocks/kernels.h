@@ -191,6 +191,7 @@ inline constexpr int64_t kMaxWindowSize = int64_t{1} << 24;
 // Accuracy of instructions, in units in the last place, of a float and of a
 // double; it is that of Eigen's packets, and kernel_accuracy_test.cc holds it:
 //   0.5       kAdd, kSub, kMul, kDiv, kSquare, kReciprocal
+//   1.5, 2    kPow
 //   2         kSquaredDifference, gradients but for kRsqrtGrad, kMulAdd,
 //             kMulSubFrom, kExp
 //   3         kRsqrtGrad, kSqrt (0.5 but for AVX-512)

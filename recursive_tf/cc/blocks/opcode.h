@@ -27,6 +27,10 @@ namespace recursive_tf {
   X(kTanh, 1)                                                               \
   X(kSigmoid, 1)                                                            \
   X(kRelu, 1)                                                               \
+  /* Whole numbers; kRint the even one if two are as near. */               \
+  X(kFloor, 1)                                                              \
+  X(kCeil, 1)                                                               \
+  X(kRint, 1)                                                               \
   X(kAdd, 2)                                                                \
   X(kSub, 2)                                                                \
   X(kMul, 2)                                                                \
@@ -34,6 +38,7 @@ namespace recursive_tf {
   X(kMax, 2)                                                                \
   X(kMin, 2)                                                                \
   X(kSquaredDifference, 2)                                                  \
+  X(kPow, 2)                                                                \
   /* 1 where it is so, else 0. */                                           \
   X(kLess, 2)                                                               \
   X(kLessEqual, 2)                                                          \

@@ -48,6 +48,9 @@ class BlockGraphReader {
       // is summed over rows.
       kRows,
       kSum,
+      // Of each row of the graph several rows, as a product of matrices takes
+      // them.
+      kFolded,
       // One whole number a row.
       kNumber,
       // The shape of rows, or a part of it.
@@ -62,10 +65,16 @@ class BlockGraphReader {
     // Of one row, or of all.
     Shape shape;
     tensorflow::DataType dtype = tensorflow::DT_FLOAT;
+    // Rows in one row of the graph.
+    int64_t num_folded = 1;
   };
 
-  static absl::Status Refuse(const char* why) {
+  static absl::Status Refuse(absl::string_view why) {
     return absl::UnimplementedError(why);
+  }
+  static bool HasRows(const Value& value) {
+    return value.kind == Value::Kind::kRows ||
+           value.kind == Value::Kind::kFolded;
   }
   static int64_t SizeOf(const Shape& shape) {
     return std::accumulate(shape.begin(), shape.end(), int64_t{1},
@@ -110,6 +119,8 @@ class BlockGraphReader {
   absl::Status ReadElementwise(const tensorflow::Node& node);
   absl::Status ReadNot(const tensorflow::Node& node);
   absl::Status ReadPow(const tensorflow::Node& node);
+  // Returns a power of -1, 1, 2 or 3.
+  int32_t Power(int32_t base, int power);
   absl::Status ReadSign(const tensorflow::Node& node);
   // Reads whether numbers are finite, infinite, or NaN.
   absl::Status ReadIsFinite(const tensorflow::Node& node);
@@ -119,14 +130,6 @@ class BlockGraphReader {
   absl::Status ReadAddN(const tensorflow::Node& node);
   // Sets the sum of two values of one kind.
   absl::Status Add(const Value& left, const Value& right, Value* sum);
-  absl::Status Elementwise(Opcode opcode, const std::vector<Value>& operands,
-                           Value* value);
-  // Sets `*id` to a node that gives a value for rows of some shape: numbers of
-  // the block's dtype, or bools as 1 and 0.
-  absl::Status AsOperand(const Value& value, const Shape& shape, int32_t* id);
-  // Returns whether a tensor is the same for each row, and within a row, if it
-  // is smaller, again and again.
-  static bool Repeats(Shape part, const Shape& shape);
 
   // --- block_reader_activations.cc
 
@@ -134,74 +137,161 @@ class BlockGraphReader {
   static bool IsActivation(const tensorflow::Node& node);
   absl::Status ReadActivation(const tensorflow::Node& node);
 
-  // --- block_reader_shapes.cc
+  // --- block_reader_pieces.cc
 
-  absl::Status ReadReshape(const tensorflow::Node& node);
+  // The most pieces that rows are taken apart into: each has instructions.
+  static constexpr int64_t kMostPieces = 64;
+  static absl::Status RefusePieces();
+  // Adds pieces of one width, in order.
+  absl::Status Pieces(int32_t id, int64_t count, std::vector<int32_t>* pieces);
+  // Returns a piece, and if it is a constant beside rows, as rows.
+  int32_t WithRows(int32_t piece, int32_t of);
+  // Computes rows column by column; operands broadcast as TensorFlow's do.
+  absl::Status Elementwise(Opcode opcode, std::vector<Value> operands,
+                           Value* value);
+  // Gives operands the same number of axes, and returns their shape together.
+  static absl::Status BroadcastShape(std::vector<Value>* operands,
+                                     Shape* shape);
+  size_t AxisOfPieces(const std::vector<Value>& operands,
+                      const std::vector<int32_t>& ids,
+                      const Shape& shape) const;
+  // Returns what a piece, which is one of all steps of outer axes, reads of an
+  // operand.
+  int32_t PieceOf(const Shape& sizes, int32_t id, const Shape& outer,
+                  int64_t piece);
+  // Sets `*id` to a node that gives a value for rows of some shape: numbers of
+  // the block's dtype, or bools as 1 and 0. It has one column or all of them.
+  absl::Status AsOperand(const Value& value, const Shape& shape, int32_t* id);
+  // The same of what may have to be broadcast.
+  absl::Status AsAnyOperand(const Value& value, const Shape& shape,
+                            int32_t* id);
+  // Returns whether a tensor is the same for each row, and within a row, if it
+  // is smaller, again and again.
+  static bool Repeats(Shape part, const Shape& shape);
+
+  // --- block_reader_columns.cc
+
+  // Of a column that is 0.
+  static constexpr int64_t kZero = -1;
+  // Returns which column of a row of some shape is at an index.
+  static int64_t ColumnAt(const Shape& shape, const Shape& index);
+  // Returns what a function gives for each index of a shape, in order.
+  static std::vector<int64_t> Columns(
+      const Shape& shape,
+      const std::function<int64_t(const Shape&)>& column_of);
+  // Makes a value rows of some of its columns.
+  absl::Status Pick(const std::vector<int64_t>& columns, Shape shape,
+                    Value* value);
+  // The same of broadcast columns: what is beyond the last begins again.
+  absl::Status PickModulo(Shape shape, Value* value);
+  // Finds which of the axes within rows an op means, which counts that of the
+  // rows, too.
+  static absl::Status AxisInRow(int64_t axis, size_t rank, int64_t* along);
+  // Joins rows along an axis.
+  absl::Status Join(const std::vector<Value>& values, int64_t along,
+                    Value* joined);
   absl::Status ReadConcat(const tensorflow::Node& node);
-  // Returns some steps along an axis of a row, an outer one.
-  Value PartOf(Value value, int64_t along, int64_t begin, int64_t count);
   absl::Status ReadPack(const tensorflow::Node& node);
+  absl::Status ReadPad(const tensorflow::Node& node);
+  absl::Status ReadBroadcast(const tensorflow::Node& node);
+  absl::Status ReadTile(const tensorflow::Node& node);
+  absl::Status ReadTranspose(const tensorflow::Node& node);
+  absl::Status ReadReverse(const tensorflow::Node& node);
+  absl::Status ReadRoll(const tensorflow::Node& node);
+  // Takes the same columns of all rows.
+  absl::Status GatherColumns(const tensorflow::Node& node, const Value& indices,
+                             int64_t axis, Value value);
+
+  // --- block_reader_slices.cc
+
+  // What is taken of an axis.
+  struct Range {
+    int64_t begin = 0;
+    int64_t count = 0;
+    int64_t stride = 1;
+    // Whether the axis goes, or is one of one step that comes.
+    bool is_one = false;
+    bool is_new = false;
+  };
   absl::Status ReadUnpack(const tensorflow::Node& node);
   absl::Status ReadSplit(const tensorflow::Node& node);
   absl::Status ReadSplitV(const tensorflow::Node& node);
   absl::Status ReadSlice(const tensorflow::Node& node);
-  absl::Status ReadPad(const tensorflow::Node& node);
-  absl::Status ReadShape(const tensorflow::Node& node);
-  absl::Status ReadBroadcast(const tensorflow::Node& node);
+  absl::Status ReadStridedSlice(const tensorflow::Node& node);
+  absl::Status ReadStridedSliceGrad(const tensorflow::Node& node);
+  // Takes some steps along an axis of a row.
+  absl::Status TakePart(int64_t along, int64_t begin, int64_t count,
+                        Value* value);
+  // Takes ranges of the axes of a row.
+  absl::Status TakeRanges(const std::vector<Range>& ranges, Value* value);
+  static std::vector<int64_t> ColumnsOf(const std::vector<Range>& ranges,
+                                        const Shape& from);
+  absl::Status RangesOf(const tensorflow::Node& node, const Shape& shape,
+                        std::vector<Range>* ranges) const;
+  // The same of the axes within rows, if it takes all rows.
+  absl::Status RangesOfRow(const tensorflow::Node& node, Shape row,
+                           std::vector<Range>* ranges) const;
+
+  // --- block_reader_shapes.cc
+
+  absl::Status ReadReshape(const tensorflow::Node& node);
+  absl::Status ReshapeSum(const tensorflow::Node& node, Value* sum) const;
+  absl::Status ShapeExpanded(const tensorflow::Node& node, const Shape& row,
+                             Shape* shape) const;
+  static absl::Status ShapeSqueezed(const tensorflow::Node& node,
+                                    const Shape& row, Shape* shape);
+  // Makes rows several rows of one, or one of several.
+  static void Fold(int64_t num_folded, Value* value);
   absl::Status ReadFill(const tensorflow::Node& node);
+
+  // --- block_reader_sizes.cc
+
+  absl::Status ReadShape(const tensorflow::Node& node);
   // Sets the op's output to a shape; `sizes` are its elements.
   absl::Status SetShape(const tensorflow::Node& node, Shape sizes,
                         bool is_one_size);
   absl::Status SliceShape(const tensorflow::Node& node);
   absl::Status PackShape(const tensorflow::Node& node);
   absl::Status ReshapeShape(const tensorflow::Node& node, const Value& value);
-  absl::Status ReadStridedSlice(const tensorflow::Node& node);
-  // What is taken of an axis: [begin, end).
-  struct Range {
-    int64_t begin = 0;
-    int64_t end = 0;
-    // Whether the axis goes, or is one of one step that comes.
-    bool is_one = false;
-    bool is_new = false;
-  };
-  // Takes ranges of the axes of a row.
-  absl::Status TakeRanges(const std::vector<Range>& ranges, Value* value);
-  absl::Status RangesOf(const tensorflow::Node& node, const Shape& shape,
-                        std::vector<Range>* ranges) const;
-  // Returns which of a row's axes an axis is, if it is an outer one: each step
-  // along it is of columns that stand side by side. Else -1.
-  static int64_t OuterAxis(int64_t axis, const Shape& row);
-
   // --- block_reader_products.cc
 
-  static bool IsReduction(const tensorflow::Node& node);
   absl::Status ReadMatMul(const tensorflow::Node& node);
+  // Reads rows, and adds the node of each of those that stand in one.
+  absl::Status FoldedRows(const tensorflow::Node& node, int input, Value* value,
+                          std::vector<int32_t>* rows);
   absl::Status ReadBatchMatMul(const tensorflow::Node& node);
+
+  // --- block_reader_reductions.cc
+
+  static bool IsReduction(const tensorflow::Node& node);
   absl::Status ReadReduction(const tensorflow::Node& node);
+  // Leaves one step along each reduced axis of a row.
+  absl::Status ReduceAxes(Reduction reduction,
+                          const std::vector<bool>& is_reduced, Value* value);
+  absl::Status ReadCumsum(const tensorflow::Node& node);
   absl::Status ReadBiasAddGrad(const tensorflow::Node& node);
 
   // --- block_reader_softmax.cc
 
-  // What a softmax of rows is made of: the rows beside their largest number,
-  // the exponentials of these, and their sum.
+  // What a softmax of a row is made of: the row beside its largest number, the
+  // exponentials of that, and their sum.
   struct Exponentials {
-    Value value;
     int32_t logits = 0;
     int32_t exps = 0;
     int32_t sum = 0;
   };
-  absl::Status ReadExponentials(const tensorflow::Node& node,
-                                Exponentials* exponentials);
+  Exponentials ExponentialsOf(int32_t row);
   // Returns minus the logarithms of the softmax.
   int32_t Surprises(const Exponentials& of);
   absl::Status ReadSoftmax(const tensorflow::Node& node);
-  absl::Status ReadLogSoftmax(const tensorflow::Node& node);
+  // Reads rows that are one vector each.
+  absl::Status ReadLogits(const tensorflow::Node& node, Value* logits);
   absl::Status ReadCrossEntropy(const tensorflow::Node& node);
   absl::Status ReadSparseCrossEntropy(const tensorflow::Node& node);
   // Sets the op's loss, the sum of some columns, and its gradient.
   absl::Status SetCrossEntropy(const tensorflow::Node& node,
-                               const Exponentials& of, int32_t summands,
-                               int32_t labels);
+                               const Value& logits, const Exponentials& of,
+                               int32_t summands, int32_t labels);
   absl::Status ReadOneHot(const tensorflow::Node& node);
   // Sets `*id` to rows that are 1 in the column of a number, and else 0.
   absl::Status IsColumn(const Value& number, int64_t width, int32_t* id);

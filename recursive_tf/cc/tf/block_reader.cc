@@ -88,11 +88,10 @@ absl::Status BlockGraphReader::Input(const tf::Node& node, int index,
 absl::Status BlockGraphReader::Set(const tf::Node& node, int output,
                                    const Value& value) {
   // Phases share columns among threads.
-  if (value.kind == Value::Kind::kRows && SizeOf(value.shape) == 0) {
+  if (HasRows(value) && SizeOf(value.shape) == 0) {
     return Refuse("no columns");
   }
-  const bool is_of_graph =
-      value.kind == Value::Kind::kRows || value.kind == Value::Kind::kSum;
+  const bool is_of_graph = HasRows(value) || value.kind == Value::Kind::kSum;
   if (is_of_graph && block_.graph[value.id].axis < 0 &&
       block_.graph[value.id].kind != NodeKind::kConstant) {
     return Refuse("no rows");
@@ -118,6 +117,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"BroadcastTo", &BlockGraphReader::ReadBroadcast},
       {"Cast", &BlockGraphReader::ReadCast},
       {"ConcatV2", &BlockGraphReader::ReadConcat},
+      {"Cumsum", &BlockGraphReader::ReadCumsum},
       {"ExpandDims", &BlockGraphReader::ReadReshape},
       {"Fill", &BlockGraphReader::ReadFill},
       {"GatherNd", &BlockGraphReader::ReadGatherNd},
@@ -126,7 +126,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"IsFinite", &BlockGraphReader::ReadIsFinite},
       {"IsInf", &BlockGraphReader::ReadIsFinite},
       {"IsNan", &BlockGraphReader::ReadIsFinite},
-      {"LogSoftmax", &BlockGraphReader::ReadLogSoftmax},
+      {"LogSoftmax", &BlockGraphReader::ReadSoftmax},
       {"LogicalNot", &BlockGraphReader::ReadNot},
       {"MatMul", &BlockGraphReader::ReadMatMul},
       {"OneHot", &BlockGraphReader::ReadOneHot},
@@ -140,6 +140,8 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"RecursiveWantedIds", &BlockGraphReader::ReadWantedIds},
       {"Reshape", &BlockGraphReader::ReadReshape},
       {"ResourceGather", &BlockGraphReader::ReadGather},
+      {"ReverseV2", &BlockGraphReader::ReadReverse},
+      {"Roll", &BlockGraphReader::ReadRoll},
       {"Shape", &BlockGraphReader::ReadShape},
       {"Sign", &BlockGraphReader::ReadSign},
       {"Slice", &BlockGraphReader::ReadSlice},
@@ -152,6 +154,9 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"Squeeze", &BlockGraphReader::ReadReshape},
       {"StopGradient", &BlockGraphReader::ReadIdentity},
       {"StridedSlice", &BlockGraphReader::ReadStridedSlice},
+      {"StridedSliceGrad", &BlockGraphReader::ReadStridedSliceGrad},
+      {"Tile", &BlockGraphReader::ReadTile},
+      {"Transpose", &BlockGraphReader::ReadTranspose},
       {"Unpack", &BlockGraphReader::ReadUnpack},
       {"UnsortedSegmentMax", &BlockGraphReader::ReadOfItems},
       {"UnsortedSegmentMin", &BlockGraphReader::ReadOfItems},
@@ -276,7 +281,7 @@ absl::Status BlockGraphReader::Rows(const tf::Node& node, int input,
 
 void BlockGraphReader::FillColumns(Value* value) {
   BlockGraph& graph = block_.graph;
-  const int64_t size = SizeOf(value->shape);
+  const int64_t size = SizeOf(value->shape) * value->num_folded;
   if (graph[value->id].width == size) return;
   value->id =
       graph.Elementwise(Opcode::kMul, {value->id, graph.Constant(1, size)});

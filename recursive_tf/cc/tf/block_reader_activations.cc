@@ -48,6 +48,10 @@ class Formulas {
   int32_t IfBelow(int32_t x, int32_t a, int32_t b) const {
     return Select(Of(Opcode::kLess, x, Number(0)), a, b);
   }
+  // Returns 0 where x is, and else `a`.
+  int32_t UnlessZero(int32_t x, int32_t a) const {
+    return Select(x, a, Number(0));
+  }
 
  private:
   int32_t Select(int32_t condition, int32_t a, int32_t b) const {
@@ -80,11 +84,19 @@ int32_t OneAndSize(F f, int32_t x) { return f.Add(f.Of(Opcode::kAbs, x), 1); }
 
 const std::map<std::string, Formula>& ActivationOps() {
   static const auto* const ops = new std::map<std::string, Formula>{
+      {"DivNoNan",
+       [](F f, int32_t a, int32_t b) {
+         return f.UnlessZero(b, f.Of(Opcode::kDiv, a, b));
+       }},
       {"Elu", [](F f, int32_t x,
                  int32_t) { return f.IfBelow(x, f.Of(Opcode::kExpm1, x), x); }},
       {"EluGrad",
        [](F f, int32_t gradient, int32_t y) {
          return f.IfBelow(y, f.Mul(gradient, f.Add(y, 1)), gradient);
+       }},
+      {"FloorDiv",
+       [](F f, int32_t a, int32_t b) {
+         return f.Of(Opcode::kFloor, f.Of(Opcode::kDiv, a, b));
        }},
       {"LeakyRelu",
        [](F f, int32_t x, int32_t) {
@@ -94,6 +106,8 @@ const std::map<std::string, Formula>& ActivationOps() {
        [](F f, int32_t gradient, int32_t x) {
          return f.IfAbove(x, gradient, f.Mul(gradient, f.alpha()));
        }},
+      {"MulNoNan",
+       [](F f, int32_t a, int32_t b) { return f.UnlessZero(b, f.Mul(a, b)); }},
       {"Relu6", [](F f, int32_t x, int32_t) { return Relu6(f, x); }},
       {"Relu6Grad",
        [](F f, int32_t gradient, int32_t y) {
@@ -125,6 +139,18 @@ const std::map<std::string, Formula>& ActivationOps() {
          return f.Of(Opcode::kDiv, gradient,
                      f.Of(Opcode::kSquare, OneAndSize(f, x)));
        }},
+      {"Xdivy",
+       [](F f, int32_t a, int32_t b) {
+         return f.UnlessZero(a, f.Of(Opcode::kDiv, a, b));
+       }},
+      {"Xlog1py",
+       [](F f, int32_t a, int32_t b) {
+         return f.UnlessZero(a, f.Mul(a, f.Of(Opcode::kLog1p, b)));
+       }},
+      {"Xlogy",
+       [](F f, int32_t a, int32_t b) {
+         return f.UnlessZero(a, f.Mul(a, f.Of(Opcode::kLog, b)));
+       }},
   };
   return *ops;
 }
@@ -136,27 +162,22 @@ bool BlockGraphReader::IsActivation(const tf::Node& node) {
 }
 
 absl::Status BlockGraphReader::ReadActivation(const tf::Node& node) {
-  Value value;
-  TF_RETURN_IF_ERROR(Input(node, 0, &value));
-  Value other = value;
-  if (node.num_inputs() > 1) TF_RETURN_IF_ERROR(Input(node, 1, &other));
   // Of a gradient, one of the two may be the same for all rows.
-  const Shape shape =
-      value.kind == Value::Kind::kRows ? value.shape : other.shape;
-  if (value.kind != Value::Kind::kRows && other.kind != Value::Kind::kRows) {
-    return Refuse("no rows");
+  std::vector<Value> operands(node.num_inputs());
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    TF_RETURN_IF_ERROR(Input(node, i, &operands[i]));
   }
-  int32_t a = 0;
-  int32_t b = 0;
-  TF_RETURN_IF_ERROR(AsOperand(value, shape, &a));
-  TF_RETURN_IF_ERROR(AsOperand(other, shape, &b));
+  Value result;
+  result.dtype = block_.dtype;
+  TF_RETURN_IF_ERROR(BroadcastShape(&operands, &result.shape));
+  std::vector<int32_t> ids(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    TF_RETURN_IF_ERROR(AsOperand(operands[i], result.shape, &ids[i]));
+  }
   float alpha = 0;
   tf::TryGetNodeAttr(node.attrs(), "alpha", &alpha);
-  Value result;
-  result.shape = shape;
-  result.dtype = block_.dtype;
   result.id = ActivationOps().at(node.type_string())(
-      Formulas(&block_.graph, alpha), a, b);
+      Formulas(&block_.graph, alpha), ids.front(), ids.back());
   return Set(node, 0, result);
 }
 

@@ -36,6 +36,7 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
       {"Add", {Opcode::kAdd}},
       {"AddV2", {Opcode::kAdd}},
       {"BiasAdd", {Opcode::kAdd}},
+      {"Ceil", {Opcode::kCeil}},
       {"Cos", {Opcode::kCos}},
       {"Div", {Opcode::kDiv}},
       {"Equal", {Opcode::kEqual}},
@@ -43,6 +44,7 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
       {"Erfc", {Opcode::kErfc}},
       {"Exp", {Opcode::kExp}},
       {"Expm1", {Opcode::kExpm1}},
+      {"Floor", {Opcode::kFloor}},
       {"Greater", {Opcode::kLess, kSwaps}},
       {"GreaterEqual", {Opcode::kLessEqual, kSwaps}},
       {"Inv", {Opcode::kReciprocal}},
@@ -63,6 +65,8 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
       {"ReciprocalGrad", {Opcode::kReciprocalGrad}},
       {"Relu", {Opcode::kRelu}},
       {"ReluGrad", {Opcode::kReluGrad, kSwaps}},
+      {"Rint", {Opcode::kRint}},
+      {"Round", {Opcode::kRint}},
       {"Rsqrt", {Opcode::kRsqrt}},
       {"RsqrtGrad", {Opcode::kRsqrtGrad}},
       {"Select", {Opcode::kSelect}},
@@ -136,32 +140,32 @@ absl::Status BlockGraphReader::ReadNot(const tf::Node& node) {
   return Set(node, 0, value);
 }
 
-// Of exponents for which there is something exact.
+// For some exponents there is something faster, and exact.
 absl::Status BlockGraphReader::ReadPow(const tf::Node& node) {
-  Value value;
-  TF_RETURN_IF_ERROR(Input(node, 0, &value));
-  Value exponent;
-  TF_RETURN_IF_ERROR(Input(node, 1, &exponent));
-  if (value.kind != Value::Kind::kRows ||
-      exponent.kind != Value::Kind::kLiteral ||
-      literals_[exponent.id].NumElements() != 1 ||
-      exponent.dtype != block_.dtype) {
-    return Refuse("an exponent that is no constant");
-  }
-  BlockGraph& graph = block_.graph;
-  const double power = NumberOf(literals_[exponent.id]);
-  if (power == 2 || power == 3) {
-    const int32_t base = value.id;
-    value.id = graph.Elementwise(Opcode::kSquare, {base});
-    if (power == 3) {
-      value.id = graph.Elementwise(Opcode::kMul, {value.id, base});
-    }
-  } else if (power == -1) {
-    value.id = graph.Elementwise(Opcode::kReciprocal, {value.id});
-  } else if (power != 1) {
-    return Refuse("another exponent than -1, 1, 2 or 3");
+  std::vector<Value> operands(2);
+  TF_RETURN_IF_ERROR(Input(node, 0, &operands[0]));
+  TF_RETURN_IF_ERROR(Input(node, 1, &operands[1]));
+  const Value& exponent = operands[1];
+  const bool is_known = exponent.kind == Value::Kind::kLiteral &&
+                        SizeOf(exponent.shape) == 1 &&
+                        exponent.dtype == block_.dtype;
+  const double power = is_known ? NumberOf(literals_[exponent.id]) : 0;
+  Value value = operands[0];
+  if (value.kind == Value::Kind::kRows &&
+      (power == -1 || power == 1 || power == 2 || power == 3)) {
+    value.id = Power(value.id, static_cast<int>(power));
+  } else {
+    TF_RETURN_IF_ERROR(Elementwise(Opcode::kPow, operands, &value));
   }
   return Set(node, 0, value);
+}
+
+int32_t BlockGraphReader::Power(int32_t base, int power) {
+  BlockGraph& graph = block_.graph;
+  if (power == -1) return graph.Elementwise(Opcode::kReciprocal, {base});
+  if (power == 1) return base;
+  const int32_t square = graph.Elementwise(Opcode::kSquare, {base});
+  return power == 2 ? square : graph.Elementwise(Opcode::kMul, {square, base});
 }
 
 // The sign of NaN is NaN.
@@ -216,82 +220,11 @@ absl::Status BlockGraphReader::ReadCast(const tf::Node& node) {
   return Set(node, 0, value);
 }
 
-absl::Status BlockGraphReader::Elementwise(Opcode opcode,
-                                           const std::vector<Value>& operands,
-                                           Value* value) {
-  // That of the rows among them; one of them has it.
-  bool has_rows = false;
-  for (const Value& operand : operands) {
-    if (operand.kind != Value::Kind::kRows) continue;
-    if (!has_rows || SizeOf(operand.shape) > SizeOf(value->shape) ||
-        (SizeOf(operand.shape) == SizeOf(value->shape) &&
-         operand.shape.size() > value->shape.size())) {
-      value->shape = operand.shape;
-    }
-    has_rows = true;
-  }
-  if (!has_rows) return Refuse("no rows");
-  std::vector<int32_t> ids;
-  for (const Value& operand : operands) {
-    int32_t id = 0;
-    TF_RETURN_IF_ERROR(AsOperand(operand, value->shape, &id));
-    ids.push_back(id);
-  }
-  value->id = block_.graph.Elementwise(opcode, ids);
-  value->dtype = block_.dtype;
-  return absl::OkStatus();
-}
-
-absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,
-                                         int32_t* id) {
-  const bool is_bool =
-      value.dtype == tf::DT_BOOL &&
-      (value.kind == Value::Kind::kRows || value.kind == Value::Kind::kLiteral);
-  if (value.dtype != block_.dtype && !is_bool) return Refuse("another dtype");
-  switch (value.kind) {
-    case Value::Kind::kRows:
-      if (value.shape == shape ||
-          (SizeOf(value.shape) == 1 && value.shape.size() == shape.size())) {
-        *id = value.id;
-        return absl::OkStatus();
-      }
-      return Refuse("rows of two shapes");
-    case Value::Kind::kInvariant:
-      if (!Repeats(value.shape, shape)) return Refuse("a part of each row");
-      *id = block_.graph.Shared(value.id,
-                                SizeOf(value.shape) == 1 ? 1 : SizeOf(shape));
-      return absl::OkStatus();
-    case Value::Kind::kLiteral: {
-      if (!Repeats(value.shape, shape)) return Refuse("a part of each row");
-      const tf::Tensor& tensor = literals_[value.id];
-      if (tensor.NumElements() == 1) {
-        *id = block_.graph.Constant(NumberOf(tensor));
-        return absl::OkStatus();
-      }
-      if (is_bool) return Refuse("several bools that all rows share");
-      Value taken = value;
-      TakeAsInvariant(&taken);
-      *id = block_.graph.Shared(taken.id, SizeOf(shape));
-      return absl::OkStatus();
-    }
-    default:
-      return Refuse("no numbers");
-  }
-}
-
 double BlockGraphReader::NumberOf(const tf::Tensor& tensor) {
   if (tensor.dtype() == tf::DT_BOOL) return tensor.flat<bool>()(0) ? 1 : 0;
   return tensor.dtype() == tf::DT_FLOAT
              ? static_cast<double>(tensor.flat<float>()(0))
              : tensor.flat<double>()(0);
-}
-
-bool BlockGraphReader::Repeats(Shape part, const Shape& shape) {
-  if (part.size() > shape.size() + 1) return false;
-  if (SizeOf(part) == 1) return true;
-  while (!part.empty() && part.front() == 1) part.erase(part.begin());
-  return part.size() <= shape.size() &&
-         std::equal(part.rbegin(), part.rend(), shape.rbegin());
 }
 
 absl::Status BlockGraphReader::ReadAddN(const tf::Node& node) {

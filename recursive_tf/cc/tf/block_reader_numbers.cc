@@ -159,6 +159,10 @@ absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
     axis.clear();
     TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
   }
+  if (table.kind == Value::Kind::kRows && batch_dims == 0 &&
+      number.kind == Value::Kind::kLiteral) {
+    return GatherColumns(node, number, axis[0], table);
+  }
   TakeAsInvariant(&table);
   if (number.kind != Value::Kind::kNumber || SizeOf(number.shape) != 1 ||
       batch_dims != 0 || axis[0] != 0) {

@@ -18,20 +18,15 @@ namespace recursive_tf {
 
 namespace tf = tensorflow;
 
-absl::Status BlockGraphReader::ReadExponentials(const tf::Node& node,
-                                                Exponentials* exponentials) {
-  Value& value = exponentials->value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  if (value.shape.empty() || SizeOf(value.shape) != value.shape.back()) {
-    return Refuse("another shape");
-  }
+BlockGraphReader::Exponentials BlockGraphReader::ExponentialsOf(int32_t row) {
   BlockGraph& graph = block_.graph;
+  Exponentials of;
   // So that no exponential is too large.
-  const int32_t most = graph.Reduce(Reduction::kMax, value.id);
-  exponentials->logits = graph.Elementwise(Opcode::kSub, {value.id, most});
-  exponentials->exps = graph.Elementwise(Opcode::kExp, {exponentials->logits});
-  exponentials->sum = graph.Reduce(Reduction::kSum, exponentials->exps);
-  return absl::OkStatus();
+  const int32_t most = graph.Reduce(Reduction::kMax, row);
+  of.logits = graph.Elementwise(Opcode::kSub, {row, most});
+  of.exps = graph.Elementwise(Opcode::kExp, {of.logits});
+  of.sum = graph.Reduce(Reduction::kSum, of.exps);
+  return of;
 }
 
 int32_t BlockGraphReader::Surprises(const Exponentials& of) {
@@ -40,64 +35,77 @@ int32_t BlockGraphReader::Surprises(const Exponentials& of) {
       Opcode::kSub, {graph.Elementwise(Opcode::kLog, {of.sum}), of.logits});
 }
 
+// Along the last axis, in each piece of the others.
 absl::Status BlockGraphReader::ReadSoftmax(const tf::Node& node) {
-  Exponentials of;
-  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
-  of.value.id = block_.graph.Elementwise(Opcode::kDiv, {of.exps, of.sum});
-  return Set(node, 0, of.value);
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  if (value.shape.empty()) return Refuse("another shape");
+  std::vector<int32_t> pieces;
+  TF_RETURN_IF_ERROR(
+      Pieces(value.id, SizeOf(value.shape) / value.shape.back(), &pieces));
+  BlockGraph& graph = block_.graph;
+  const bool is_log = node.type_string() == "LogSoftmax";
+  for (int32_t& piece : pieces) {
+    const Exponentials of = ExponentialsOf(piece);
+    piece = is_log ? graph.Elementwise(
+                         Opcode::kSub,
+                         {of.logits, graph.Elementwise(Opcode::kLog, {of.sum})})
+                   : graph.Elementwise(Opcode::kDiv, {of.exps, of.sum});
+  }
+  value.id = graph.Concat(pieces);
+  return Set(node, 0, value);
 }
 
-absl::Status BlockGraphReader::ReadLogSoftmax(const tf::Node& node) {
-  Exponentials of;
-  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
-  BlockGraph& graph = block_.graph;
-  of.value.id = graph.Elementwise(
-      Opcode::kSub, {of.logits, graph.Elementwise(Opcode::kLog, {of.sum})});
-  return Set(node, 0, of.value);
+absl::Status BlockGraphReader::ReadLogits(const tf::Node& node, Value* logits) {
+  TF_RETURN_IF_ERROR(Rows(node, 0, logits));
+  return logits->shape.size() == 1 ? absl::OkStatus() : Refuse("another shape");
 }
 
 absl::Status BlockGraphReader::ReadCrossEntropy(const tf::Node& node) {
-  Exponentials of;
-  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
+  Value logits;
+  TF_RETURN_IF_ERROR(ReadLogits(node, &logits));
+  const Exponentials of = ExponentialsOf(logits.id);
   Value labels;
   TF_RETURN_IF_ERROR(Input(node, 1, &labels));
   int32_t label = 0;
-  TF_RETURN_IF_ERROR(AsOperand(labels, of.value.shape, &label));
+  TF_RETURN_IF_ERROR(AsOperand(labels, logits.shape, &label));
   return SetCrossEntropy(
-      node, of, block_.graph.Elementwise(Opcode::kMul, {label, Surprises(of)}),
-      label);
+      node, logits, of,
+      block_.graph.Elementwise(Opcode::kMul, {label, Surprises(of)}), label);
 }
 
 absl::Status BlockGraphReader::ReadSparseCrossEntropy(const tf::Node& node) {
-  Exponentials of;
-  TF_RETURN_IF_ERROR(ReadExponentials(node, &of));
+  Value logits;
+  TF_RETURN_IF_ERROR(ReadLogits(node, &logits));
+  const Exponentials of = ExponentialsOf(logits.id);
   Value label;
   TF_RETURN_IF_ERROR(Input(node, 1, &label));
   if (label.kind != Value::Kind::kNumber || SizeOf(label.shape) != 1) {
     return Refuse("labels that are no number for each row");
   }
   RowNumber inside = {NumberOp::kInside, label.dtype, -1, {label.id}};
-  inside.constant = SizeOf(of.value.shape);
+  inside.constant = SizeOf(logits.shape);
   label.id = AddNumber(std::move(inside));
   int32_t is_label = 0;
-  TF_RETURN_IF_ERROR(IsColumn(label, SizeOf(of.value.shape), &is_label));
+  TF_RETURN_IF_ERROR(IsColumn(label, SizeOf(logits.shape), &is_label));
   BlockGraph& graph = block_.graph;
   // Also where another column's is infinite.
   const int32_t surprise = graph.Elementwise(
       Opcode::kSelect, {is_label, Surprises(of), graph.Constant(0)});
-  return SetCrossEntropy(node, of, surprise, is_label);
+  return SetCrossEntropy(node, logits, of, surprise, is_label);
 }
 
 absl::Status BlockGraphReader::SetCrossEntropy(const tf::Node& node,
+                                               const Value& logits,
                                                const Exponentials& of,
                                                int32_t summands,
                                                int32_t label) {
   BlockGraph& graph = block_.graph;
-  Value loss = of.value;
+  Value loss = logits;
   loss.shape.pop_back();
   loss.id = graph.Reduce(Reduction::kSum, summands);
   TF_RETURN_IF_ERROR(Set(node, 0, loss));
-  Value gradient = of.value;
+  Value gradient = logits;
   gradient.id = graph.Elementwise(
       Opcode::kSub,
       {graph.Elementwise(Opcode::kDiv, {of.exps, of.sum}), label});

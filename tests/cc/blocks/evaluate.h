@@ -57,6 +57,12 @@ T Compute(Opcode opcode, T a, T b, T c) {
       return 1 / (1 + std::exp(-a));
     case Opcode::kRelu:
       return std::max(a, T(0));
+    case Opcode::kFloor:
+      return std::floor(a);
+    case Opcode::kCeil:
+      return std::ceil(a);
+    case Opcode::kRint:
+      return std::nearbyint(a);
     case Opcode::kAdd:
       return a + b;
     case Opcode::kSub:
@@ -71,6 +77,8 @@ T Compute(Opcode opcode, T a, T b, T c) {
       return std::min(a, b);
     case Opcode::kSquaredDifference:
       return (a - b) * (a - b);
+    case Opcode::kPow:
+      return std::pow(a, b);
     case Opcode::kLess:
       return a < b ? T(1) : T(0);
     case Opcode::kLessEqual:

@@ -37,6 +37,9 @@ const std::vector<Accuracy>& Accuracies() {
       {Opcode::kMin, 0, 0},
       {Opcode::kRelu, 0, 0},
       {Opcode::kReluGrad, 0, 0},
+      {Opcode::kFloor, 0, 0},
+      {Opcode::kCeil, 0, 0},
+      {Opcode::kRint, 0, 0},
       {Opcode::kLess, 0, 0},
       {Opcode::kLessEqual, 0, 0},
       {Opcode::kEqual, 0, 0},
@@ -77,6 +80,7 @@ const std::vector<Accuracy>& Accuracies() {
       {Opcode::kTanh, 5.5, 6.5, -10, 10},
       {Opcode::kTanh, 5.5, 6.5, 1e-30, 1, true},
       {Opcode::kTanhOfSum, 5.5, 6.5},
+      {Opcode::kPow, 1.5, 2, 1e-5, 1e5, true},
       {Opcode::kSigmoid, 6.5, 2.5, -80, 20},
       {Opcode::kSigmoidOfSum, 6.5, 2.5},
   };

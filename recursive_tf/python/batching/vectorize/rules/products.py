@@ -54,7 +54,8 @@ def einsum(
 ) -> Sequence[tf.Tensor]:
     """Rows with a tensor that all of them share are one product, if no letter stays.
 
-    The shared tensor is laid out as a matrix once a root call.
+    The shared tensor is laid out as a matrix once a root call. Two tensors of a row are
+    matrices.
     """
     equation = _without_ellipsis(op.get_attr("equation").decode(), inputs)
     left, output = equation.split("->")
@@ -62,9 +63,13 @@ def einsum(
     if len(inputs) == _PAIR and inputs[0].is_row != inputs[1].is_row:
         first = 0 if inputs[0].is_row else 1
         rows, shared = inputs[first], inputs[1 - first]
-        product = _as_product(letters[first], letters[1 - first], output)
-        if product is not None and None not in shared.shape:
-            return [_contracted(block, op, product, rows, shared)]
+        contraction = _as_product(letters[first], letters[1 - first], output)
+        if contraction is not None and None not in shared.shape:
+            return [_contracted(block, op, contraction, rows, shared)]
+    if len(inputs) == _PAIR and all(operand.is_row for operand in inputs):
+        product = _product_of_rows(block, equation, inputs)
+        if product is not None:
+            return [product]
     row = next(c for c in string.ascii_letters if c not in left)
     terms = [
         row * operand.is_row + term
@@ -150,6 +155,72 @@ def _contracted(
     result = _permuted_rows(result, product.output)
     assert result.shape[1:] == op.outputs[0].shape
     return result
+
+
+def _product_of_rows(
+    block: VectorizedBlock, equation: str, inputs: list[Operand]
+) -> tf.Tensor | None:
+    """Returns an einsum as products of matrices, or None if it is something else."""
+    terms, output = equation.split("->")
+    left, right = terms.split(",")
+    both = [c for c in left if c in right and c in output]
+    summed = [c for c in left if c in right and c not in output]
+    rows = [c for c in left if c not in right]
+    columns = [c for c in right if c not in left]
+    product = both + rows + columns
+    is_diagonal = any(len(set(term)) < len(term) for term in (left, right))
+    if is_diagonal or sorted(product) != sorted(output):
+        return None
+    stacks = [
+        _as_stack(left, both, rows, summed),
+        _as_stack(right, both, summed, columns),
+    ]
+    factors = [
+        stack.of(block, operand) for stack, operand in zip(stacks, inputs, strict=True)
+    ]
+    result = tf.matmul(
+        *factors,
+        transpose_a=stacks[0].is_transposed,
+        transpose_b=stacks[1].is_transposed,
+    )
+    sizes = {
+        letter: size
+        for term, operand in zip((left, right), inputs, strict=True)
+        for letter, size in zip(term, operand.shape, strict=True)
+    }
+    result = block.reshaped(result, [sizes[letter] for letter in product])
+    return _permuted_rows(result, [product.index(letter) for letter in output])
+
+
+class _Stack(NamedTuple):
+    """How a tensor is a stack of matrices, or of transposed ones.
+
+    Attributes:
+        axes: The tensor's axes in the order of the stack's.
+        counts: How many of them are in front of the matrices, and their first axis.
+        is_transposed: Whether each matrix is.
+    """
+
+    axes: list[int]
+    counts: tuple[int, int]
+    is_transposed: bool
+
+    def of(self, block: VectorizedBlock, operand: Operand) -> tf.Tensor:
+        """Returns the stack of each row."""
+        sizes = [operand.shape[axis] for axis in self.axes]
+        front, end = self.counts[0], sum(self.counts)
+        shape = [*sizes[:front], math.prod(sizes[front:end]), math.prod(sizes[end:])]
+        return block.reshaped(_permuted_rows(operand.tensor, self.axes), shape)
+
+
+def _as_stack(
+    term: str, front: list[str], rows: list[str], columns: list[str]
+) -> _Stack:
+    # One that stands transposed is multiplied so: then nothing is moved.
+    is_transposed = [*term] == front + columns + rows and bool(rows and columns)
+    first, last = (columns, rows) if is_transposed else (rows, columns)
+    axes = [term.index(letter) for letter in front + first + last]
+    return _Stack(axes, (len(front), len(first)), is_transposed)
 
 
 def _as_matrix(block: VectorizedBlock, rows: tf.Tensor, num_kept: int) -> tf.Tensor:

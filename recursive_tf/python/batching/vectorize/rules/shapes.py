@@ -26,7 +26,6 @@ _FOR_ROWS: dict[str, list[Any]] = {
     "MirrorPad": [[0, 0]],
     "Pad": [[0, 0]],
     "PadV2": [[0, 0]],
-    "Tile": [1],
 }
 
 
@@ -129,6 +128,20 @@ def with_dimensions(
             *others[1:],
         ],
     )
+
+
+@register_vectorization("Tile")
+def tile(
+    block: VectorizedBlock, op: tf.Operation, inputs: list[Operand]
+) -> Sequence[tf.Tensor]:
+    """Each row is broadcast along new axes, whose gradients are sums along them."""
+    sizes, tiled = inputs[0].shape, op.outputs[0].shape.as_list()
+    ones, counts = [], []
+    for size, larger in zip(sizes, tiled, strict=True):
+        ones += [1, size]
+        counts += [larger // max(size, 1), size]
+    rows = block.reshaped(block.all_rows(inputs[0]), ones)
+    return [block.reshaped(tf.broadcast_to(rows, [block.num_rows, *counts]), tiled)]
 
 
 @register_vectorization("Transpose", "ConjugateTranspose")
