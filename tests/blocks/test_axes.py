@@ -170,6 +170,11 @@ def test_products(body):
     check(body, [3, 4])
 
 
+def test_heads_of_attention_are_moved_in_runs():
+    check(lambda x: tf.einsum("ecd,bcd->cbe", x, tf.sin(x)), [2, 4, 16])
+    check(lambda x: tf.einsum("ecd,ced->ecd", x, tf.transpose(x, [1, 0, 2])), [2, 3, 9])
+
+
 def test_gradients_of_what_all_rows_share():
     """Of a matrix and a bias, whose rows are several in each row."""
     rows = tf.random.stateless_normal([7, 3, 4], [1, 2])

@@ -163,6 +163,9 @@ def _product_of_rows(
     """Returns an einsum as products of matrices, or None if it is something else."""
     terms, output = equation.split("->")
     left, right = terms.split(",")
+    # What is last in the output is last in the product: that moves whole runs.
+    if output[-1:] in set(left) - set(right):
+        left, right, inputs = right, left, inputs[::-1]
     both = [c for c in left if c in right and c in output]
     summed = [c for c in left if c in right and c not in output]
     rows = [c for c in left if c not in right]
@@ -216,8 +219,8 @@ class _Stack(NamedTuple):
 def _as_stack(
     term: str, front: list[str], rows: list[str], columns: list[str]
 ) -> _Stack:
-    # One that stands transposed is multiplied so: then nothing is moved.
-    is_transposed = [*term] == front + columns + rows and bool(rows and columns)
+    # What is last stays last: that moves whole runs, or nothing at all.
+    is_transposed = bool(columns) and term[-1:] in rows
     first, last = (columns, rows) if is_transposed else (rows, columns)
     axes = [term.index(letter) for letter in front + first + last]
     return _Stack(axes, (len(front), len(first)), is_transposed)
