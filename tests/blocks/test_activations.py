@@ -1,4 +1,4 @@
-"""Activations that are made of several instructions, and their gradients."""
+"""Functions of each number that are made of several instructions, or are rarer."""
 
 import numpy as np
 import pytest
@@ -21,6 +21,22 @@ ACTIVATIONS = {
     "softsign": tf.nn.softsign,
     "erf": tf.math.erf,
     "erfc": tf.math.erfc,
+}
+FUNCTIONS = {
+    "ceil": tf.math.ceil,
+    "floor": tf.floor,
+    "rint": tf.math.rint,
+    "round": tf.round,
+    "floor of a quotient": lambda x: x // 0.7,
+    "power of a half": lambda x: tf.abs(x) ** 0.5,
+    "power of -2": lambda x: x**-2.0,
+    "power of 4": lambda x: x**4.0,
+    "power of numbers": lambda x: tf.pow(tf.abs(x), x),
+    "divide no nan": lambda x: tf.math.divide_no_nan(x, x - 1.0),
+    "multiply no nan": lambda x: tf.math.multiply_no_nan(1.0 / x, x),
+    "xdivy": lambda x: tf.math.xdivy(x, x - 1.0),
+    "xlogy": lambda x: tf.math.xlogy(x, tf.abs(x)),
+    "xlog1py": lambda x: tf.math.xlog1py(x, tf.abs(x)),
 }
 OF_ONE_OP = ("elu", "leaky relu", "relu6", "selu", "softplus", "softsign", "erfc")
 
@@ -56,6 +72,24 @@ def test_special_numbers_pass_as_in_tensorflow(name, dtype):
     expected = run(ACTIVATIONS[name], rows, "tensorflow")
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-30)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_functions_are_those_of_tensorflow(function, dtype):
+    rows = 2.5 * tf.random.stateless_normal([7, 21], [1, 2], dtype=dtype)
+    found = run(function, rows, "compiled")
+    assert_all_close(found, run(function, rows, "tensorflow"))
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_functions_of_special_numbers(function, dtype):
+    special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, 1.0, 1.5, -2.5, 1e30, -1e30]
+    rows = tf.constant([special], dtype)
+    found, _ = run(function, rows, "compiled")
+    expected, _ = run(function, rows, "tensorflow")
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/tf/block_reader.h"
@@ -131,11 +132,11 @@ class BlockGraphReader {
   // Sets the sum of two values of one kind.
   absl::Status Add(const Value& left, const Value& right, Value* sum);
 
-  // --- block_reader_activations.cc
+  // --- block_reader_formulas.cc
 
   // Returns whether an op is made of some instructions for each element.
-  static bool IsActivation(const tensorflow::Node& node);
-  absl::Status ReadActivation(const tensorflow::Node& node);
+  static bool HasFormula(const tensorflow::Node& node);
+  absl::Status ReadFormula(const tensorflow::Node& node);
 
   // --- block_reader_pieces.cc
 

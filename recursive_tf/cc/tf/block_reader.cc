@@ -108,7 +108,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   if (type == "NoOp") return absl::OkStatus();
   if (IsOfNumbers(node)) return ReadNumber(node);
   if (IsElementwise(node)) return ReadElementwise(node);
-  if (IsActivation(node)) return ReadActivation(node);
+  if (HasFormula(node)) return ReadFormula(node);
   if (IsReduction(node)) return ReadReduction(node);
   static const auto* const readers = new std::map<std::string, Reader>{
       {"AddN", &BlockGraphReader::ReadAddN},

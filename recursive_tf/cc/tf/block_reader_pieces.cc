@@ -158,13 +158,12 @@ int32_t BlockGraphReader::PieceOf(const Shape& sizes, int32_t id,
                                   const Shape& outer, int64_t piece) {
   BlockGraph& graph = block_.graph;
   if (graph[id].width == 1) return id;
-  const Shape own(sizes.begin(), sizes.begin() + outer.size());
   // Of what repeats itself all columns are there.
   const bool repeats = graph[id].width != SizeOf(sizes);
   int64_t place = 0;
   int64_t step = 1;
   for (size_t axis = outer.size(); axis-- > 0; piece /= outer[axis]) {
-    const int64_t size = repeats ? outer[axis] : own[axis];
+    const int64_t size = repeats ? outer[axis] : sizes[axis];
     place += piece % outer[axis] % size * step;
     step *= size;
   }

@@ -1,7 +1,11 @@
+// Reads the ops of which each element takes several instructions: activations,
+// and functions that are 0 where an operand is.
+
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
@@ -63,8 +67,8 @@ class Formulas {
 };
 
 using F = const Formulas&;
-// Of the first operand of an op; a gradient also of the second one, which is
-// the activation's input or output, as TensorFlow has it.
+// Of the operands of an op; the second one of a gradient is the activation's
+// input or output, as TensorFlow has it.
 using Formula = std::function<int32_t(F f, int32_t a, int32_t b)>;
 
 // Not above 6, and NaN where it is.
@@ -82,7 +86,7 @@ int32_t Softplus(F f, int32_t x) {
 
 int32_t OneAndSize(F f, int32_t x) { return f.Add(f.Of(Opcode::kAbs, x), 1); }
 
-const std::map<std::string, Formula>& ActivationOps() {
+const std::map<std::string, Formula>& FormulaOps() {
   static const auto* const ops = new std::map<std::string, Formula>{
       {"DivNoNan",
        [](F f, int32_t a, int32_t b) {
@@ -157,11 +161,11 @@ const std::map<std::string, Formula>& ActivationOps() {
 
 }  // namespace
 
-bool BlockGraphReader::IsActivation(const tf::Node& node) {
-  return ActivationOps().count(node.type_string()) > 0;
+bool BlockGraphReader::HasFormula(const tf::Node& node) {
+  return FormulaOps().count(node.type_string()) > 0;
 }
 
-absl::Status BlockGraphReader::ReadActivation(const tf::Node& node) {
+absl::Status BlockGraphReader::ReadFormula(const tf::Node& node) {
   // Of a gradient, one of the two may be the same for all rows.
   std::vector<Value> operands(node.num_inputs());
   for (int i = 0; i < node.num_inputs(); ++i) {
@@ -176,7 +180,7 @@ absl::Status BlockGraphReader::ReadActivation(const tf::Node& node) {
   }
   float alpha = 0;
   tf::TryGetNodeAttr(node.attrs(), "alpha", &alpha);
-  result.id = ActivationOps().at(node.type_string())(
+  result.id = FormulaOps().at(node.type_string())(
       Formulas(&block_.graph, alpha), ids.front(), ids.back());
   return Set(node, 0, result);
 }
