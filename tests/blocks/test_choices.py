@@ -95,14 +95,18 @@ def test_a_block_with_an_op_that_has_no_instruction_runs_as_a_function(weights):
 
 
 def test_a_gradient_that_is_not_compiled_counts(weights):
-    chain = define_chain(weights, lambda x: tf.tanh(tf.gather(x, WIDTH * [0])))
+    def turned(x):
+        rows = tf.gather(tf.reshape(x, [5, WIDTH // 5]), [1, 2, 3, 4, 0])
+        return tf.tanh(tf.reshape(rows, [WIDTH]))
+
+    chain = define_chain(weights, turned)
     explanation = rtf.explain(chain)
     chain.map(*arguments())
     assert "false" not in by_branch(explanation.not_compiled)
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(chain.map(*arguments()))
     tape.gradient(loss, weights)
-    # What is taken several times gets a sum over rows of another order.
+    # It moves columns to where rows stand, to add up what was taken several times.
     assert "Transpose" in by_branch(explanation.not_compiled)["false"]
 
 
