@@ -18,6 +18,8 @@ CHOICES = {
     "compiled": {"executor": "batched", "options": rtf.Options(blocks="compiled")},
     "tensorflow": {"executor": "batched", "options": rtf.Options(blocks="tensorflow")},
 }
+# Looked up, because that is not computed before it is wanted.
+SECOND = tf.Variable([1])
 # A step from a place to the next, in the branch for true or for false.
 STEPS = {
     "then": lambda place, go_on, stop: tf.cond(place >= 0, go_on, stop),
@@ -33,6 +35,9 @@ STEPS = {
     ),
     "a branch of a branch": lambda place, go_on, stop: tf.cond(
         place < -1, stop, lambda: tf.cond(place < 0, stop, go_on)
+    ),
+    "a branch that all take": lambda place, go_on, stop: tf.cond(
+        place < 0, stop, lambda: tf.switch_case(tf.gather(SECOND, 0), [stop, go_on])
     ),
 }
 LOOKUPS = {

@@ -149,6 +149,10 @@ class Stages:
         wait = self._branches[procedure]
         if wait.selector is None or self._program.is_late(wait.selector):
             return
+        order_of = self._program.order_of
+        # What is the same for all may be made a row after the branch: too late.
+        if any(order_of(op) < order_of(wait.selector.op) for op in procedure.ops):
+            return
         branch = wait.branches.index(procedure)
         wanted = Wanted(wait.selector, branch, branch == len(wait.branches) - 1)
         target = (around, self.stage_of_wait[wait])
