@@ -80,6 +80,20 @@ def encoder_of(name, units, choice, dtype="float32"):
     return encoder
 
 
+def rows_and_gradient(body, rows, blocks):
+    """Returns a body's rows and their gradient; all of it is compiled if it may be."""
+    with rtf.SubGraph("f", executor="batched", options=rtf.Options(blocks=blocks)) as f:
+        f.output(body(f.input(tf.TensorSpec(rows.shape[1:], rows.dtype))))
+    explanation = rtf.explain(f)
+    with tf.GradientTape() as tape:
+        tape.watch(rows)
+        value = f.map(rows)
+    gradient = tape.gradient(value, rows)
+    if blocks == "compiled":
+        assert explanation.not_compiled == {}
+    return [value, gradient]
+
+
 def values_and_gradients(encoder, forest):
     """Returns the states of the roots, and the gradients by all weights, dense."""
     variables = encoder.trainable_variables

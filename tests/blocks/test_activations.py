@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-import recursive_tf as rtf
+from tests.blocks.compared import rows_and_gradient
 from tests.helpers.close import assert_all_close
 
 ACTIVATIONS = {
@@ -41,26 +41,12 @@ FUNCTIONS = {
 OF_ONE_OP = ("elu", "leaky relu", "relu6", "selu", "softplus", "softsign", "erfc")
 
 
-def run(body, rows, blocks):
-    """Returns a body's rows and their gradient."""
-    with rtf.SubGraph("f", executor="batched", options=rtf.Options(blocks=blocks)) as f:
-        f.output(body(f.input(tf.TensorSpec(rows.shape[1:], rows.dtype))))
-    explanation = rtf.explain(f)
-    with tf.GradientTape() as tape:
-        tape.watch(rows)
-        value = f.map(rows)
-    gradient = tape.gradient(value, rows)
-    if blocks == "compiled":
-        assert explanation.not_compiled == {}
-    return [value, gradient]
-
-
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations_are_those_of_tensorflow(name, dtype):
     rows = 1.5 * tf.random.stateless_normal([7, 21], [1, 2], dtype=dtype)
-    found = run(ACTIVATIONS[name], rows, "compiled")
-    assert_all_close(found, run(ACTIVATIONS[name], rows, "tensorflow"))
+    found = rows_and_gradient(ACTIVATIONS[name], rows, "compiled")
+    assert_all_close(found, rows_and_gradient(ACTIVATIONS[name], rows, "tensorflow"))
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
@@ -68,8 +54,8 @@ def test_activations_are_those_of_tensorflow(name, dtype):
 def test_special_numbers_pass_as_in_tensorflow(name, dtype):
     special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-30, 50.0, -50.0, 1e30, -1e30]
     rows = tf.constant([special], dtype)
-    found = run(ACTIVATIONS[name], rows, "compiled")
-    expected = run(ACTIVATIONS[name], rows, "tensorflow")
+    found = rows_and_gradient(ACTIVATIONS[name], rows, "compiled")
+    expected = rows_and_gradient(ACTIVATIONS[name], rows, "tensorflow")
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-30)
 
@@ -78,8 +64,8 @@ def test_special_numbers_pass_as_in_tensorflow(name, dtype):
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_functions_are_those_of_tensorflow(function, dtype):
     rows = 2.5 * tf.random.stateless_normal([7, 21], [1, 2], dtype=dtype)
-    found = run(function, rows, "compiled")
-    assert_all_close(found, run(function, rows, "tensorflow"))
+    found = rows_and_gradient(function, rows, "compiled")
+    assert_all_close(found, rows_and_gradient(function, rows, "tensorflow"))
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
@@ -87,15 +73,15 @@ def test_functions_are_those_of_tensorflow(function, dtype):
 def test_functions_of_special_numbers(function, dtype):
     special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, 1.0, 1.5, -2.5, 1e30, -1e30]
     rows = tf.constant([special], dtype)
-    found, _ = run(function, rows, "compiled")
-    expected, _ = run(function, rows, "tensorflow")
+    found, _ = rows_and_gradient(function, rows, "compiled")
+    expected, _ = rows_and_gradient(function, rows, "tensorflow")
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64], ids=["float", "double"])
 def test_the_error_function_has_limits(dtype):
     rows = tf.constant([[np.inf, -np.inf, np.nan, 1e30, -1e30]], dtype)
-    value, _ = run(tf.math.erf, rows, "compiled")
+    value, _ = rows_and_gradient(tf.math.erf, rows, "compiled")
     np.testing.assert_array_equal(value, [[1.0, -1.0, np.nan, 1.0, -1.0]])
 
 
@@ -105,6 +91,8 @@ def test_bools_of_a_row_become_one(reduce):
         return tf.where(reduce(x > 0.0), x, -2.0 * x)
 
     rows = tf.constant([[1.0, 2.0], [1.0, -1.0], [-1.0, -2.0], [np.nan, 1.0]])
-    found = run(body, rows, "compiled")
-    for one, other in zip(found, run(body, rows, "tensorflow"), strict=True):
+    found = rows_and_gradient(body, rows, "compiled")
+    for one, other in zip(
+        found, rows_and_gradient(body, rows, "tensorflow"), strict=True
+    ):
         np.testing.assert_array_equal(one, other)

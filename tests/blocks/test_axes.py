@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.blocks.compared import rows_and_gradient
 
 MATRIX = tf.constant(np.linspace(-1.0, 1.0, 20).reshape(4, 5), tf.float32)
 TENSOR = tf.constant(np.sin(np.arange(24.0)).reshape(2, 3, 4), tf.float32)
@@ -12,17 +13,8 @@ COLUMN = tf.constant([[0.5], [-1.0], [2.0]])
 
 
 def values_of(body, rows, blocks):
-    """Returns rows and their gradient, all of which block programs give if they may."""
-    with rtf.SubGraph("f", executor="batched", options=rtf.Options(blocks=blocks)) as f:
-        f.output(tf.sin(body(f.input(tf.TensorSpec(rows.shape[1:], rows.dtype)))))
-    explanation = rtf.explain(f)
-    with tf.GradientTape() as tape:
-        tape.watch(rows)
-        value = f.map(rows)
-    gradient = tape.gradient(value, rows)
-    if blocks == "compiled":
-        assert explanation.not_compiled == {}
-    return [value, gradient]
+    """Returns rows and their gradient, which is not the same for all of them."""
+    return rows_and_gradient(lambda row: tf.sin(body(row)), rows, blocks)
 
 
 def plain_values_of(body, rows):

@@ -156,10 +156,9 @@ class BlockGraphReader {
   size_t AxisOfPieces(const std::vector<Value>& operands,
                       const std::vector<int32_t>& ids,
                       const Shape& shape) const;
-  // Returns what a piece, which is one of all steps of outer axes, reads of an
-  // operand.
-  int32_t PieceOf(const Shape& sizes, int32_t id, const Shape& outer,
-                  int64_t piece);
+  // Adds what each piece, one for each step of outer axes, reads of an operand.
+  void AddPieces(const Shape& sizes, int32_t id, const Shape& outer,
+                 std::vector<std::vector<int32_t>>* read);
   // Sets `*id` to a node that gives a value for rows of some shape: numbers of
   // the block's dtype, or bools as 1 and 0. It has one column or all of them.
   absl::Status AsOperand(const Value& value, const Shape& shape, int32_t* id);
@@ -180,10 +179,18 @@ class BlockGraphReader {
   static std::vector<int64_t> Columns(
       const Shape& shape,
       const std::function<int64_t(const Shape&)>& column_of);
+  // Returns for each index of a shape which column of another it is; beyond the
+  // last step of an axis its first one comes again.
+  static std::vector<int64_t> ColumnsModulo(const Shape& shape,
+                                            const Shape& from);
   // Makes a value rows of some of its columns.
   absl::Status Pick(const std::vector<int64_t>& columns, Shape shape,
                     Value* value);
-  // The same of broadcast columns: what is beyond the last begins again.
+  // The same of the column that a function gives for each index.
+  absl::Status PickBy(Shape shape,
+                      const std::function<int64_t(const Shape&)>& column_of,
+                      Value* value);
+  // The same of those of ColumnsModulo.
   absl::Status PickModulo(Shape shape, Value* value);
   // Finds which of the axes within rows an op means, which counts that of the
   // rows, too.
@@ -220,9 +227,10 @@ class BlockGraphReader {
   absl::Status ReadSlice(const tensorflow::Node& node);
   absl::Status ReadStridedSlice(const tensorflow::Node& node);
   absl::Status ReadStridedSliceGrad(const tensorflow::Node& node);
-  // Takes some steps along an axis of a row.
-  absl::Status TakePart(int64_t along, int64_t begin, int64_t count,
-                        Value* value);
+  // Sets outputs to parts of rows, one behind the other along an axis, which
+  // goes if each part is of one step.
+  absl::Status SetParts(const tensorflow::Node& node, const Value& value,
+                        int64_t along, const Shape& counts, bool keeps_axis);
   // Takes ranges of the axes of a row.
   absl::Status TakeRanges(const std::vector<Range>& ranges, Value* value);
   static std::vector<int64_t> ColumnsOf(const std::vector<Range>& ranges,
@@ -254,6 +262,7 @@ class BlockGraphReader {
   absl::Status SliceShape(const tensorflow::Node& node);
   absl::Status PackShape(const tensorflow::Node& node);
   absl::Status ReshapeShape(const tensorflow::Node& node, const Value& value);
+
   // --- block_reader_products.cc
 
   absl::Status ReadMatMul(const tensorflow::Node& node);

@@ -40,6 +40,21 @@ std::vector<int64_t> BlockGraphReader::Columns(
   return columns;
 }
 
+std::vector<int64_t> BlockGraphReader::ColumnsModulo(const Shape& shape,
+                                                     const Shape& from) {
+  return Columns(shape, [&from](Shape index) {
+    for (size_t i = 0; i < from.size(); ++i) index[i] %= from[i];
+    return ColumnAt(from, index);
+  });
+}
+
+absl::Status BlockGraphReader::PickBy(
+    Shape shape, const std::function<int64_t(const Shape&)>& column_of,
+    Value* value) {
+  const std::vector<int64_t> columns = Columns(shape, column_of);
+  return Pick(columns, std::move(shape), value);
+}
+
 absl::Status BlockGraphReader::Pick(const std::vector<int64_t>& columns,
                                     Shape shape, Value* value) {
   BlockGraph& graph = block_.graph;
@@ -95,12 +110,14 @@ absl::Status BlockGraphReader::Join(const std::vector<Value>& values,
   joined->id = block_.graph.Concat(ids);
   Shape shape = joined->shape;
   shape[along] = static_cast<int64_t>(bases.size());
-  const std::vector<int64_t> columns = Columns(shape, [&](Shape index) {
-    const int64_t step = index[along];
-    index[along] -= firsts[step];
-    return bases[step] + ColumnAt(shapes[step], index);
-  });
-  return Pick(columns, std::move(shape), joined);
+  return PickBy(
+      std::move(shape),
+      [&](Shape index) {
+        const int64_t step = index[along];
+        index[along] -= firsts[step];
+        return bases[step] + ColumnAt(shapes[step], index);
+      },
+      joined);
 }
 
 absl::Status BlockGraphReader::ReadConcat(const tf::Node& node) {
@@ -155,14 +172,14 @@ absl::Status BlockGraphReader::ReadPad(const tf::Node& node) {
   for (size_t i = 0; i < from.size(); ++i) {
     shape[i] += paddings[2 * i + 2] + paddings[2 * i + 3];
   }
-  const std::vector<int64_t> columns = Columns(shape, [&](Shape index) {
+  const auto column_of = [&](Shape index) {
     for (size_t i = 0; i < from.size(); ++i) {
       index[i] -= paddings[2 * i + 2];
       if (index[i] < 0 || index[i] >= from[i]) return kZero;
     }
     return ColumnAt(from, index);
-  });
-  TF_RETURN_IF_ERROR(Pick(columns, std::move(shape), &value));
+  };
+  TF_RETURN_IF_ERROR(PickBy(std::move(shape), column_of, &value));
   return Set(node, 0, value);
 }
 
@@ -195,11 +212,7 @@ absl::Status BlockGraphReader::ReadTile(const tf::Node& node) {
 }
 
 absl::Status BlockGraphReader::PickModulo(Shape shape, Value* value) {
-  const Shape from = value->shape;
-  const std::vector<int64_t> columns = Columns(shape, [&from](Shape index) {
-    for (size_t i = 0; i < from.size(); ++i) index[i] %= from[i];
-    return ColumnAt(from, index);
-  });
+  const std::vector<int64_t> columns = ColumnsModulo(shape, value->shape);
   return Pick(columns, std::move(shape), value);
 }
 
@@ -215,12 +228,13 @@ absl::Status BlockGraphReader::ReadTranspose(const tf::Node& node) {
   Shape shape(from.size());
   for (size_t i = 0; i < from.size(); ++i) shape[i] = from[order[i + 1] - 1];
   Shape source(from.size());
-  const std::vector<int64_t> columns = Columns(shape, [&](const Shape& index) {
-    for (size_t i = 0; i < from.size(); ++i)
+  const auto column_of = [&](const Shape& index) {
+    for (size_t i = 0; i < from.size(); ++i) {
       source[order[i + 1] - 1] = index[i];
+    }
     return ColumnAt(from, source);
-  });
-  TF_RETURN_IF_ERROR(Pick(columns, std::move(shape), &value));
+  };
+  TF_RETURN_IF_ERROR(PickBy(std::move(shape), column_of, &value));
   return Set(node, 0, value);
 }
 
@@ -233,11 +247,11 @@ absl::Status BlockGraphReader::ReadReverse(const tf::Node& node) {
     TF_RETURN_IF_ERROR(AxisInRow(axis, value.shape.size(), &axis));
   }
   const Shape shape = value.shape;
-  const std::vector<int64_t> columns = Columns(shape, [&](Shape index) {
+  const auto column_of = [&](Shape index) {
     for (const int64_t axis : axes) index[axis] = shape[axis] - 1 - index[axis];
     return ColumnAt(shape, index);
-  });
-  TF_RETURN_IF_ERROR(Pick(columns, shape, &value));
+  };
+  TF_RETURN_IF_ERROR(PickBy(shape, column_of, &value));
   return Set(node, 0, value);
 }
 
@@ -252,15 +266,15 @@ absl::Status BlockGraphReader::ReadRoll(const tf::Node& node) {
     TF_RETURN_IF_ERROR(AxisInRow(axis, value.shape.size(), &axis));
   }
   const Shape shape = value.shape;
-  const std::vector<int64_t> columns = Columns(shape, [&](Shape index) {
+  const auto column_of = [&](Shape index) {
     for (size_t i = 0; i < axes.size(); ++i) {
       const int64_t size = shape[axes[i]];
       const int64_t at = (index[axes[i]] - shifts[i]) % size;
       index[axes[i]] = at < 0 ? at + size : at;
     }
     return ColumnAt(shape, index);
-  });
-  TF_RETURN_IF_ERROR(Pick(columns, shape, &value));
+  };
+  TF_RETURN_IF_ERROR(PickBy(shape, column_of, &value));
   return Set(node, 0, value);
 }
 

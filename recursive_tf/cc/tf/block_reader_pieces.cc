@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -96,12 +95,12 @@ absl::Status BlockGraphReader::Elementwise(Opcode opcode,
   const size_t axis = AxisOfPieces(operands, ids, shape);
   const Shape outer(shape.begin(), shape.begin() + axis);
   if (SizeOf(outer) > kMostPieces) return RefusePieces();
+  std::vector<std::vector<int32_t>> read(SizeOf(outer));
+  for (size_t i = 0; i < operands.size(); ++i) {
+    AddPieces(operands[i].shape, ids[i], outer, &read);
+  }
   std::vector<int32_t> pieces;
-  for (int64_t piece = 0; piece < SizeOf(outer); ++piece) {
-    std::vector<int32_t> of_piece;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      of_piece.push_back(PieceOf(operands[i].shape, ids[i], outer, piece));
-    }
+  for (const std::vector<int32_t>& of_piece : read) {
     pieces.push_back(graph.Elementwise(opcode, of_piece));
     // One column stands for all only if there is one piece.
     const int64_t width = SizeOf(shape) / SizeOf(outer);
@@ -154,21 +153,22 @@ size_t BlockGraphReader::AxisOfPieces(const std::vector<Value>& operands,
   return 0;
 }
 
-int32_t BlockGraphReader::PieceOf(const Shape& sizes, int32_t id,
-                                  const Shape& outer, int64_t piece) {
+void BlockGraphReader::AddPieces(const Shape& sizes, int32_t id,
+                                 const Shape& outer,
+                                 std::vector<std::vector<int32_t>>* read) {
   BlockGraph& graph = block_.graph;
-  if (graph[id].width == 1) return id;
+  const int64_t all = graph[id].width;
   // Of what repeats itself all columns are there.
-  const bool repeats = graph[id].width != SizeOf(sizes);
-  int64_t place = 0;
-  int64_t step = 1;
-  for (size_t axis = outer.size(); axis-- > 0; piece /= outer[axis]) {
-    const int64_t size = repeats ? outer[axis] : sizes[axis];
-    place += piece % outer[axis] % size * step;
-    step *= size;
+  const Shape own = all == SizeOf(sizes)
+                        ? Shape(sizes.begin(), sizes.begin() + outer.size())
+                        : outer;
+  const std::vector<int64_t> places = ColumnsModulo(outer, own);
+  const int64_t width = all / SizeOf(own);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const int32_t piece =
+        all == 1 ? id : WithRows(graph.Slice(id, places[i] * width, width), id);
+    (*read)[i].push_back(piece);
   }
-  const int64_t width = graph[id].width / step;
-  return WithRows(graph.Slice(id, place * width, width), id);
 }
 
 absl::Status BlockGraphReader::AsOperand(const Value& value, const Shape& shape,

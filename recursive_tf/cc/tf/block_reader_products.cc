@@ -1,7 +1,6 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

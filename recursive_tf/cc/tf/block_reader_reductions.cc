@@ -117,10 +117,7 @@ absl::Status BlockGraphReader::ReduceAxes(Reduction reduction,
     }
   }
   std::vector<int32_t> reduced(SizeOf(kept), -1);
-  const std::vector<int64_t> targets = Columns(outer, [&](Shape index) {
-    for (size_t i = 0; i < index.size(); ++i) index[i] %= kept[i];
-    return ColumnAt(kept, index);
-  });
+  const std::vector<int64_t> targets = ColumnsModulo(outer, kept);
   for (size_t i = 0; i < pieces.size(); ++i) {
     int32_t& target = reduced[targets[i]];
     target = target < 0

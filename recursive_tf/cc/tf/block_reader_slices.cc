@@ -36,13 +36,8 @@ absl::Status BlockGraphReader::ReadUnpack(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
   int64_t along = 0;
   TF_RETURN_IF_ERROR(AxisInRow(axis, value.shape.size(), &along));
-  for (int i = 0; i < node.num_outputs(); ++i) {
-    Value part = value;
-    TF_RETURN_IF_ERROR(TakePart(along, i, 1, &part));
-    part.shape.erase(part.shape.begin() + along);
-    TF_RETURN_IF_ERROR(Set(node, i, part));
-  }
-  return absl::OkStatus();
+  return SetParts(node, value, along, Shape(node.num_outputs(), 1),
+                  /*keeps_axis=*/false);
 }
 
 absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
@@ -53,43 +48,43 @@ absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
   int64_t along = 0;
   TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
   const int64_t count = value.shape[along] / node.num_outputs();
-  for (int i = 0; i < node.num_outputs(); ++i) {
-    Value part = value;
-    TF_RETURN_IF_ERROR(TakePart(along, i * count, count, &part));
-    TF_RETURN_IF_ERROR(Set(node, i, part));
-  }
-  return absl::OkStatus();
+  return SetParts(node, value, along, Shape(node.num_outputs(), count),
+                  /*keeps_axis=*/true);
 }
 
 absl::Status BlockGraphReader::ReadSplitV(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  Shape sizes;
+  Shape counts;
   Shape axis;
-  TF_RETURN_IF_ERROR(Integers(node, 1, &sizes));
+  TF_RETURN_IF_ERROR(Integers(node, 1, &counts));
   TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
   int64_t along = 0;
   TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
   // One of the sizes may be what is left.
-  const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-  int64_t begin = 0;
-  for (int i = 0; i < node.num_outputs(); ++i) {
-    const int64_t count =
-        sizes[i] < 0 ? value.shape[along] - all - 1 : sizes[i];
-    Value part = value;
-    TF_RETURN_IF_ERROR(TakePart(along, begin, count, &part));
-    TF_RETURN_IF_ERROR(Set(node, i, part));
-    begin += count;
+  const int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  for (int64_t& count : counts) {
+    if (count < 0) count = value.shape[along] - all - 1;
   }
-  return absl::OkStatus();
+  return SetParts(node, value, along, counts, /*keeps_axis=*/true);
 }
 
-absl::Status BlockGraphReader::TakePart(int64_t along, int64_t begin,
-                                        int64_t count, Value* value) {
+absl::Status BlockGraphReader::SetParts(const tf::Node& node,
+                                        const Value& value, int64_t along,
+                                        const Shape& counts, bool keeps_axis) {
   std::vector<Range> ranges;
-  for (const int64_t size : value->shape) ranges.push_back({0, size});
-  ranges[along] = {begin, count};
-  return TakeRanges(ranges, value);
+  for (const int64_t size : value.shape) ranges.push_back({0, size});
+  Range& range = ranges[along];
+  range.is_one = !keeps_axis;
+  range.count = 0;
+  for (int i = 0; i < node.num_outputs(); ++i) {
+    range.begin += range.count;
+    range.count = counts[i];
+    Value part = value;
+    TF_RETURN_IF_ERROR(TakeRanges(ranges, &part));
+    TF_RETURN_IF_ERROR(Set(node, i, part));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status BlockGraphReader::ReadSlice(const tf::Node& node) {
