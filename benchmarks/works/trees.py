@@ -8,6 +8,8 @@ import functools
 import numpy as np
 
 NO_CHILD = -1
+# How far before a leaf its children stand, so that the sum is below NO_CHILD.
+_FAR = np.int32(-(2**30))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,25 +41,35 @@ class Trees:
         """The first node of each tree, int64[num_trees]."""
         return np.cumsum(self.sizes, dtype=np.int64) - self.sizes
 
+    @functools.cached_property
+    def _rows(self) -> np.ndarray:
+        """Of each node how far before it its children stand, its word and its label.
+
+        int32[4, num_nodes]. It is the same in any batch, so a batch is one look-up.
+        """
+        number = np.arange(len(self.left)) - np.repeat(self.starts, self.sizes)
+        children = [
+            np.where(child == NO_CHILD, _FAR, child - number)
+            for child in (self.left, self.right)
+        ]
+        return np.stack([*children, self.word, self.label]).astype(np.int32)
+
     def batch(self, trees: np.ndarray) -> Batch:
         """Returns the batch of some trees, in their order.
 
         Args:
             trees: int[batch size]: the numbers of the trees.
         """
-        sizes = self.sizes[trees].astype(np.int64)
-        ends = np.cumsum(sizes)
-        firsts = np.repeat(ends - sizes, sizes)
-        nodes = np.repeat(self.starts[trees], sizes) + np.arange(ends[-1]) - firsts
-        left, right = self.left[nodes], self.right[nodes]
-        is_leaf = left == NO_CHILD
-        return Batch(
-            left=np.where(is_leaf, NO_CHILD, left + firsts).astype(np.int32),
-            right=np.where(is_leaf, NO_CHILD, right + firsts).astype(np.int32),
-            word=self.word[nodes],
-            label=self.label[nodes],
-            roots=(ends - 1).astype(np.int32),
-        )
+        sizes = self.sizes[trees]
+        ends = np.cumsum(sizes, dtype=np.int64)
+        numbers = np.arange(ends[-1], dtype=np.int32)
+        nodes = np.repeat(self.starts[trees] + sizes - ends, sizes) + numbers
+        rows = self._rows.take(nodes, axis=1)
+        children = rows[:2]
+        children += numbers
+        np.maximum(children, NO_CHILD, out=children)
+        left, right, word, label = rows
+        return Batch(left, right, word, label, roots=(ends - 1).astype(np.int32))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,18 +22,21 @@ namespace recursive_tf {
 // a place each time, and takes as long for that as a launch of few rows.
 //
 // Memory that is given back is kept, by class of size. The last that was given
-// back is taken first: it may still be in a cache. Large memory is asked for in
-// large pages, where the system has them: new pages, and addresses of many,
-// take as long as a copy.
+// back is taken first: it may still be in a cache. Rather than let go of some,
+// more is lent than was asked for: the levels of a tree are of all sizes, of
+// which few are wanted at a time. Large memory is asked for in large pages,
+// where the system has them: new pages, and addresses of many, take as long as
+// a copy.
 //
 // Thread safety: all functions may be called from any thread.
 //
 // Invariants, up to what other threads take and give meanwhile:
 // 1. What is kept is at most `most_kept`.
 // 2. What is taken and kept is at most a quarter more than what was once taken
-//    at a time, or kLeastHeld: what is kept makes place for what is new.
-//    Without the quarter, sizes that take turns would make place for each
-//    other.
+//    at a time, or kLeastHeld; and an eighth more than that with what is small.
+//    What is kept makes place for what is new. Without the quarter, sizes that
+//    take turns would make place for each other.
+// 3. What is lent is of at most kMostLent times the size that was asked for.
 //
 // Cost: a lock, that others hold only for as long as this takes.
 class MemoryPool {
@@ -42,6 +45,9 @@ class MemoryPool {
   static constexpr size_t kAlignment = 64;
   // So much may be held, however little was ever taken at a time.
   static constexpr size_t kLeastHeld = size_t{64} << 20;
+  static constexpr size_t kMostLent = 4;
+  // What is small, as a part of what may be held.
+  static constexpr size_t kSmallPart = 32;
 
   explicit MemoryPool(size_t most_kept) : most_kept_(most_kept) {}
   ~MemoryPool() { Trim(std::numeric_limits<size_t>::max()); }
@@ -58,7 +64,8 @@ class MemoryPool {
   void* Take(size_t num_bytes) {
     const size_t index = ClassOf(num_bytes);
     if (index >= kNumClasses) return TakeNew(num_bytes, index);
-    Header* const header = Pop(&classes_[index]);
+    Header* header = Pop(&classes_[index]);
+    if (header == nullptr) header = PopLarger(index);
     void* const memory =
         header == nullptr ? TakeNew(SizeOf(index), index) : header + 1;
     const size_t num_taken = num_held() - num_kept();
@@ -87,8 +94,8 @@ class MemoryPool {
   // How many are taken or kept, but for what is too large for a class.
   size_t num_held() const { return num_held_.load(std::memory_order_relaxed); }
 
-  // Returns the bytes that are taken for so many: at most an eighth more, or up
-  // to a multiple of the alignment.
+  // Returns the bytes that are taken for so many if none are lent: at most an
+  // eighth more, or up to a multiple of the alignment.
   static size_t RoundedUp(size_t num_bytes) {
     const size_t index = ClassOf(num_bytes);
     return index < kNumClasses ? SizeOf(index) : num_bytes;
@@ -145,7 +152,7 @@ class MemoryPool {
   // Returns memory that the system gives, for a class or, behind the last, for
   // none.
   void* TakeNew(size_t size, size_t index) {
-    if (index < kNumClasses) MakePlaceFor(size);
+    if (index < kNumClasses) Trim(TooMuchWith(size));
     Header* header = New(size);
     if (header == nullptr) {
       Trim(std::numeric_limits<size_t>::max());
@@ -159,16 +166,31 @@ class MemoryPool {
     return header + 1;
   }
 
-  // Keeps invariant 2.
-  void MakePlaceFor(size_t size) {
+  // Returns how much too much would be held with so much more. For something
+  // small, nothing large has to go.
+  size_t TooMuchWith(size_t size) const {
     const size_t most_taken = most_taken_.load(std::memory_order_relaxed);
-    const size_t most = std::max(most_taken + most_taken / 4, kLeastHeld);
+    size_t most = std::max(most_taken + most_taken / 4, kLeastHeld);
+    if (size < most / kSmallPart) most += most / 8;
     const size_t wanted = num_held() + size;
-    if (wanted > most) Trim(wanted - most);
+    return wanted > most ? wanted - most : 0;
+  }
+
+  // Lends what is kept of a larger class, if something would have to go for
+  // what is new. Returns null if there is none that may be lent.
+  Header* PopLarger(size_t index) {
+    const size_t size = SizeOf(index);
+    if (TooMuchWith(size) == 0) return nullptr;
+    const size_t last = std::min(ClassOf(kMostLent * size), kNumClasses - 1);
+    for (size_t larger = index + 1; larger <= last; ++larger) {
+      if (Header* const header = Pop(&classes_[larger])) return header;
+    }
+    return nullptr;
   }
 
   // Gives the system so much of what is kept, or all, the largest first.
   void Trim(size_t num_bytes) {
+    if (num_bytes == 0) return;
     for (size_t index = kNumClasses; index-- > 0 && num_kept() > 0;) {
       while (Header* const header = Pop(&classes_[index])) {
         Free(header);

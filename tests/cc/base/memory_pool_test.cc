@@ -86,10 +86,34 @@ TEST(MemoryPoolTest, HoldsAQuarterMoreThanWasEverTakenAtATime) {
   for (size_t size = kSize / 2; size < 3 * kSize; size += kSize / 7) {
     void* const other = pool.Take(size);
     EXPECT_LE(pool.num_held(), most + most / 4);
-    EXPECT_EQ(pool.num_held() - pool.num_kept(), MemoryPool::RoundedUp(size));
+    const size_t num_taken = pool.num_held() - pool.num_kept();
+    EXPECT_GE(num_taken, MemoryPool::RoundedUp(size));
+    EXPECT_LE(num_taken, MemoryPool::kMostLent * MemoryPool::RoundedUp(size));
     pool.Give(other);
   }
   EXPECT_GT(pool.num_kept(), most / 2);
+}
+
+TEST(MemoryPoolTest, LevelsOfATreeAreSoonOfWhatIsKept) {
+  MemoryPool pool(kMuch);
+  size_t num_held = 0;
+  for (int step = 0; step < 6; ++step) {
+    // Each level reads the one below it, which is twice as large.
+    void* below = pool.Take(2 * MemoryPool::kLeastHeld);
+    for (size_t size = MemoryPool::kLeastHeld; size > 1000; size /= 2) {
+      void* const level = pool.Take(size);
+      pool.Give(below);
+      below = level;
+      EXPECT_GE(pool.num_held(), num_held) << "some was let go for " << size;
+      if (step > 2) {
+        EXPECT_EQ(pool.num_held(), num_held) << size << " was new";
+      }
+      num_held = pool.num_held();
+    }
+    pool.Give(below);
+  }
+  const size_t most_taken = 3 * MemoryPool::kLeastHeld;
+  EXPECT_LE(num_held, most_taken / 4 * 5 / 8 * 9);
 }
 
 TEST(MemoryPoolTest, LittleMakesPlaceForNothing) {
