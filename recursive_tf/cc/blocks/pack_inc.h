@@ -54,29 +54,51 @@ void RunPack(const PackWork<T>& work) {
   PackColumns(work);
 }
 
-// Row by row: a line of each group is written several times while it is in the
-// first cache.
-template <typename T>
-void RunGroup(const GroupWork<T>& work) {
+// Copies some rows side by side: groups are far from each other, so that each
+// is as much work to find as to write to.
+template <typename T, int kRows>
+EIGEN_ALWAYS_INLINE void GroupRows(const GroupWork<T>& work, int64_t row,
+                                   T* to) {
   constexpr int64_t kWidth = Tile<T>::kRows;
   const int64_t group = work.depth * kWidth;
   const int64_t skipped = work.first % kWidth;
-  T* to = work.to + work.first / kWidth * group;
-  for (int64_t row = work.begin; row < work.end; ++row, to += kWidth) {
-    const T* from = work.from.row(row);
-    const T* const end = from + work.num_columns;
-    T* group_to = to;
-    if (skipped > 0) {
-      for (int64_t i = skipped; i < kWidth && from < end; ++i) {
-        group_to[i] = *from++;
+  const T* from[kRows];
+  RECURSIVE_TF_UNROLL
+  for (int r = 0; r < kRows; ++r) from[r] = work.from.row(row + r);
+  const auto copy = [&](int64_t column, int64_t count, int64_t at) {
+    for (int r = 0; r < kRows; ++r) {
+      for (int64_t i = 0; i < count; ++i) {
+        to[r * kWidth + at + i] = from[r][column + i];
       }
-      group_to += group;
     }
-    for (; end - from >= kWidth; from += kWidth, group_to += group) {
-      __builtin_memcpy(group_to, from, kWidth * sizeof(T));
-    }
-    for (int64_t i = 0; from < end; ++i) group_to[i] = *from++;
+  };
+  int64_t column = 0;
+  if (skipped > 0) {
+    const int64_t rest = kWidth - skipped;
+    column = rest < work.num_columns ? rest : work.num_columns;
+    copy(0, column, skipped);
+    to += group;
   }
+  for (; column + kWidth <= work.num_columns; column += kWidth, to += group) {
+    RECURSIVE_TF_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      __builtin_memcpy(to + r * kWidth, from[r] + column, kWidth * sizeof(T));
+    }
+  }
+  if (column < work.num_columns) copy(column, work.num_columns - column, 0);
+}
+
+// A line of each group is written several times while it is in the first cache.
+template <typename T>
+void RunGroup(const GroupWork<T>& work) {
+  constexpr int64_t kWidth = Tile<T>::kRows;
+  constexpr int kAtOnce = 4;
+  T* to = work.to + work.first / kWidth * work.depth * kWidth;
+  int64_t row = work.begin;
+  for (; row + kAtOnce <= work.end; row += kAtOnce, to += kAtOnce * kWidth) {
+    GroupRows<T, kAtOnce>(work, row, to);
+  }
+  for (; row < work.end; ++row, to += kWidth) GroupRows<T, 1>(work, row, to);
 }
 
 }  // namespace

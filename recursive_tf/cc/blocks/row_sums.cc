@@ -48,17 +48,20 @@ void RowSums<T>::Run(const SumStep& step) {
     return;
   }
   const int64_t num_threads = team_.num_threads();
-  const std::vector<ColumnPart> parts = SplitColumns(
-      num_columns, num_threads, kernels_.lanes, kernels_.max_vectors);
+  const bool has_many_rows = placed_.rows().num_rows[step.axis] >= kManyRows;
+  // Tasks copy their rows and share nothing. So many rows are copied rarely: of
+  // the wider side, each task has its own columns.
+  const bool is_tall = has_many_rows && num_left > num_columns;
+  const std::vector<ColumnPart> parts =
+      SplitColumns(num_columns, is_tall ? 1 : num_threads, kernels_.lanes,
+                   kernels_.max_vectors);
   const auto num_parts = static_cast<int64_t>(parts.size());
   if (step.left.empty()) {
     team_.Run(num_parts,
               [&](int64_t index) { SumRowsPart(step, parts[index]); });
     return;
   }
-  // Tasks copy their rows and share nothing: many rows are copied rarely.
-  const int64_t num_splits =
-      placed_.rows().num_rows[step.axis] < kManyRows ? num_threads : 1;
+  const int64_t num_splits = is_tall || !has_many_rows ? num_threads : 1;
   const int64_t block =
       RoundUp(DivideUp(num_left, num_splits), kernels_.max_rows);
   const int64_t num_blocks = DivideUp(num_left, block);
