@@ -11,6 +11,21 @@
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
+namespace {
+
+// From so many rows of a packed matrix on, panels are so narrow, and tiles that
+// much higher: a product reads less of the second cache.
+constexpr int64_t kDeep = 768;
+constexpr int64_t kVectorsOfDeep = 2;
+
+int64_t MostVectors(const BlockProgram& program, int64_t max_vectors) {
+  for (const MatrixUse& use : program.matrices) {
+    if (use.depth >= kDeep) return std::min(max_vectors, kVectorsOfDeep);
+  }
+  return max_vectors;
+}
+
+}  // namespace
 
 template <typename T>
 BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
@@ -21,10 +36,14 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
       constants_(program->constants.size()),
       place_(matrices),
       phases_(program->phases.data()) {
-  const int64_t tiles_of_panel = matrices == Matrices::kStanding ? 2 : 1;
+  const bool is_standing = matrices == Matrices::kStanding;
+  const int64_t tiles_of_panel = is_standing ? 2 : 1;
+  const int64_t max_vectors = is_standing
+                                  ? kernels->max_vectors
+                                  : MostVectors(*program, kernels->max_vectors);
   const auto split = [&](int64_t width) {
-    return SplitColumns(width, team->num_threads(), kernels->lanes,
-                        kernels->max_vectors, tiles_of_panel);
+    return SplitColumns(width, team->num_threads(), kernels->lanes, max_vectors,
+                        tiles_of_panel);
   };
   for (size_t i = 0; i < shared_.size(); ++i) {
     const SharedUse& use = program->shared[i];
@@ -42,7 +61,7 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
   }
   for (const MatrixUse& use : program->matrices) {
     const T* const numbers = invariants[use.invariant].data;
-    if (matrices == Matrices::kStanding) {
+    if (is_standing) {
       standing_.push_back(numbers);
       continue;
     }

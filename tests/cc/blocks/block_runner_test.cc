@@ -101,14 +101,15 @@ void Check(const Case& given, int64_t num_rows, InstructionSet set,
 }
 
 void CheckAll(const Case& given,
-              const std::vector<int64_t>& sizes = {1, 2, 7, 61}) {
+              const std::vector<int64_t>& sizes = {1, 2, 7, 61},
+              double float_tolerance = 2e-5) {
   for (const InstructionSet set : InstructionSets()) {
     for (const int64_t num_rows : sizes) {
       for (const int num_threads : {1, 3}) {
         SCOPED_TRACE(testing::Message()
                      << KernelsFor<float>(set).name << ", " << num_rows
                      << " rows, " << num_threads << " threads");
-        Check<float>(given, num_rows, set, num_threads, 2e-5);
+        Check<float>(given, num_rows, set, num_threads, float_tolerance);
         Check<double>(given, num_rows, set, num_threads, 1e-12);
       }
     }
@@ -152,6 +153,25 @@ TEST(BlockRunnerTest, SumsOverNoRowsAreZeroAndManyRowsAreSummedPartByPart) {
   const int32_t sum = g.ColumnSums(g.Input(1, 40));
   g.outputs = {outer, sum, g.AddSums({outer, outer}), g.AddSums({sum, sum})};
   CheckAll(given, {0, 257, 600});
+}
+
+TEST(BlockRunnerTest, ManyRowsAreSummedWhicheverSideIsWider) {
+  for (const auto& widths : std::vector<std::vector<int64_t>>{
+           {75, 33}, {33, 75}, {50, 5}, {5, 50}, {20, 20}}) {
+    Case given{{}, widths, {}};
+    BlockGraph& g = given.graph;
+    g.outputs = {g.Outer(g.Input(0, widths[0]), g.Input(1, widths[1]))};
+    // So many numbers add up that their roundings do.
+    CheckAll(given, {1023, 1024, 1500}, 1e-4);
+  }
+}
+
+TEST(BlockRunnerTest, DeepMatricesAreMultipliedPieceByPiece) {
+  Case given{{}, {500, 300}, {int64_t{800} * 70}};
+  BlockGraph& g = given.graph;
+  const int32_t joined = g.Concat({g.Input(0, 500), g.Input(1, 300)});
+  g.outputs = {g.Elementwise(Opcode::kTanh, {g.Product(joined, 0, false, 70)})};
+  CheckAll(given);
 }
 
 TEST(BlockRunnerTest, OutputsThatAreOneSumHaveItEach) {

@@ -206,7 +206,7 @@ template <typename T>
 void CheckGroups(const Kernels<T>& kernels, int64_t first,
                  int64_t num_columns) {
   SCOPED_TRACE(testing::Message() << num_columns << " from " << first << " on");
-  constexpr int64_t kDepth = 3;
+  constexpr int64_t kDepth = 11;
   constexpr int64_t kBegin = 2;
   constexpr int64_t kColumn = 4;
   const int64_t width = kColumn + num_columns;
