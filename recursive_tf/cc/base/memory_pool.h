@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "recursive_tf/cc/base/machine_memory.h"
@@ -68,9 +69,8 @@ class MemoryPool {
     if (header == nullptr) header = PopLarger(index);
     void* const memory =
         header == nullptr ? TakeNew(SizeOf(index), index) : header + 1;
-    const size_t num_taken = num_held() - num_kept();
-    if (num_taken > most_taken_.load(std::memory_order_relaxed)) {
-      most_taken_.store(num_taken, std::memory_order_relaxed);
+    if (num_taken() > most_taken_.load(std::memory_order_relaxed)) {
+      most_taken_.store(num_taken(), std::memory_order_relaxed);
     }
     return memory;
   }
@@ -80,19 +80,26 @@ class MemoryPool {
     if (memory == nullptr) return;
     Header* const header = static_cast<Header*>(memory) - 1;
     if (header->index >= kNumClasses) return std::free(header);
-    const size_t size = SizeOf(header->index);
-    if (num_kept() + size > most_kept_) return Free(header);
-    num_kept_.fetch_add(size, std::memory_order_relaxed);
-    Class& its = classes_[header->index];
-    const MutexLock lock(&its.mu);
-    header->next = its.first;
-    its.first = header;
+    const size_t num_lent = std::exchange(header->num_lent, 0);
+    if (num_kept() + SizeOf(header->index) > most_kept_) {
+      Free(header);
+    } else {
+      Keep(header);
+    }
+    num_lent_.fetch_sub(num_lent, std::memory_order_relaxed);
   }
 
   // How many bytes are kept that nobody has taken.
   size_t num_kept() const { return num_kept_.load(std::memory_order_relaxed); }
   // How many are taken or kept, but for what is too large for a class.
   size_t num_held() const { return num_held_.load(std::memory_order_relaxed); }
+  // How many are taken, without what was lent beyond them.
+  size_t num_taken() const {
+    const size_t others =
+        num_kept() + num_lent_.load(std::memory_order_relaxed);
+    const size_t held = num_held();
+    return held > others ? held - others : 0;
+  }
 
   // Returns the bytes that are taken for so many if none are lent: at most an
   // eighth more, or up to a multiple of the alignment.
@@ -125,6 +132,8 @@ class MemoryPool {
     size_t index = 0;
     // While it is kept.
     Header* next = nullptr;
+    // How much more it is than was asked for, if it is lent.
+    size_t num_lent = 0;
   };
 
   struct Class {
@@ -183,7 +192,11 @@ class MemoryPool {
     if (TooMuchWith(size) == 0) return nullptr;
     const size_t last = std::min(ClassOf(kMostLent * size), kNumClasses - 1);
     for (size_t larger = index + 1; larger <= last; ++larger) {
-      if (Header* const header = Pop(&classes_[larger])) return header;
+      Header* const header = Pop(&classes_[larger]);
+      if (header == nullptr) continue;
+      header->num_lent = SizeOf(larger) - size;
+      num_lent_.fetch_add(header->num_lent, std::memory_order_relaxed);
+      return header;
     }
     return nullptr;
   }
@@ -217,6 +230,14 @@ class MemoryPool {
     std::free(header);
   }
 
+  void Keep(Header* header) {
+    num_kept_.fetch_add(SizeOf(header->index), std::memory_order_relaxed);
+    Class& its = classes_[header->index];
+    const MutexLock lock(&its.mu);
+    header->next = its.first;
+    its.first = header;
+  }
+
   // Returns null if there is none.
   Header* Pop(Class* its) {
     const MutexLock lock(&its->mu);
@@ -230,6 +251,7 @@ class MemoryPool {
   const size_t most_kept_;
   std::atomic<size_t> num_kept_{0};
   std::atomic<size_t> num_held_{0};
+  std::atomic<size_t> num_lent_{0};
   std::atomic<size_t> most_taken_{0};
   std::array<Class, kNumClasses> classes_;
 };
