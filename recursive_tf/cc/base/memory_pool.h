@@ -37,7 +37,8 @@ namespace recursive_tf {
 //    at a time, or kLeastHeld; and an eighth more than that with what is small.
 //    What is kept makes place for what is new. Without the quarter, sizes that
 //    take turns would make place for each other.
-// 3. What is lent is of at most kMostLent times the size that was asked for.
+// 3. What is lent is of at most kMostLent times the size that was asked for,
+//    and counts as that.
 //
 // Cost: a lock, that others hold only for as long as this takes.
 class MemoryPool {
@@ -46,6 +47,7 @@ class MemoryPool {
   static constexpr size_t kAlignment = 64;
   // So much may be held, however little was ever taken at a time.
   static constexpr size_t kLeastHeld = size_t{64} << 20;
+  // How many times as large as what was asked for something lent may be.
   static constexpr size_t kMostLent = 4;
   // What is small, as a part of what may be held.
   static constexpr size_t kSmallPart = 32;
@@ -69,8 +71,9 @@ class MemoryPool {
     if (header == nullptr) header = PopLarger(index);
     void* const memory =
         header == nullptr ? TakeNew(SizeOf(index), index) : header + 1;
-    if (num_taken() > most_taken_.load(std::memory_order_relaxed)) {
-      most_taken_.store(num_taken(), std::memory_order_relaxed);
+    const size_t taken = num_taken();
+    if (taken > most_taken_.load(std::memory_order_relaxed)) {
+      most_taken_.store(taken, std::memory_order_relaxed);
     }
     return memory;
   }
@@ -86,7 +89,9 @@ class MemoryPool {
     } else {
       Keep(header);
     }
-    num_lent_.fetch_sub(num_lent, std::memory_order_relaxed);
+    if (num_lent > 0) {
+      num_lent_.fetch_sub(num_lent, std::memory_order_relaxed);
+    }
   }
 
   // How many bytes are kept that nobody has taken.

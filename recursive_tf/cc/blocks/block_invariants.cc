@@ -14,7 +14,8 @@ namespace recursive_tf {
 namespace {
 
 // From so many rows of a packed matrix on, panels are so narrow, and tiles that
-// much higher: a product reads less of the second cache.
+// much higher: a product reads less of the second cache. All panels of a
+// program are, because products of one phase have the same columns at a time.
 constexpr int64_t kDeep = 768;
 constexpr int64_t kVectorsOfDeep = 2;
 
