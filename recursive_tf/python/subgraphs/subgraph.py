@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from recursive_tf.python import gradient, tf_compat
 from recursive_tf.python.batching.vectorize.rules import state_of_rules
-from recursive_tf.python.errors import SubGraphError, UnknownOutputsError
+from recursive_tf.python.errors import SubGraphError
 from recursive_tf.python.options import EXECUTORS, Options
 from recursive_tf.python.program import (
     Definition,
@@ -27,17 +27,12 @@ from recursive_tf.python.program.traced_gradients import own_custom_gradients
 from recursive_tf.python.root_calls import vectorized_map
 from recursive_tf.python.root_calls.redefinition import newcomer
 from recursive_tf.python.root_calls.root_call import Choices, RootCall
+from recursive_tf.python.subgraphs.call_sites import add_call_site
 from recursive_tf.python.subgraphs.memo import check_input, check_memo, make_front
 from recursive_tf.python.subgraphs.tracebacks import called_by_users
 from recursive_tf.python.tracing.captured import captured_tensors, captured_variables
-from recursive_tf.python.tracing.control_flow import (
-    in_place_of,
-    outputs_of_sibling,
-    shows_nothing,
-)
 from recursive_tf.python.tracing.function_graph import (
     BodyGraph,
-    add_call,
     add_push,
     enclosing_body,
     start_tracing,
@@ -47,12 +42,10 @@ from recursive_tf.python.tracing.specs import (
     SCALAR,
     as_output,
     as_spec,
-    count_of_rows,
     flat_tensors,
     is_composite,
     output_tensors,
     spec_of,
-    with_rows,
 )
 
 _ids = itertools.count(1)
@@ -398,44 +391,15 @@ class SubGraph:
                 f"body of '{body.subgraph_name}': only a root call gathers what all "
                 "its invocations push."
             )
-        return self._call_inside(body, args, mapped=mapped)
-
-    def _call_inside(
-        self, body: BodyGraph, args: tuple[Any, ...], *, mapped: bool
-    ) -> Any:
         tensors = self._arguments_inside(args, mapped=mapped)
         body.callees[self._id] = self
-        if self._signature.outputs is None:
-            shown = self._shown_outputs()
-            if shows_nothing(shown):
-                call = add_call(body, self._id, tensors, [], mapped=mapped)
-                return in_place_of(shown, call)
-            self._signature.guess_outputs(shown)
-        outputs = self._signature.flat_outputs
-        if mapped:
-            rows = count_of_rows(tensors)
-            outputs = [with_rows(spec, rows) for spec in outputs]
-        call = add_call(body, self._id, tensors, outputs, mapped=mapped)
-        return self._signature.pack_outputs(call.outputs[:-1], mapped=mapped)
+        return add_call_site(body, self._id, self._signature, tensors, mapped=mapped)
 
     def _arguments_inside(self, args: tuple[Any, ...], *, mapped: bool) -> list[Any]:
         if self._body is None:
             # Its inputs are not known yet: closing the program checks them.
             return flat_tensors(args)
         return self._signature.flatten_arguments(args, mapped=mapped)
-
-    def _shown_outputs(self) -> Any:
-        """Returns what a sibling branch shows that this SubGraph may return."""
-        missing = UnknownOutputsError(
-            f"SubGraph '{self.name}' is called before `.output`, and no branch of a "
-            "conditional around the call shows what it returns. Say it when the "
-            f'SubGraph is made, e.g.\n    SubGraph("{self.name}", '
-            "output_signature=tf.TensorSpec([150], tf.float32))"
-        )
-        found = outputs_of_sibling()
-        if found is None:
-            raise missing
-        return found
 
     def _call_root(
         self, args: tuple[Any, ...], *, mapped: bool, with_pushed: bool
