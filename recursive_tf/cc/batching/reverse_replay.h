@@ -20,9 +20,6 @@ namespace recursive_tf {
 // gradient reaches are left out.
 //
 // Backend, in addition to RowOps (adjoints.h), is
-//   // Rows as blocks take them, and what launches kept: made of a Tensor, or
-//   // one.
-//   using Kept = ...;
 //   int64_t NumBytes(const Kept&);
 //   // What a launch kept, as the tape has it. It is asked for once; who knows
 //   // that nobody replays the tape again may let go of it there.
@@ -74,9 +71,9 @@ class ReverseReplay {
   }
 
   // Says what the gradient of a table is.
-  void AddPushed(int32_t table, const Tensor& gradient) {
+  void AddPushed(int32_t table, Tensor gradient) {
     const PushedRows& pushed = tape_.pushed[table];
-    adjoints_.Add(pushed.values, gradient, pushed.indices);
+    adjoints_.Add(pushed.values, std::move(gradient), pushed.indices);
   }
 
   // Returns whether all went well.
@@ -98,7 +95,7 @@ class ReverseReplay {
 
   // Returns the gradient of an argument of the root call or of an output of the
   // prologue, by the number of the value; none if it is zero.
-  std::optional<Tensor> Take(int32_t value) { return adjoints_.Take(value); }
+  std::optional<Kept> Take(int32_t value) { return adjoints_.Take(value); }
 
  private:
   // What the deferred part of a block waits to run for.
@@ -126,7 +123,7 @@ class ReverseReplay {
   bool Replay(size_t index) {
     const TapedLaunch<Kept>& launch = tape_.launches[index];
     const BlockGradient& gradient = plan_[launch.block];
-    const std::vector<Tensor> cotangents = TakeCotangents(launch);
+    const std::vector<Kept> cotangents = TakeCotangents(launch);
     if (cotangents.empty()) return true;
     deferred_[launch.block].is_reached = true;
     std::vector<Kept> inputs = TakeKept(index);
@@ -173,28 +170,28 @@ class ReverseReplay {
   }
 
   // Returns none at all if all are zero.
-  std::vector<Tensor> TakeCotangents(const TapedLaunch<Kept>& launch) {
+  std::vector<Kept> TakeCotangents(const TapedLaunch<Kept>& launch) {
     const std::vector<int32_t>& outputs = plan_[launch.block].cotangents;
-    std::vector<std::optional<Tensor>> found;
+    std::vector<std::optional<Kept>> found;
     found.reserve(outputs.size());
     bool is_reached = false;
     for (const int32_t output : outputs) {
       found.push_back(adjoints_.Take(launch.first_value + output));
       is_reached = is_reached || found.back().has_value();
     }
-    std::vector<Tensor> cotangents;
+    std::vector<Kept> cotangents;
     if (!is_reached) return cotangents;
     cotangents.reserve(outputs.size());
-    for (std::optional<Tensor>& gradient : found) {
+    for (std::optional<Kept>& gradient : found) {
       const int32_t value = launch.first_value + outputs[cotangents.size()];
       cotangents.push_back(gradient.has_value() ? *std::move(gradient)
-                                                : backend_.Zeros(value));
+                                                : Kept(backend_.Zeros(value)));
     }
     return cotangents;
   }
 
   // Defers the rest of what the deferred part of a block takes of a launch.
-  void Defer(int32_t block, const std::vector<Tensor>& cotangents,
+  void Defer(int32_t block, const std::vector<Kept>& cotangents,
              const std::vector<Tensor>& outputs) {
     const std::vector<Replayed>& inputs = plan_[block].deferred;
     for (size_t i = 0; i < inputs.size(); ++i) {

@@ -24,6 +24,7 @@
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/returned.h"
+#include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "recursive_tf/cc/tf/signature.h"
 #include "tensorflow/core/framework/function.h"
@@ -174,7 +175,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(AddGradients(ctx, *record, &replay));
     if (!replay.Run()) return backward.status();
     backward.Report();
-    return SetOutputs(ctx, *record, &backward, &replay);
+    return SetOutputs(ctx, *record, step, &backward, &replay);
   }
 
   // Says whether this op alone can reach a record, which it holds twice: then
@@ -228,7 +229,8 @@ class InvokeBatchedGradientOp : public BatchedKernel {
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, const BatchedRecord& record,
-                          BatchedBackward* backward, Replay* replay) const {
+                          const BatchedStep& step, BatchedBackward* backward,
+                          Replay* replay) const {
     tf::OpOutputList list;
     const int32_t first_argument = backward_.program.plan.num_prologue_outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &list));
@@ -238,9 +240,9 @@ class InvokeBatchedGradientOp : public BatchedKernel {
         return Damaged(backward_.program.names.front(),
                        "an argument has a gradient of another type");
       }
-      std::optional<tf::Tensor> rows = replay->Take(argument);
-      tf::Tensor gradient =
-          rows.has_value() ? *std::move(rows) : backward->Zeros(argument);
+      const std::optional<RowBatch> rows = replay->Take(argument);
+      tf::Tensor gradient = rows.has_value() ? rows->AsTensor(&step.team())
+                                             : backward->Zeros(argument);
       if (!mapped()) TF_RETURN_IF_ERROR(OnlyRow(gradient, &gradient));
       list.set(i, gradient);
     }
@@ -250,11 +252,11 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(ctx->output_list("prologue_gradients", &list));
     for (int i = 0; i < list.size(); ++i) {
       const int32_t value = types_.prologue_outputs[i];
-      const std::optional<tf::Tensor> row = replay->Take(value);
+      const std::optional<RowBatch> row = replay->Take(value);
       reached[num_blocks + value] = row.has_value();
       tf::Tensor gradient;
       if (row.has_value()) {
-        TF_RETURN_IF_ERROR(OnlyRow(*row, &gradient));
+        TF_RETURN_IF_ERROR(OnlyRow(row->AsTensor(), &gradient));
       } else {
         gradient = ZerosOf(list.expected_output_dtype(i),
                            record.prologue[value].shape());

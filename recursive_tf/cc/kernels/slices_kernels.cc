@@ -23,7 +23,7 @@ class AddUpSlicesOp : public tf::OpKernel {
                             tf::Tensor* made) {
       return ctx->allocate_temp(dtype, shape, made);
     };
-    OP_REQUIRES_OK(ctx, AddUpSlices(make, &values, &indices));
+    OP_REQUIRES_OK(ctx, AddUpSlices(make, /*team=*/nullptr, &values, &indices));
     ctx->set_output(0, values);
     ctx->set_output(1, indices);
   }

@@ -246,8 +246,8 @@ absl::Status BatchedBackward::TakeDeferred(std::vector<tf::Tensor>* gradients) {
   const auto has_rows = spec_.deferred_has_rows.begin();
   for (size_t i = 0; i + 1 < deferred_.size(); ++i) {
     if (!has_rows[i] || !has_rows[i + 1]) continue;
-    TF_RETURN_IF_ERROR(
-        AddUpSlices(make, &(*gradients)[i], &(*gradients)[i + 1]));
+    TF_RETURN_IF_ERROR(AddUpSlices(make, &step_.team(), &(*gradients)[i],
+                                   &(*gradients)[i + 1]));
     ++i;
   }
   return absl::OkStatus();
@@ -341,16 +341,16 @@ RowView BatchedBackward::View(const tf::Tensor& rows) const {
   return RowView(rows);
 }
 
-void BatchedBackward::Copy(const RowView& from, int64_t row, int64_t offset,
-                           const RowView& to, int64_t to_row) const {
+void BatchedBackward::Copy(const void* from, const RowView& to,
+                           int64_t to_row) const {
   report_.bytes_moved += to.num_bytes;
-  moves_.Copy(from, row, offset, to, to_row);
+  moves_.Copy(from, to, to_row);
 }
 
-void BatchedBackward::Add(const RowView& from, int64_t row, int64_t offset,
-                          const RowView& to, int64_t to_row) const {
+void BatchedBackward::Add(const void* from, const RowView& to,
+                          int64_t to_row) const {
   report_.bytes_moved += to.num_bytes;
-  moves_.Add(from, row, offset, to, to_row);
+  moves_.Add(from, to, to_row);
 }
 
 void BatchedBackward::Clear(const RowView& rows, int64_t row) const {
@@ -362,6 +362,29 @@ void BatchedBackward::Own(tf::Tensor* rows) const {
   tf::Tensor own = AllocateRows(*rows, rows->dim_size(0));
   CopyRows(RowView(*rows), 0, rows->dim_size(0), RowView(own), 0);
   *rows = std::move(own);
+}
+
+bool BatchedBackward::CanStand(int32_t value) const {
+  return CanScatter(record_.values[value].dtype) && RowSize(value) > 0;
+}
+
+RowBatch BatchedBackward::Standing(int32_t value, std::vector<void*> places,
+                                   std::vector<tf::Tensor> owners) const {
+  const Kind& kind = record_.values[value];
+  ScatteredRows rows;
+  rows.dtype = kind.dtype;
+  rows.shape = kind.shape;
+  rows.owners = std::move(owners);
+  const auto is_nowhere = [](const void* place) { return place == nullptr; };
+  if (std::any_of(places.begin(), places.end(), is_nowhere)) {
+    tf::TensorShape one = kind.shape;
+    one.set_dim(0, 1);
+    rows.owners.push_back(ZerosOf(kind.dtype, one));
+    std::replace_if(places.begin(), places.end(), is_nowhere,
+                    rows.owners.back().data());
+  }
+  rows.parts.push_back({RowSize(value), std::move(places)});
+  return RowBatch(std::move(rows));
 }
 
 }  // namespace recursive_tf

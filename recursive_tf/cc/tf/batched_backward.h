@@ -80,13 +80,17 @@ class BatchedBackward {
   int64_t RowSize(int32_t value) const;
   tensorflow::Tensor Allocate(int32_t value) const;
   RowView View(const tensorflow::Tensor& rows) const;
-  void Copy(const RowView& from, int64_t row, int64_t offset, const RowView& to,
-            int64_t to_row) const;
-  void Add(const RowView& from, int64_t row, int64_t offset, const RowView& to,
-           int64_t to_row) const;
+  static void* At(const RowView& rows, int64_t row, int64_t offset) {
+    return rows.At(row, offset);
+  }
+  void Copy(const void* from, const RowView& to, int64_t to_row) const;
+  void Add(const void* from, const RowView& to, int64_t to_row) const;
   void Finish() const { moves_.Finish(); }
   void Clear(const RowView& rows, int64_t row) const;
   void Own(tensorflow::Tensor* rows) const;
+  bool CanStand(int32_t value) const;
+  RowBatch Standing(int32_t value, std::vector<void*> places,
+                    std::vector<tensorflow::Tensor> owners) const;
 
  private:
   absl::Status TryBackward(const TapedLaunch<RowBatch>& launch,

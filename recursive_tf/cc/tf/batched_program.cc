@@ -195,14 +195,15 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
         compiled_->Run(step, rows, invariants, outputs, program));
     if (program->has_run) return absl::OkStatus();
   }
-  // Kernels of the function want the threads.
-  step.team().Rest();
   const bool is_wide = IsWide(rows);
   std::vector<tf::Tensor> arguments;
   arguments.reserve(rows.size() + spec_.invariants.size());
   for (RowBatch& batch : rows) {
-    arguments.push_back(std::exchange(batch, RowBatch()).AsTensor());
+    arguments.push_back(
+        std::exchange(batch, RowBatch()).AsTensor(&step.team()));
   }
+  // Kernels of the function want the threads.
+  step.team().Rest();
   for (size_t i = 0; i < spec_.invariants.size(); ++i) {
     const auto index = static_cast<size_t>(spec_.invariants[i]);
     arguments.push_back(is_wide && is_transposed_[i]

@@ -72,7 +72,7 @@ absl::Status BatchedPushes::Copy(const RowValues& values,
     for (int32_t i = 0; i < run.num_rows; ++i) {
       const int64_t row = run.first_row + i * run.stride;
       if (is_shared) {
-        moves->Copy(from, row, 0, *to, *index++);
+        moves->Copy(from.At(row), *to, *index++);
       } else {
         CopyRows(from, row, 1, *to, *index++);
       }

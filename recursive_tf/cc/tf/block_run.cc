@@ -211,7 +211,8 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
   sizes.insert(sizes.end(), output.shape.begin(), output.shape.end());
   switch (output.kind) {
     case BlockOutput::Kind::kArgument:
-      return WithSizes(rows_[output.index].AsTensor(), sizes, tensor);
+      return WithSizes(rows_[output.index].AsTensor(&step_.team()), sizes,
+                       tensor);
     case BlockOutput::Kind::kNumber:
       return WithSizes(AsTensor(memory_.numbers[output.index],
                                 block_.numbers[output.index].dtype),

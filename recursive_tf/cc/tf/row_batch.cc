@@ -57,6 +57,19 @@ void Append(RowBatch batch, ScatteredRows* joined) {
                         scattered->owners.end());
 }
 
+// Copies the rows from `first` to before `end`, part by part.
+void CopyParts(const ScatteredRows& scattered, int64_t first, int64_t end,
+               const RowView& to) {
+  int64_t offset = 0;
+  for (const ScatteredRows::Part& part : scattered.parts) {
+    const int64_t num_bytes = part.width * to.element_size;
+    for (int64_t i = first; i < end; ++i) {
+      std::memcpy(to.At(i, offset), part.rows[i], num_bytes);
+    }
+    offset += part.width;
+  }
+}
+
 }  // namespace
 
 std::vector<int64_t> RowBatch::PartWidths() const {
@@ -80,21 +93,20 @@ bool RowBatch::HasPartWidths(const std::vector<int64_t>& widths) const {
                     });
 }
 
-tf::Tensor RowBatch::AsTensor() const {
+tf::Tensor RowBatch::AsTensor(Team* team) const {
   if (scattered_ == nullptr) return rows_;
   tf::Tensor gathered = NewTensorOrThrow(scattered_->dtype, scattered_->shape);
-  const int64_t element_size = tf::DataTypeSize(scattered_->dtype);
-  auto* const first = static_cast<char*>(gathered.data());
+  const RowView to(gathered);
   const int64_t num_rows = shape().dim_size(0);
-  const int64_t stride = TotalBytes() / num_rows;
-  int64_t offset = 0;
-  for (const ScatteredRows::Part& part : scattered_->parts) {
-    const int64_t num_bytes = part.width * element_size;
-    for (int64_t i = 0; i < num_rows; ++i) {
-      std::memcpy(first + i * stride + offset, part.rows[i], num_bytes);
-    }
-    offset += num_bytes;
+  if (team == nullptr || TotalBytes() < kBytesToShare) {
+    CopyParts(*scattered_, 0, num_rows, to);
+    return gathered;
   }
+  const int64_t num_threads = team->num_threads();
+  team->Run(num_threads, [&](int64_t thread) {
+    CopyParts(*scattered_, num_rows * thread / num_threads,
+              num_rows * (thread + 1) / num_threads, to);
+  });
   return gathered;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -67,8 +68,9 @@ class RowBatch {
   // Null if there is a tensor.
   const ScatteredRows* scattered() const { return scattered_.get(); }
 
-  // Returns the rows as a tensor, which is made if there is none.
-  tensorflow::Tensor AsTensor() const;
+  // Returns the rows as a tensor, which is made if there is none; by a team, if
+  // one is given.
+  tensorflow::Tensor AsTensor(Team* team = nullptr) const;
 
  private:
   tensorflow::Tensor rows_;

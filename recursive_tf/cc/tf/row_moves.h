@@ -15,7 +15,7 @@ namespace recursive_tf {
 // in the order in which it was asked for.
 //
 //   RowMoves moves(&team);
-//   for (...) moves.Copy(from, row, 0, to, to_row);
+//   for (...) moves.Copy(from.At(row), to, to_row);
 //   moves.Finish();
 //
 // Rows are of dtypes that are copied as bytes. Their tensors live until Finish.
@@ -24,16 +24,14 @@ class RowMoves {
   // `team` must outlive this.
   explicit RowMoves(Team* team) : team_(*team) {}
 
-  // Copies a part of a row, from element `offset` on, to a row of `to`, or adds
-  // it. REQUIRES: the same dtype in both; one that CanAdd to be added. If
-  // nothing is added until Finish, no row is copied to twice.
-  void Copy(const RowView& from, int64_t row, int64_t offset, const RowView& to,
-            int64_t to_row) {
-    Move(from, row, offset, to, to_row, /*adds=*/false);
+  // Copies as many elements as a row of `to` has, of its dtype, to this row, or
+  // adds them. REQUIRES: a dtype that CanAdd to be added. If nothing is added
+  // until Finish, no row is copied to twice.
+  void Copy(const void* from, const RowView& to, int64_t to_row) {
+    Move(from, to, to_row, /*adds=*/false);
   }
-  void Add(const RowView& from, int64_t row, int64_t offset, const RowView& to,
-           int64_t to_row) {
-    Move(from, row, offset, to, to_row, /*adds=*/true);
+  void Add(const void* from, const RowView& to, int64_t to_row) {
+    Move(from, to, to_row, /*adds=*/true);
   }
 
   // Does all that was asked for.
@@ -42,26 +40,24 @@ class RowMoves {
  private:
   struct Row {
     // For the reason that RowRun has one (rows.h).
-    Row(const char* from, char* to, bool adds)
-        : from(from), to(to), adds(adds) {}
+    Row(const void* from, void* to, bool adds)
+        : from(static_cast<const char*>(from)),
+          to(static_cast<char*>(to)),
+          adds(adds) {}
 
     const char* from;
     char* to;
     bool adds;
   };
 
-  void Move(const RowView& from, int64_t row, int64_t offset, const RowView& to,
-            int64_t to_row, bool adds) {
+  void Move(const void* from, const RowView& to, int64_t to_row, bool adds) {
     if (to.num_elements != num_elements_ || to.dtype != dtype_) {
       Finish();
       num_elements_ = to.num_elements;
       dtype_ = to.dtype;
     }
     has_adds_ |= adds;
-    const char* const first = static_cast<const char*>(from.data);
-    rows_.emplace_back(
-        first + row * from.num_bytes + offset * from.element_size,
-        static_cast<char*>(to.data) + to_row * to.num_bytes, adds);
+    rows_.emplace_back(from, to.At(to_row), adds);
   }
   // Does what goes to rows of one thread, in order.
   void MoveRowsOf(int64_t thread, int64_t num_threads, int64_t row_bytes) const;

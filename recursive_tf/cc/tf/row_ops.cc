@@ -28,10 +28,6 @@ T* ElementsAt(const RowView& rows, int64_t row) {
   return static_cast<T*>(rows.data) + row * rows.num_elements;
 }
 
-char* BytesAt(const RowView& rows, int64_t row) {
-  return static_cast<char*>(rows.data) + row * rows.num_bytes;
-}
-
 template <typename T>
 void CopyElements(const RowView& from, int64_t row, int64_t count,
                   const RowView& to, int64_t to_row) {
@@ -81,8 +77,7 @@ tf::Tensor AllocateRows(const tf::Tensor& like, int64_t num_rows) {
 void CopyRows(const RowView& from, int64_t row, int64_t count,
               const RowView& to, int64_t to_row) {
   if (from.is_bytes) {
-    std::memcpy(BytesAt(to, to_row), BytesAt(from, row),
-                count * from.num_bytes);
+    std::memcpy(to.At(to_row), from.At(row), count * from.num_bytes);
     return;
   }
   switch (from.dtype) {
@@ -99,14 +94,12 @@ void CopyRows(const RowView& from, int64_t row, int64_t count,
 
 void CopyToPartOfRow(const RowView& from, int64_t row, const RowView& to,
                      int64_t to_row, int64_t offset) {
-  std::memcpy(BytesAt(to, to_row) + offset * from.element_size,
-              BytesAt(from, row), from.num_bytes);
+  std::memcpy(to.At(to_row, offset), from.At(row), from.num_bytes);
 }
 
 void AddPartOfRow(const RowView& from, int64_t row, int64_t offset,
                   const RowView& to, int64_t to_row) {
-  AddNumbers(from.dtype, BytesAt(from, row) + offset * from.element_size,
-             to.num_elements, BytesAt(to, to_row));
+  AddNumbers(from.dtype, from.At(row, offset), to.num_elements, to.At(to_row));
 }
 
 void AddNumbers(tf::DataType dtype, const void* from, int64_t count, void* to) {
@@ -122,7 +115,7 @@ void AddNumbers(tf::DataType dtype, const void* from, int64_t count, void* to) {
 }
 
 void ClearRow(const RowView& rows, int64_t row) {
-  std::memset(BytesAt(rows, row), 0, rows.num_bytes);
+  std::memset(rows.At(row), 0, rows.num_bytes);
 }
 
 bool CanAdd(tf::DataType dtype) {

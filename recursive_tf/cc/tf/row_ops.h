@@ -22,6 +22,11 @@ constexpr int64_t kBytesToShare = int64_t{64} * 1024;
 struct RowView {
   explicit RowView(const tensorflow::Tensor& rows);
 
+  // Returns where element `offset` of a row is.
+  void* At(int64_t row, int64_t offset = 0) const {
+    return static_cast<char*>(data) + row * num_bytes + offset * element_size;
+  }
+
   void* data;
   tensorflow::DataType dtype;
   // The rank of a row.

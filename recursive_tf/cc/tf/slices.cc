@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/row_groups.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -33,7 +34,7 @@ absl::Status Check(const tf::Tensor& values, const tf::Tensor& indices) {
 }
 
 template <typename Index>
-absl::Status AddUp(const MakeTensor& make, tf::Tensor* values,
+absl::Status AddUp(const MakeTensor& make, Team* team, tf::Tensor* values,
                    tf::Tensor* indices) {
   const auto* const rows = static_cast<const Index*>(indices->data());
   const RowGroups groups(rows, static_cast<int32_t>(indices->NumElements()));
@@ -49,15 +50,27 @@ absl::Status AddUp(const MakeTensor& make, tf::Tensor* values,
   const RowView from(*values);
   const RowView to(sums);
   auto* const own_rows = static_cast<Index*>(own.data());
-  int64_t group = 0;
-  for (const int32_t head : groups.heads()) {
-    own_rows[group] = rows[head];
-    CopyRows(from, head, 1, to, group);
-    for (int32_t place = groups.next(head); place >= 0;
-         place = groups.next(place)) {
-      AddPartOfRow(from, place, 0, to, group);
+  const auto add_up = [&](int64_t first, int64_t end) {
+    for (int64_t group = first; group < end; ++group) {
+      const int32_t head = groups.heads()[group];
+      own_rows[group] = rows[head];
+      CopyRows(from, head, 1, to, group);
+      for (int32_t place = groups.next(head); place >= 0;
+           place = groups.next(place)) {
+        AddPartOfRow(from, place, 0, to, group);
+      }
     }
-    ++group;
+  };
+  if (team == nullptr ||
+      static_cast<int64_t>(values->TotalBytes()) < kBytesToShare) {
+    add_up(0, num_groups);
+  } else {
+    // Some rows have more slices than others.
+    const int64_t num_parts = 4 * team->num_threads();
+    team->Run(num_parts, [&](int64_t part) {
+      add_up(num_groups * part / num_parts,
+             num_groups * (part + 1) / num_parts);
+    });
   }
   *values = std::move(sums);
   *indices = std::move(own);
@@ -66,12 +79,12 @@ absl::Status AddUp(const MakeTensor& make, tf::Tensor* values,
 
 }  // namespace
 
-absl::Status AddUpSlices(const MakeTensor& make, tf::Tensor* values,
+absl::Status AddUpSlices(const MakeTensor& make, Team* team, tf::Tensor* values,
                          tf::Tensor* indices) {
   TF_RETURN_IF_ERROR(Check(*values, *indices));
   return indices->dtype() == tf::DT_INT32
-             ? AddUp<int32_t>(make, values, indices)
-             : AddUp<int64_t>(make, values, indices);
+             ? AddUp<int32_t>(make, team, values, indices)
+             : AddUp<int64_t>(make, team, values, indices);
 }
 
 }  // namespace recursive_tf

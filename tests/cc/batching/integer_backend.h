@@ -92,19 +92,29 @@ class IntegerBackend {
     return static_cast<int64_t>(rows.size()) * bytes_of_a_row;
   }
   static Column* View(const Column& rows) { return const_cast<Column*>(&rows); }
-  static void Copy(const Column* from, int64_t row, int64_t offset, Column* to,
-                   int64_t to_row) {
+  static const int64_t* At(const Column* rows, int64_t row, int64_t offset) {
     EXPECT_EQ(offset, 0);
-    to->at(to_row) = from->at(row);
+    return &rows->at(row);
   }
-  static void Add(const Column* from, int64_t row, int64_t offset, Column* to,
-                  int64_t to_row) {
-    EXPECT_EQ(offset, 0);
-    to->at(to_row) += from->at(row);
+  static void Copy(const int64_t* from, Column* to, int64_t to_row) {
+    to->at(to_row) = *from;
+  }
+  static void Add(const int64_t* from, Column* to, int64_t to_row) {
+    to->at(to_row) += *from;
   }
   static void Finish() {}
   static void Clear(Column* rows, int64_t row) { rows->at(row) = 0; }
   static void Own(Column* /*rows*/) {}
+  static bool CanStand(int32_t value) { return value % 3 > 0; }
+  static Column Standing(int32_t /*value*/,
+                         const std::vector<const int64_t*>& places,
+                         const std::vector<Column>& /*owners*/) {
+    Column rows;
+    for (const int64_t* place : places) {
+      rows.push_back(place == nullptr ? 0 : *place);
+    }
+    return rows;
+  }
 
  private:
   static Column RowOf(const std::vector<Column>& columns, size_t row) {

@@ -7,12 +7,14 @@
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/testing/rows_of.h"
 #include "recursive_tf/cc/tf/row_values.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/platform/tstring.h"
+#include "tests/cc/blocks/threads.h"
 #include "tests/cc/tf/tensors.h"
 
 namespace recursive_tf {
@@ -102,6 +104,30 @@ TEST(RowBatchTest, RowsThatAreNotHeldKeepNothing) {
   const RowBatch batch =
       Collected(&values, {RowsOf({{0, 3}, {0, 0}})}, /*holds=*/false);
   EXPECT_TRUE(values[0].RefCountIsOne());
+}
+
+TEST(RowBatchTest, ThreadsGatherTheSame) {
+  constexpr int32_t kRows = 1001;
+  constexpr int64_t kWidth = 37;
+  Floats numbers;
+  for (int64_t i = 0; i < kRows * kWidth; ++i) {
+    numbers.push_back(static_cast<float>(i));
+  }
+  RowValues values;
+  values.Add(TensorOf<float>({kRows, kWidth}, numbers));
+  values.Add(TensorOf<float>({kRows, 1}, Floats(kRows, 0.5F)));
+  Rows back;
+  Rows forth;
+  for (int32_t i = 0; i < kRows; ++i) {
+    back.Add({0, kRows - 1 - i});
+    forth.Add({1, i});
+  }
+  const RowBatch batch = Collected(&values, {back, forth});
+  ASSERT_NE(batch.scattered(), nullptr);
+  Threads threads;
+  Team team(2, threads.schedule());
+  EXPECT_EQ(ElementsOf<float>(batch.AsTensor(&team)),
+            ElementsOf<float>(batch.AsTensor()));
 }
 
 TEST(RowBatchTest, OtherDtypesAreGathered) {
