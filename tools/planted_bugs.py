@@ -1,4 +1,4 @@
-"""Shows that tests find bugs in the batching itself: plants ten, one after the other.
+"""Shows that tests find bugs in the batching itself: plants eleven, one after the other.
 
 Usage: python tools/planted_bugs.py [NAME ...]
 
@@ -84,14 +84,20 @@ BUGS = (
     Bug(
         "adjoint-overwrites",
         CC / "batching/adjoints.h",
-        "ops_.Add(from, source_of(i), offset, to, row);",
-        "ops_.Copy(from, source_of(i), offset, to, row);",
+        "ops_.Add(from, *adjoint->view, row);",
+        "ops_.Copy(from, *adjoint->view, row);",
+    ),
+    Bug(
+        "standing-row-is-replaced",
+        CC / "batching/adjoints.h",
+        "if (adjoint.places[row] == nullptr) {",
+        "if (adjoint.places[row] != from) {",
     ),
     Bug(
         "second-adjoint-replaces-the-first",
         CC / "batching/adjoints.h",
-        "return !adjoints_[run.value].rows.has_value() && run.first_row == 0 &&",
-        "return run.first_row == 0 &&",
+        "return !adjoint.stands() && !adjoint.rows.has_value() &&",
+        "return",
     ),
     Bug(
         "unwritten-adjoint-is-not-zero",

@@ -71,6 +71,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/failed_row.cc",
     "recursive_tf/cc/tf/forward_run.cc",
     "recursive_tf/cc/tf/frame_ops.cc",
+    "recursive_tf/cc/tf/gradient_rows.cc",
     "recursive_tf/cc/tf/guards.cc",
     "recursive_tf/cc/tf/handles.cc",
     "recursive_tf/cc/tf/inline_function.cc",

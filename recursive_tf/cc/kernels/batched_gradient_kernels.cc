@@ -21,6 +21,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/bind_batched.h"
+#include "recursive_tf/cc/tf/gradient_rows.h"
 #include "recursive_tf/cc/tf/handles.h"
 #include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/returned.h"

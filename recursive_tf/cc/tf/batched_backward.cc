@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +20,7 @@
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/compiled_block.h"
+#include "recursive_tf/cc/tf/gradient_rows.h"
 #include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/planted_fault.h"
@@ -55,7 +56,8 @@ int64_t TotalBytes(const std::vector<tf::Tensor>& tensors) {
 BatchedBackward::BatchedBackward(const BatchedBackwardSpec* spec,
                                  const Blocks* blocks, const BatchedStep* step,
                                  BatchedRecord* record, bool is_last)
-    : spec_(*spec),
+    : GradientRows(record, &step->team()),
+      spec_(*spec),
       blocks_(*blocks),
       step_(*step),
       record_(*record),
@@ -63,23 +65,25 @@ BatchedBackward::BatchedBackward(const BatchedBackwardSpec* spec,
       invariants_(&record->prologue),
       num_rows_(spec->program.plan.num_blocks, 0),
       deferred_(spec->deferred_has_rows.size()),
-      report_(spec->program.plan.num_blocks),
-      moves_(&step->team()) {
+      report_(spec->program.plan.num_blocks) {
   for (const TapedLaunch<RowBatch>& launch : record->tape.launches) {
     num_rows_[launch.block] += launch.num_rows;
+    if (!TakesAddresses(launch.block)) continue;
+    for (const int32_t output :
+         spec_.program.gradients[launch.block].cotangents) {
+      LetStand(launch.first_value + output);
+    }
   }
   if (record->runs->is_watched()) {
     report_.products.resize(spec->program.plan.num_blocks);
   }
 }
 
-tf::Tensor ZerosOf(tf::DataType dtype, const tf::TensorShape& shape) {
-  tf::Tensor zeros = NewTensorOrThrow(dtype, shape);
-  // Tensors of other types are made empty.
-  if (tf::DataTypeCanUseMemcpy(dtype) && zeros.TotalBytes() > 0) {
-    std::memset(zeros.data(), 0, zeros.TotalBytes());
-  }
-  return zeros;
+bool BatchedBackward::TakesAddresses(int32_t block) const {
+  const int32_t parts[] = {spec_.backward[block], spec_.deferred[block]};
+  return std::all_of(std::begin(parts), std::end(parts), [this](int32_t part) {
+    return part < 0 || blocks_[part].TakesAddresses();
+  });
 }
 
 bool BatchedBackward::RunBackward(const TapedLaunch<RowBatch>& launch,
@@ -294,6 +298,7 @@ absl::Status BatchedBackward::ShapeOfInvariant(int32_t output,
 }
 
 void BatchedBackward::Report() {
+  report_.bytes_moved += bytes_moved();
   record_.runs->Post(LastRuns::Pass::kBackward, std::move(report_));
 }
 
@@ -308,83 +313,6 @@ bool BatchedBackward::Succeeds(int32_t block, const absl::Status& status) {
                                      spec_.program.block_names[block],
                                      "': ", status.message()));
   return false;
-}
-
-tf::Tensor BatchedBackward::Zeros(int32_t value) const {
-  const Kind& kind = record_.values[value];
-  return ZerosOf(kind.dtype, kind.shape);
-}
-
-int64_t BatchedBackward::NumBytes(const tf::Tensor& tensor) const {
-  return static_cast<int64_t>(tensor.TotalBytes());
-}
-
-int64_t BatchedBackward::NumBytes(const RowBatch& rows) const {
-  return rows.TotalBytes();
-}
-
-int32_t BatchedBackward::NumRows(const tf::Tensor& rows) const {
-  return recursive_tf::NumRows(rows);
-}
-
-int64_t BatchedBackward::RowSize(int32_t value) const {
-  const tf::TensorShape& shape = record_.values[value].shape;
-  return shape.num_elements() / std::max<int64_t>(shape.dim_size(0), 1);
-}
-
-tf::Tensor BatchedBackward::Allocate(int32_t value) const {
-  const Kind& kind = record_.values[value];
-  return NewTensorOrThrow(kind.dtype, kind.shape);
-}
-
-RowView BatchedBackward::View(const tf::Tensor& rows) const {
-  return RowView(rows);
-}
-
-void BatchedBackward::Copy(const void* from, const RowView& to,
-                           int64_t to_row) const {
-  report_.bytes_moved += to.num_bytes;
-  moves_.Copy(from, to, to_row);
-}
-
-void BatchedBackward::Add(const void* from, const RowView& to,
-                          int64_t to_row) const {
-  report_.bytes_moved += to.num_bytes;
-  moves_.Add(from, to, to_row);
-}
-
-void BatchedBackward::Clear(const RowView& rows, int64_t row) const {
-  ClearRow(rows, row);
-}
-
-void BatchedBackward::Own(tf::Tensor* rows) const {
-  if (rows->RefCountIsOne()) return;
-  tf::Tensor own = AllocateRows(*rows, rows->dim_size(0));
-  CopyRows(RowView(*rows), 0, rows->dim_size(0), RowView(own), 0);
-  *rows = std::move(own);
-}
-
-bool BatchedBackward::CanStand(int32_t value) const {
-  return CanScatter(record_.values[value].dtype) && RowSize(value) > 0;
-}
-
-RowBatch BatchedBackward::Standing(int32_t value, std::vector<void*> places,
-                                   std::vector<tf::Tensor> owners) const {
-  const Kind& kind = record_.values[value];
-  ScatteredRows rows;
-  rows.dtype = kind.dtype;
-  rows.shape = kind.shape;
-  rows.owners = std::move(owners);
-  const auto is_nowhere = [](const void* place) { return place == nullptr; };
-  if (std::any_of(places.begin(), places.end(), is_nowhere)) {
-    tf::TensorShape one = kind.shape;
-    one.set_dim(0, 1);
-    rows.owners.push_back(ZerosOf(kind.dtype, one));
-    std::replace_if(places.begin(), places.end(), is_nowhere,
-                    rows.owners.back().data());
-  }
-  rows.parts.push_back({RowSize(value), std::move(places)});
-  return RowBatch(std::move(rows));
 }
 
 }  // namespace recursive_tf

@@ -14,10 +14,9 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/gradient_rows.h"
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/row_batch.h"
-#include "recursive_tf/cc/tf/row_moves.h"
-#include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 
@@ -46,7 +45,7 @@ struct BatchedBackwardSpec {
 
 // The gradient of one forward root call: replays its launches in reverse. A
 // Backend of ReverseReplay.
-class BatchedBackward {
+class BatchedBackward : public GradientRows {
  public:
   // All of them must outlive this. If this `is_last`, nobody else reads the
   // tape of the record: then it gets empty, so that memory is free early.
@@ -64,35 +63,16 @@ class BatchedBackward {
 
   // --- For ReverseReplay
 
-  using Kept = RowBatch;
-
   bool RunBackward(const TapedLaunch<RowBatch>& launch,
                    std::vector<RowBatch> inputs,
                    std::vector<tensorflow::Tensor>* outputs);
   bool RunDeferred(int32_t block, std::vector<std::vector<RowBatch>> inputs);
   void Hold(int64_t num_bytes) { bytes_held_ = num_bytes; }
   std::vector<RowBatch> TakeKept(size_t launch);
-  tensorflow::Tensor Zeros(int32_t value) const;
-
-  int64_t NumBytes(const tensorflow::Tensor& tensor) const;
-  int64_t NumBytes(const RowBatch& rows) const;
-  int32_t NumRows(const tensorflow::Tensor& rows) const;
-  int64_t RowSize(int32_t value) const;
-  tensorflow::Tensor Allocate(int32_t value) const;
-  RowView View(const tensorflow::Tensor& rows) const;
-  static void* At(const RowView& rows, int64_t row, int64_t offset) {
-    return rows.At(row, offset);
-  }
-  void Copy(const void* from, const RowView& to, int64_t to_row) const;
-  void Add(const void* from, const RowView& to, int64_t to_row) const;
-  void Finish() const { moves_.Finish(); }
-  void Clear(const RowView& rows, int64_t row) const;
-  void Own(tensorflow::Tensor* rows) const;
-  bool CanStand(int32_t value) const;
-  RowBatch Standing(int32_t value, std::vector<void*> places,
-                    std::vector<tensorflow::Tensor> owners) const;
 
  private:
+  // Returns whether all parts of a block's gradient read rows where they stand.
+  bool TakesAddresses(int32_t block) const;
   absl::Status TryBackward(const TapedLaunch<RowBatch>& launch,
                            std::vector<RowBatch> inputs,
                            std::vector<tensorflow::Tensor>* outputs);
@@ -130,15 +110,9 @@ class BatchedBackward {
   int64_t bytes_deferred_ = 0;
   int64_t bytes_held_ = 0;
   absl::Status status_;
-  // Copy and Add count what they move.
-  mutable RunReport report_;
-  mutable RowMoves moves_;
+  RunReport report_;
   Stopwatch watch_;
 };
-
-// Returns zeros.
-tensorflow::Tensor ZerosOf(tensorflow::DataType dtype,
-                           const tensorflow::TensorShape& shape);
 
 }  // namespace recursive_tf
 

@@ -339,7 +339,7 @@ absl::Status BatchedForward::Results(std::vector<tf::Tensor>* results) {
 
 std::shared_ptr<BatchedRecord> BatchedForward::Finish(Returned returned) {
   record_->returned = std::move(returned);
-  report_.bytes_moved = values_.bytes_moved();
+  report_.bytes_moved += values_.bytes_moved();
   for (size_t i = 0; i < report_.rows.size(); ++i) {
     report_.rows[i] += steps_->NumLookedUp(static_cast<int32_t>(i));
     blocks_[i].set_num_rows_last(report_.rows[i]);

@@ -199,6 +199,7 @@ absl::Status Block::Run(const BatchedStep& step, std::vector<RowBatch> rows,
   std::vector<tf::Tensor> arguments;
   arguments.reserve(rows.size() + spec_.invariants.size());
   for (RowBatch& batch : rows) {
+    program->bytes_gathered += batch.ScatteredBytes();
     arguments.push_back(
         std::exchange(batch, RowBatch()).AsTensor(&step.team()));
   }

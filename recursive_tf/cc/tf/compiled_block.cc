@@ -266,6 +266,10 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, Taken* taken,
   run->num_flops = std::inner_product(num_rows.begin(), num_rows.end(),
                                       found.num_flops.begin(), int64_t{0});
   run->dtype = found.block.dtype;
+  for (const BlockOutput& output : found.block.outputs) {
+    if (output.kind != BlockOutput::Kind::kArgument) continue;
+    run->bytes_gathered += rows[output.index].ScatteredBytes();
+  }
   return block_run.Compute(
       *static_cast<const BlockInvariants<T>*>(placed.numbers.get()),
       run->meanwhile, outputs);
@@ -334,6 +338,7 @@ absl::Status CompiledBlock::Run(const BatchedStep& step,
 
 void CompiledRun::AddTo(double seconds, int32_t block,
                         RunReport* report) const {
+  report->bytes_moved += bytes_gathered;
   if (!has_run || report->products.empty()) return;
   RunReport::Products& products = report->products[block];
   products.seconds += seconds;

@@ -27,7 +27,8 @@ namespace recursive_tf {
 
 // A run of a function as a block program, and what came of it.
 struct CompiledRun {
-  // Adds what products did in so many seconds to a report.
+  // Adds what was copied, and what products did in so many seconds, to a
+  // report.
   void AddTo(double seconds, int32_t block, RunReport* report) const;
 
   // From who runs the block, if it is anything: what the leading thread does
@@ -39,6 +40,8 @@ struct CompiledRun {
   int64_t num_rows_guessed = 0;
   // Whether it was run as one.
   bool has_run = false;
+  // Of rows that stood scattered, and were made tensors.
+  int64_t bytes_gathered = 0;
   // Operations of its products (product_peak.h), of that type.
   int64_t num_flops = 0;
   tensorflow::DataType dtype = tensorflow::DT_FLOAT;

@@ -59,6 +59,10 @@ class RowBatch {
   int64_t TotalBytes() const {
     return shape().num_elements() * tensorflow::DataTypeSize(dtype());
   }
+  // Of all rows, if they stand scattered: what AsTensor copies.
+  int64_t ScatteredBytes() const {
+    return scattered_ == nullptr ? 0 : TotalBytes();
+  }
 
   // Returns the widths of parts; none if rows are whole.
   std::vector<int64_t> PartWidths() const;
