@@ -1,4 +1,4 @@
-"""Shows that tests find bugs in the batching itself: plants eleven, one after the other.
+"""Shows that tests find bugs in the batching itself: plants eleven, one by one.
 
 Usage: python tools/planted_bugs.py [NAME ...]
 
