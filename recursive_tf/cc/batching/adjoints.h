@@ -203,21 +203,23 @@ class Adjoints {
   // Makes that rows of a gradient can be added to a value.
   void Prepare(int32_t value, const std::shared_ptr<const Held>& source) {
     Adjoint& adjoint = adjoints_[value];
-    if (!adjoint.rows.has_value()) {
-      if (!adjoint.stands()) {
-        if (!ops_.CanStand(value)) return Allocate(value);
-        adjoint.places.assign(num_rows_[value], nullptr);
-      }
-      if (adjoint.owners.empty() || adjoint.owners.back() != source) {
-        adjoint.owners.push_back(source);
-      }
-      return;
+    if (adjoint.rows.has_value()) return Open(&adjoint);
+    if (!adjoint.stands()) {
+      if (!ops_.CanStand(value)) return Allocate(value);
+      adjoint.places.assign(num_rows_[value], nullptr);
     }
-    if (!adjoint.is_own) {
-      ops_.Own(&*adjoint.rows);
-      adjoint.is_own = true;
+    if (adjoint.owners.empty() || adjoint.owners.back() != source) {
+      adjoint.owners.push_back(source);
     }
-    if (!adjoint.view.has_value()) adjoint.view = ops_.View(*adjoint.rows);
+  }
+
+  // Makes that the rows of a tensor can be written to.
+  void Open(Adjoint* adjoint) {
+    if (!adjoint->is_own) {
+      ops_.Own(&*adjoint->rows);
+      adjoint->is_own = true;
+    }
+    if (!adjoint->view.has_value()) adjoint->view = ops_.View(*adjoint->rows);
   }
 
   // Copies rows that stand to a tensor of the value.

@@ -176,7 +176,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
     TF_RETURN_IF_ERROR(AddGradients(ctx, *record, &replay));
     if (!replay.Run()) return backward.status();
     backward.Report();
-    return SetOutputs(ctx, *record, step, &backward, &replay);
+    return SetOutputs(ctx, *record, &backward, &replay);
   }
 
   // Says whether this op alone can reach a record, which it holds twice: then
@@ -230,8 +230,7 @@ class InvokeBatchedGradientOp : public BatchedKernel {
   }
 
   absl::Status SetOutputs(tf::OpKernelContext* ctx, const BatchedRecord& record,
-                          const BatchedStep& step, BatchedBackward* backward,
-                          Replay* replay) const {
+                          BatchedBackward* backward, Replay* replay) const {
     tf::OpOutputList list;
     const int32_t first_argument = backward_.program.plan.num_prologue_outputs;
     TF_RETURN_IF_ERROR(ctx->output_list("input_gradients", &list));
@@ -242,8 +241,8 @@ class InvokeBatchedGradientOp : public BatchedKernel {
                        "an argument has a gradient of another type");
       }
       const std::optional<RowBatch> rows = replay->Take(argument);
-      tf::Tensor gradient = rows.has_value() ? rows->AsTensor(&step.team())
-                                             : backward->Zeros(argument);
+      tf::Tensor gradient =
+          rows.has_value() ? rows->AsTensor() : backward->Zeros(argument);
       if (!mapped()) TF_RETURN_IF_ERROR(OnlyRow(gradient, &gradient));
       list.set(i, gradient);
     }

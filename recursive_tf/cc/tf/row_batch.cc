@@ -166,9 +166,8 @@ bool CanScatter(tf::DataType dtype) {
 
 void AddRows(const RowView& rows, int64_t first, int64_t count, int64_t stride,
              std::vector<void*>* to) {
-  auto* const begin = static_cast<char*>(rows.data) + first * rows.num_bytes;
   for (int64_t i = 0; i < count; ++i) {
-    to->push_back(begin + i * stride * rows.num_bytes);
+    to->push_back(rows.At(first + i * stride));
   }
 }
 

@@ -109,12 +109,8 @@ TEST(RowBatchTest, RowsThatAreNotHeldKeepNothing) {
 TEST(RowBatchTest, ThreadsGatherTheSame) {
   constexpr int32_t kRows = 1001;
   constexpr int64_t kWidth = 37;
-  Floats numbers;
-  for (int64_t i = 0; i < kRows * kWidth; ++i) {
-    numbers.push_back(static_cast<float>(i));
-  }
   RowValues values;
-  values.Add(TensorOf<float>({kRows, kWidth}, numbers));
+  values.Add(CountOf({kRows, kWidth}));
   values.Add(TensorOf<float>({kRows, 1}, Floats(kRows, 0.5F)));
   Rows back;
   Rows forth;

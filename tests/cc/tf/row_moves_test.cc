@@ -47,14 +47,10 @@ TEST_F(RowMovesTest, RowsOfOtherSizesMayFollow) {
 }
 
 TEST_F(RowMovesTest, ThreadsAddWhatGoesToOneRowInItsOrder) {
-  // Large and small numbers: in another order the sums would be others.
   constexpr int64_t kRows = 1000;
   constexpr int64_t kWidth = 37;
-  Floats numbers;
-  for (int64_t i = 0; i < kRows * kWidth; ++i) {
-    numbers.push_back(static_cast<float>(i % 7) * (i % 3 == 0 ? 1e6F : 1e-3F));
-  }
-  const tf::Tensor from = TensorOf<float>({kRows, kWidth}, numbers);
+  const tf::Tensor from = LargeAndSmallOf({kRows, kWidth});
+  const Floats numbers = ElementsOf<float>(from);
   const tf::Tensor to = TensorOf<float>({5, kWidth}, Floats(5 * kWidth, 0.25F));
   Floats expected(5 * kWidth, 0.25F);
   for (int64_t row = 0; row < kRows; ++row) {
@@ -76,11 +72,8 @@ TEST_F(RowMovesTest, ThreadsAddWhatGoesToOneRowInItsOrder) {
 TEST_F(RowMovesTest, ThreadsCopyAllRowsWhereNothingIsAdded) {
   constexpr int64_t kRows = 1001;
   constexpr int64_t kWidth = 37;
-  Floats numbers;
-  for (int64_t i = 0; i < kRows * kWidth; ++i) {
-    numbers.push_back(static_cast<float>(i));
-  }
-  const tf::Tensor from = TensorOf<float>({kRows, kWidth}, numbers);
+  const tf::Tensor from = CountOf({kRows, kWidth});
+  const Floats numbers = ElementsOf<float>(from);
   const tf::Tensor to =
       TensorOf<float>({kRows, kWidth}, Floats(kRows * kWidth, -1));
   for (int64_t row = 0; row < kRows; ++row) {

@@ -43,26 +43,20 @@ TEST(SlicesTest, RowsThatAreThereOnceStayAsTheyAre) {
 }
 
 TEST(SlicesTest, ThreadsAddUpTheSame) {
-  // Large and small numbers: in another order the sums would be others.
   constexpr int64_t kSlices = 3000;
   constexpr int64_t kWidth = 17;
-  Floats numbers;
   std::vector<int32_t> rows;
   for (int64_t i = 0; i < kSlices; ++i) {
     rows.push_back(static_cast<int32_t>(i * i % 101));
-    for (int64_t k = 0; k < kWidth; ++k) {
-      numbers.push_back(static_cast<float>(i % 7) *
-                        (i % 3 == 0 ? 1e6F : 1e-3F));
-    }
   }
-  tf::Tensor expected = TensorOf<float>({kSlices, kWidth}, numbers);
+  tf::Tensor expected = LargeAndSmallOf({kSlices, kWidth});
   tf::Tensor expected_rows = VectorOf<int32_t>(rows);
   ASSERT_TRUE(
       AddUpSlices(Make, /*team=*/nullptr, &expected, &expected_rows).ok());
 
   Threads threads;
   Team team(2, threads.schedule());
-  tf::Tensor values = TensorOf<float>({kSlices, kWidth}, numbers);
+  tf::Tensor values = LargeAndSmallOf({kSlices, kWidth});
   tf::Tensor indices = VectorOf<int32_t>(rows);
   ASSERT_TRUE(AddUpSlices(Make, &team, &values, &indices).ok());
   EXPECT_EQ(ElementsOf<int32_t>(indices), ElementsOf<int32_t>(expected_rows));

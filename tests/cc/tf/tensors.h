@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -31,6 +32,24 @@ tensorflow::Tensor VectorOf(const std::vector<T>& elements) {
 // Returns a tensor of floats, all of them one.
 inline tensorflow::Tensor OnesOf(const tensorflow::TensorShape& shape) {
   return TensorOf(shape, std::vector<float>(shape.num_elements(), 1));
+}
+
+// Returns a tensor of floats: 0, 1, 2 and so on.
+inline tensorflow::Tensor CountOf(const tensorflow::TensorShape& shape) {
+  std::vector<float> numbers(shape.num_elements());
+  std::iota(numbers.begin(), numbers.end(), 0.0F);
+  return TensorOf(shape, numbers);
+}
+
+// Returns a tensor of large and small floats: in another order, their sums
+// would be others.
+inline tensorflow::Tensor LargeAndSmallOf(
+    const tensorflow::TensorShape& shape) {
+  std::vector<float> numbers;
+  for (int64_t i = 0; i < shape.num_elements(); ++i) {
+    numbers.push_back(static_cast<float>(i % 7) * (i % 3 == 0 ? 1e6F : 1e-3F));
+  }
+  return TensorOf(shape, numbers);
 }
 
 // Returns the elements of a tensor, in order.
