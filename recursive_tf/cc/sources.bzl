@@ -164,6 +164,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/kernels_avx2.cc",
     "recursive_tf/cc/blocks/kernels_avx512.cc",
     "recursive_tf/cc/blocks/kernels_portable.cc",
+    "recursive_tf/cc/blocks/known_products.cc",
     "recursive_tf/cc/blocks/lower.cc",
     "recursive_tf/cc/blocks/narrow_tail.cc",
     "recursive_tf/cc/blocks/packed_matrix.cc",

@@ -135,6 +135,53 @@ def test_blocks_of_large_products_are_shared_by_default(share_rows):
         assert (shared_by(f, NODES) > 0) == (share_rows is not False)
 
 
+@pytest.mark.parametrize("share_rows", [True, "auto", False])
+def test_wide_rows_that_are_looked_up_are_shared_by_default(share_rows):
+    for width in (255, 256):
+        words = tf.ones([6, width])
+        body = lambda node, words=words: tf.tanh(tf.gather(words, node))  # noqa: E731
+        f = define(body, tf.int32, share_rows=share_rows)
+        is_shared = share_rows is True or (share_rows == "auto" and width == 256)
+        assert (shared_by(f, NODES) > 0) == is_shared
+
+
+def pairs_of_words(share_rows, executor="batched"):
+    """Returns a SubGraph that multiplies two words side by side, and its variables."""
+    draw = np.random.default_rng(2).normal
+    words = tf.Variable(draw(size=(20, 256)), dtype=tf.float32)
+    weights = tf.Variable(0.1 * draw(size=(512, 130)), dtype=tf.float32)
+    options = rtf.Options(share_rows=share_rows)
+    row = tf.TensorSpec([256], tf.float32)
+    with rtf.SubGraph(
+        "word", executor=executor, options=options, output_signature=row
+    ) as word:
+        word.output(tf.gather(words, word.input(tf.int32)))
+    with rtf.SubGraph("pair", executor=executor, options=options) as pair:
+        both = [word(pair.input(tf.int32)), word(pair.input(tf.int32))]
+        pair.output(tf.tanh(tf.linalg.matvec(weights, tf.concat(both, 0), True)))
+    return pair, [words, weights]
+
+
+def value_and_gradients(pair, variables):
+    left = tf.constant(np.random.default_rng(3).integers(20, size=100), tf.int32)
+    with tf.GradientTape() as tape:
+        value = pair.map(left, 19 - left)
+        loss = tf.reduce_sum(value * tf.reshape(tf.range(100.0), [100, 1]))
+    gradients = tape.gradient(loss, variables)
+    return value, [tf.convert_to_tensor(g) for g in gradients]
+
+
+def test_shared_rows_are_multiplied_once():
+    once, each = (value_and_gradients(*pairs_of_words(s)) for s in ("auto", False))
+    by_call = value_and_gradients(*pairs_of_words(False, executor="dataflow"))
+    for other in (each, by_call):
+        assert_all_close(once[0], other[0], rtol=1e-5, atol=1e-5)
+        for found, expected in zip(once[1], other[1], strict=True):
+            assert_all_close(found, expected, rtol=1e-4, atol=1e-3)
+    # What two products give is added up, which rounds in another way than one product.
+    assert np.any(once[0] != each[0])
+
+
 def test_sharing_may_be_switched_off():
     assert shared_by(define(embed, tf.int32, share_rows=False), NODES) == 0
 

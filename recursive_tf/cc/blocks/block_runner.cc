@@ -85,6 +85,7 @@ struct BlockRunner<T>::Strip {
 template <typename T>
 void BlockRunner<T>::Run(const BlockRows<T>& rows) {
   placed_.emplace(&program_, &invariants_, &rows);
+  known_.emplace(&program_, &kernels_, &invariants_, &*placed_, &team_);
   for (const Phase& phase : program_.phases) {
     if (rows.num_rows[phase.axis] > 0) RunPhase(phase);
   }
@@ -101,6 +102,7 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
   if (phase.of_items.has_value()) {
     return RunItems(*phase.of_items, phase.width, num_rows);
   }
+  known_->Find(phase);
   const int64_t num_threads = team_.num_threads();
   // Few rows share columns, so that each thread reads a part of the matrix.
   const int64_t enough =
@@ -227,10 +229,13 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
   const ProductStep& step = phase.products[product];
   const MatrixUse& use = program_.matrices[step.matrix];
   PanelWork<T> work;
-  work.pieces = FindPieces(step.pieces, strip.begin, strip.end);
+  const T** const pieces = FindPieces(step.pieces, strip.begin, strip.end);
+  work.pieces = pieces;
   work.lengths = Scratch<T>::Mine().lengths.data();
   work.num_pieces = static_cast<int64_t>(step.pieces.size());
   work.num_rows = strip.end - strip.begin;
+  work.known = known_->Take(product, strip.begin, work.num_rows,
+                            work.num_pieces, pieces);
   T* out = nullptr;
   if (step.out.has_value()) {
     const RowSet<T> rows = placed_->At(*step.out);
@@ -262,6 +267,7 @@ void BlockRunner<T>::RunProduct(const Phase& phase, size_t product,
         if (!step.out.has_value()) {
           work.num_columns = panel.num_vectors * kernels_.lanes;
         }
+        work.known_column = known_->ColumnOf(use, segment, panel);
         kernels_.panel(work);
       }
     }
@@ -367,8 +373,8 @@ void BlockRunner<T>::RunTail(const Phase& phase, const Strip& strip,
 }
 
 template <typename T>
-const T* const* BlockRunner<T>::FindPieces(const std::vector<Piece>& pieces,
-                                           int64_t begin, int64_t end) const {
+const T** BlockRunner<T>::FindPieces(const std::vector<Piece>& pieces,
+                                     int64_t begin, int64_t end) const {
   Scratch<T>& scratch = Scratch<T>::Mine();
   const size_t num_pieces = pieces.size();
   scratch.lengths.clear();

@@ -9,6 +9,7 @@
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/known_products.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
 #include "recursive_tf/cc/blocks/scratch.h"
@@ -32,6 +33,10 @@ class BlockRunner {
 
   // Sets the rows of buffers and sums.
   void Run(const BlockRows<T>& rows);
+
+  // Returns how many operations of products the run spared, because rows came
+  // several times.
+  int64_t num_flops_spared() const { return known_->num_flops_spared(); }
 
  private:
   struct Strip;
@@ -61,8 +66,8 @@ class BlockRunner {
                 std::vector<RowSet<T>>* found) const;
   // Runs code for rows as they stand.
   void RunTail(const Phase& phase, const Strip& strip, Scratch<T>* scratch);
-  const T* const* FindPieces(const std::vector<Piece>& pieces, int64_t begin,
-                             int64_t end) const;
+  const T** FindPieces(const std::vector<Piece>& pieces, int64_t begin,
+                       int64_t end) const;
   // Returns how many segments the products of a phase before one have.
   int64_t SegmentsBefore(const Phase& phase, size_t product) const;
 
@@ -72,6 +77,7 @@ class BlockRunner {
   Team& team_;
   // Of the run.
   std::optional<PlacedRows<T>> placed_;
+  std::optional<KnownProducts<T>> known_;
 };
 
 }  // namespace recursive_tf

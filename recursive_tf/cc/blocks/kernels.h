@@ -91,6 +91,10 @@ struct PanelWork : PiecedRows<T> {
   int64_t out_stride;
   // Of the panel's columns those that are written.
   int64_t num_columns;
+  // The pieces, of the first 64, that are there as their products: bit by bit.
+  // These are added, of each row from a column on; whole vectors are read.
+  uint64_t known = 0;
+  int64_t known_column = 0;
 };
 
 // A product of rows with some columns of a matrix whose transpose is there, so

@@ -18,6 +18,11 @@ constexpr int64_t kFirstCacheBytes = 32 * 1024;
 // stands.
 enum class Reads : uint8_t { kPacked, kPackedAhead, kStanding };
 
+template <typename T>
+bool IsKnown(const PanelWork<T>& work, int64_t piece) {
+  return piece < 64 && (work.known >> static_cast<uint64_t>(piece) & 1U) != 0;
+}
+
 template <typename T, int kRows, int kVectors, Reads kReads>
 EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
   using S = Simd<T>;
@@ -36,6 +41,18 @@ EIGEN_ALWAYS_INLINE void MultiplyTile(const PanelWork<T>& work, int64_t first) {
     RECURSIVE_TF_UNROLL
     for (int r = 0; r < kRows; ++r) {
       left[r] = work.pieces[(first + r) * work.num_pieces + piece];
+    }
+    if (IsKnown(work, piece)) {
+      RECURSIVE_TF_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const T* const from = left[r] + work.known_column;
+        RECURSIVE_TF_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          sums[r][v] = ei::padd(sums[r][v], S::Load(from + v * S::kLanes));
+        }
+      }
+      right += work.lengths[piece] * stride;
+      continue;
     }
     for (int64_t k = 0; k < work.lengths[piece]; ++k) {
       typename S::Packet columns[kVectors];
@@ -144,6 +161,7 @@ void RunPanel(const PanelWork<T>& work) {
   MultiplyVectors<T, kMost>(half);
   half.panel += half.num_columns;
   half.out += half.num_columns;
+  half.known_column += half.num_columns;
   half.num_columns = work.num_columns - half.num_columns;
   half.num_vectors = num_vectors - half.num_vectors;
   MultiplyVectors<T, kMost>(half);

@@ -201,7 +201,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
     tape_.AddLaunch(launch, computed.inputs, computed.outputs);
   }
   for (int32_t i = 0; i < num_values; ++i) {
-    AddValue(std::move(computed.outputs[i]));
+    AddValue(std::move(computed.outputs[i]), launch->is_shared());
   }
   TF_RETURN_IF_ERROR(CheckItems(*launch));
   report_.peak_bytes = std::max(report_.peak_bytes, num_bytes());
@@ -314,9 +314,9 @@ absl::Status BatchedForward::CheckRows(
   return absl::OkStatus();
 }
 
-void BatchedForward::AddValue(tf::Tensor rows) {
+void BatchedForward::AddValue(tf::Tensor rows, bool are_shared) {
   if (spec_.keep) tape_.AddValue(rows);
-  values_.Add(std::move(rows));
+  values_.Add(std::move(rows), are_shared);
 }
 
 absl::Status BatchedForward::CatchUp() {

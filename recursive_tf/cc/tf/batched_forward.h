@@ -120,7 +120,7 @@ class BatchedForward {
   absl::Status CheckItems(const Launch& launch);
   absl::Status CheckRows(const Launch& launch,
                          const std::vector<tensorflow::Tensor>& outputs) const;
-  void AddValue(tensorflow::Tensor rows);
+  void AddValue(tensorflow::Tensor rows, bool are_shared = false);
   // Does what is left to do after the steps went on.
   absl::Status CatchUp();
 

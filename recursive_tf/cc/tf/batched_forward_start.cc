@@ -61,9 +61,9 @@ absl::Status BatchedForward::AddTables(int32_t num_rows) {
     for (tf::Tensor& rows : known.outputs) {
       if (spec_.keep) tape_.AddValue(rows);
       if (known.are_borrowed) {
-        values_.AddBorrowed(std::move(rows));
+        values_.AddBorrowed(std::move(rows), /*are_shared=*/true);
       } else {
-        values_.Add(std::move(rows));
+        values_.Add(std::move(rows), /*are_shared=*/true);
       }
     }
   }

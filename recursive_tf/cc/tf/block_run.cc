@@ -62,6 +62,7 @@ template <typename T>
 bool BlockRun<T>::FindInputs() {
   memory_.placed.owners.clear();
   memory_.placed.inputs.clear();
+  memory_.placed.num_shared.clear();
   memory_.cast.clear();
   if (!CountRows() ||
       !FindNumbers(block_.numbers, rows_, invariants_, &memory_.placed.num_rows,
@@ -84,6 +85,7 @@ bool BlockRun<T>::FindInputs() {
   memory_.placed.inputs.reserve(block_.inputs.size());
   for (const BlockInput& input : block_.inputs) {
     memory_.placed.inputs.push_back(FindInput(input));
+    memory_.placed.num_shared.push_back(NumShared(input));
   }
   return true;
 }
@@ -101,6 +103,13 @@ RowSet<T> BlockRun<T>::FindInput(const BlockInput& input) {
   const RowBatch& rows = rows_[input.argument];
   return rows.dtype() == tf::DT_BOOL ? RowsOfBools(rows.AsTensor())
                                      : RowsOf(rows, input.part);
+}
+
+template <typename T>
+int64_t BlockRun<T>::NumShared(const BlockInput& input) const {
+  if (input.argument < 0) return 0;
+  const ScatteredRows* const scattered = rows_[input.argument].scattered();
+  return scattered == nullptr ? 0 : scattered->parts[input.part].num_shared;
 }
 
 template <typename T>
@@ -194,6 +203,7 @@ absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& placed,
     // After all that takes much memory: until then a failure has a path.
     const Team::Meanwhile scope(&step_.team(), meanwhile);
     runner.Run(memory_.placed);
+    num_flops_spared_ = runner.num_flops_spared();
   }
   for (size_t i = 0; i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];

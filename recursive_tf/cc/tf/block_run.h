@@ -69,11 +69,16 @@ class BlockRun {
                        const std::function<void()>& meanwhile,
                        std::vector<tensorflow::Tensor>* outputs);
 
+  // Returns how many operations of products were spared, as BlockRunner says.
+  int64_t num_flops_spared() const { return num_flops_spared_; }
+
  private:
   RowSet<T> RowsOf(const RowBatch& rows, size_t part) const;
   bool CountRows();
   bool OpenVariables();
   RowSet<T> FindInput(const BlockInput& input);
+  // Returns how many rows of it may come several times.
+  int64_t NumShared(const BlockInput& input) const;
   RowSet<T> RowsOfBools(const tensorflow::Tensor& tensor);
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
@@ -90,6 +95,7 @@ class BlockRun {
   const std::vector<const tensorflow::Tensor*>& invariants_;
   const Kernels<T>& kernels_;
   BlockMemory<T>& memory_;
+  int64_t num_flops_spared_ = 0;
   // Those that lookups are in, in their order.
   LockedVariables<tensorflow::tf_shared_lock> variables_;
 };

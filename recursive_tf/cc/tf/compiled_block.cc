@@ -270,9 +270,11 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, Taken* taken,
     if (output.kind != BlockOutput::Kind::kArgument) continue;
     run->bytes_gathered += rows[output.index].ScatteredBytes();
   }
-  return block_run.Compute(
+  const absl::Status status = block_run.Compute(
       *static_cast<const BlockInvariants<T>*>(placed.numbers.get()),
       run->meanwhile, outputs);
+  run->num_flops -= block_run.num_flops_spared();
+  return status;
 }
 
 CompiledBlock::Taken& CompiledBlock::TakeInvariants(

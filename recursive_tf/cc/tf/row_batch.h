@@ -23,6 +23,8 @@ struct ScatteredRows {
   struct Part {
     int64_t width = 0;
     std::vector<void*> rows;
+    // How many may be the same as others, at one address.
+    int64_t num_shared = 0;
   };
 
   tensorflow::DataType dtype = tensorflow::DT_FLOAT;

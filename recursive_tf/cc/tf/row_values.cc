@@ -50,13 +50,14 @@ absl::Status UnlikeRows(const tf::Tensor& a, const tf::Tensor& b) {
 
 }  // namespace
 
-void RowValues::Add(tf::Tensor rows) {
+void RowValues::Add(tf::Tensor rows, bool are_shared) {
   bytes_alive_ += static_cast<int64_t>(rows.TotalBytes());
-  AddBorrowed(std::move(rows));
+  AddBorrowed(std::move(rows), are_shared);
 }
 
-void RowValues::AddBorrowed(tf::Tensor rows) {
+void RowValues::AddBorrowed(tf::Tensor rows, bool are_shared) {
   views_.emplace_back(rows);
+  are_shared_.push_back(are_shared);
   values_.push_back(std::move(rows));
 }
 
@@ -159,6 +160,8 @@ absl::Status RowValues::Collect(const JoinedRows& joined, bool holds,
     part.width = views_[each.runs().front().value].num_elements;
     part.rows.reserve(each.num_rows());
     for (const RowRun& run : each.runs()) {
+      const bool are_shared = are_shared_[run.value] || run.stride == 0;
+      part.num_shared += are_shared ? run.num_rows : 0;
       AddRows(views_[run.value], run.first_row, run.num_rows, run.stride,
               &part.rows);
     }

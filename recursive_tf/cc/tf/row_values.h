@@ -17,9 +17,10 @@ namespace recursive_tf {
 // The values of one run, by number: tensors with rows in front.
 class RowValues {
  public:
-  void Add(tensorflow::Tensor rows);
-  // Adds one whose memory somebody else holds as long as this lives.
-  void AddBorrowed(tensorflow::Tensor rows);
+  // Adds one; if its rows are shared, many may read each of them.
+  void Add(tensorflow::Tensor rows, bool are_shared = false);
+  // The same for one whose memory somebody else holds as long as this lives.
+  void AddBorrowed(tensorflow::Tensor rows, bool are_shared = false);
   // Forgets a value that nobody reads any more. REQUIRES: it is not borrowed.
   void Drop(int32_t value);
 
@@ -57,6 +58,7 @@ class RowValues {
   std::vector<tensorflow::Tensor> values_;
   // Of all values, also dropped ones.
   std::vector<RowView> views_;
+  std::vector<bool> are_shared_;
   int64_t bytes_alive_ = 0;
   int64_t bytes_moved_ = 0;
 };

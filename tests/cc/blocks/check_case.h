@@ -59,6 +59,7 @@ void CheckWith(Matrices matrices, const Case& given, int64_t num_rows,
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     rows.inputs.push_back({input_rows[i].data(), given.input_widths[i]});
+    rows.num_shared.push_back(0);
   }
   std::vector<std::vector<T>> numbers;
   std::vector<typename BlockInvariants<T>::Numbers> spans;

@@ -124,6 +124,68 @@ void CheckPanel(const Kernels<T>& kernels, const std::vector<int64_t>& lengths,
   });
 }
 
+// Adds what is known of some of two pieces to the product of the others: of a
+// wide panel where it stands, as kernels take it in halves.
+template <typename T>
+void CheckKnown(const Kernels<T>& kernels, int64_t num_rows,
+                int64_t num_vectors, uint64_t known) {
+  SCOPED_TRACE(testing::Message() << num_rows << " rows, " << num_vectors
+                                  << " vectors, known " << known);
+  const int64_t lengths[] = {3, 8};
+  constexpr int64_t kColumn = 2;
+  std::mt19937 random(static_cast<uint32_t>(num_rows));
+  const int64_t width = num_vectors * kernels.lanes;
+  const int64_t num_columns = width - 1;
+  const std::vector<T> panel = Draw<T>(11 * width, &random);
+  std::vector<std::vector<T>> rows;
+  std::vector<double> wanted(num_rows * num_columns, 0);
+  for (int64_t i = 0; i < 2 * num_rows; ++i) {
+    const bool is_known = (known >> (i % 2) & 1U) != 0;
+    const T* const part = panel.data() + (i % 2 == 0 ? 0 : 3) * width;
+    rows.push_back(
+        Draw<T>(is_known ? kColumn + width : lengths[i % 2], &random));
+    for (int64_t j = 0; j < num_columns; ++j) {
+      double& sum = wanted[i / 2 * num_columns + j];
+      if (is_known) {
+        sum += rows.back()[kColumn + j];
+        continue;
+      }
+      for (int64_t k = 0; k < lengths[i % 2]; ++k) {
+        sum += static_cast<double>(rows.back()[k]) * part[k * width + j];
+      }
+    }
+  }
+  std::vector<const T*> pieces;
+  for (const std::vector<T>& row : rows) pieces.push_back(row.data());
+  const int64_t stride = num_columns + 5;
+  for (const bool is_packed : {true, false}) {
+    if (is_packed && num_vectors > kernels.max_vectors) continue;
+    std::vector<T> out(num_rows * stride, T(kSentinel));
+    kernels.panel({{pieces.data(), lengths, 2, num_rows},
+                   panel.data(),
+                   num_vectors,
+                   is_packed ? 0 : width,
+                   out.data(),
+                   stride,
+                   num_columns,
+                   known,
+                   kColumn});
+    ExpectRows(out, stride, wanted, num_columns, 11);
+  }
+}
+
+TEST(KernelProductsTest, WhatIsKnownOfPiecesIsAdded) {
+  ForAllKernels([](const auto& kernels) {
+    for (int64_t vectors = 1; vectors <= 2 * kernels.max_vectors; ++vectors) {
+      for (int64_t rows = 1; rows <= 2 * kernels.max_rows + 2; ++rows) {
+        for (const uint64_t known : {1, 2, 3}) {
+          CheckKnown(kernels, rows, vectors, known);
+        }
+      }
+    }
+  });
+}
+
 template <typename T>
 void CheckPanels(const Kernels<T>& kernels) {
   const int64_t most = 2 * kernels.max_vectors;

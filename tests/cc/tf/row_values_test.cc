@@ -210,6 +210,19 @@ TEST(RowValuesTest, StringsAreNotJoined) {
             absl::StatusCode::kInternal);
 }
 
+TEST(RowValuesTest, RowsThatMayComeSeveralTimesAreCounted) {
+  RowValues values = ValuesOf({SixRows()});
+  values.Add(SixRows(), /*are_shared=*/true);
+  const auto count = [&values](const Rows& rows) {
+    RowBatch batch;
+    EXPECT_TRUE(values.Collect({rows}, /*holds=*/false, &batch).ok());
+    return batch.scattered()->parts.front().num_shared;
+  };
+  EXPECT_EQ(count(RowsOf({{0, 4}, {0, 1}})), 0);
+  EXPECT_EQ(count(RowsOf({{0, 4}, {1, 1}, {1, 2}, {1, 4}})), 3);
+  EXPECT_EQ(count(RowsOf({{0, 4}, {0, 2}, {0, 2}, {0, 2}})), 3);
+}
+
 TEST(RowValuesTest, BytesAreAliveUntilTheirValueIsDropped) {
   RowValues values = ValuesOf({OnesOf({4, 16}), VectorOf<double>({1, 2})});
   EXPECT_EQ(values.bytes_alive(), 4 * 16 * 4 + 2 * 8);

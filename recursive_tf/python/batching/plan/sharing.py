@@ -2,6 +2,8 @@
 
 import enum
 
+import tensorflow as tf
+
 from recursive_tf.python.batching.flatten.flat_program import FlatProgram
 from recursive_tf.python.batching.plan.blocks import Block
 from recursive_tf.python.program.heavy import num_multiplications
@@ -9,6 +11,7 @@ from recursive_tf.python.program.heavy import num_multiplications
 # Of a row. Fewer take less time than to find the rows that are equal, and to read
 # and write rows that do not stand side by side: decision 22 has the figures.
 _LEAST_MULTIPLICATIONS = 1 << 13
+_LEAST_LOOKED_UP = 1 << 8
 
 
 class Sharing(enum.IntEnum):
@@ -27,5 +30,17 @@ def sharing_of(program: FlatProgram, block: Block) -> Sharing:
     """
     if any(map(program.own_gradients.differ, block.ops)):
         return Sharing.NEVER
-    pays = sum(map(num_multiplications, block.ops)) >= _LEAST_MULTIPLICATIONS
+    pays = (
+        sum(map(num_multiplications, block.ops)) >= _LEAST_MULTIPLICATIONS
+        or sum(_num_looked_up(program, op) for op in block.ops) >= _LEAST_LOOKED_UP
+    )
     return Sharing.PAYS if pays else Sharing.MAY
+
+
+def _num_looked_up(program: FlatProgram, op: tf.Operation) -> int:
+    """Returns how many numbers an op reads of what is the same for all activations."""
+    if op.type not in ("GatherV2", "ResourceGather"):
+        return 0
+    table, row = program.inputs_of(op)[0], op.outputs[0]
+    is_known = row.shape.is_fully_defined() and not program.is_row(table)
+    return int(row.shape.num_elements()) if is_known else 0

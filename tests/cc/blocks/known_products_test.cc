@@ -1,0 +1,180 @@
+#include "recursive_tf/cc/blocks/known_products.h"
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/block_invariants.h"
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/block_runner.h"
+#include "recursive_tf/cc/blocks/fused.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/blocks/team.h"
+#include "tests/cc/blocks/random_rows.h"
+#include "tests/cc/blocks/threads.h"
+
+namespace recursive_tf {
+namespace {
+
+// Two rows side by side times a matrix, and tanh of two halves of that: a
+// matrix of two segments.
+struct Pairs {
+  int64_t left_width = 130;
+  int64_t right_width = 70;
+  int64_t num_columns = 140;
+  int64_t num_rows = 100;
+  // How many different rows there are for each side.
+  int64_t num_left = 20;
+  int64_t num_right = 60;
+  // How many rows of each side are said to be shared.
+  int64_t num_shared = 100;
+  Matrices matrices = Matrices::kPacked;
+};
+
+BlockGraph GraphOf(const Pairs& pairs) {
+  BlockGraph g;
+  const int32_t both =
+      g.Concat({g.Input(0, pairs.left_width), g.Input(1, pairs.right_width)});
+  const int32_t product = g.Product(both, 0, false, pairs.num_columns);
+  const int64_t half = pairs.num_columns / 2;
+  for (const int64_t from : {int64_t{0}, half}) {
+    g.outputs.push_back(
+        g.Elementwise(Opcode::kTanh, {g.Slice(product, from, half)}));
+  }
+  return g;
+}
+
+template <typename T>
+struct Run {
+  std::vector<std::vector<T>> outputs;
+  int64_t num_flops_spared = 0;
+};
+
+template <typename T>
+Run<T> RunPairs(const Pairs& pairs, const Kernels<T>& kernels,
+                int num_threads) {
+  std::mt19937 random(3);
+  const auto draw = [&random](int64_t count) {
+    return Cast<T>(RandomNumbers(count, &random));
+  };
+  std::vector<T> left = draw(pairs.num_left * pairs.left_width);
+  std::vector<T> right = draw(pairs.num_right * pairs.right_width);
+  const std::vector<T> matrix =
+      draw((pairs.left_width + pairs.right_width) * pairs.num_columns);
+  std::vector<T*> lefts;
+  std::vector<T*> rights;
+  for (int64_t row = 0; row < pairs.num_rows; ++row) {
+    lefts.push_back(left.data() + 7 * row % pairs.num_left * pairs.left_width);
+    rights.push_back(right.data() +
+                     7 * row % pairs.num_right * pairs.right_width);
+  }
+  const BlockProgram program = Lower(Fused(GraphOf(pairs)));
+  Threads threads;
+  Team team(num_threads, threads.schedule());
+  const BlockInvariants<T> placed(
+      &program, &kernels,
+      {{matrix.data(), static_cast<int64_t>(matrix.size())}}, pairs.matrices,
+      &team);
+  Run<T> run;
+  BlockRows<T> rows;
+  rows.num_rows = {pairs.num_rows};
+  rows.inputs = {{nullptr, 0, lefts.data()}, {nullptr, 0, rights.data()}};
+  rows.num_shared = {pairs.num_shared, pairs.num_shared};
+  for (const BufferUse& use : program.buffers) {
+    run.outputs.emplace_back(pairs.num_rows * use.width, T(NAN));
+  }
+  for (std::vector<T>& each : run.outputs) rows.buffers.push_back(each.data());
+  rows.sums = {nullptr, nullptr};
+  BlockRunner<T> runner(&program, &kernels, &placed, &team);
+  runner.Run(rows);
+  run.num_flops_spared = runner.num_flops_spared();
+  return run;
+}
+
+// Returns how many multiplications were spared, after comparing what all
+// kernels give with what they give if nothing is said to be shared.
+template <typename T>
+int64_t NumSpared(const Pairs& pairs, double tolerance) {
+  int64_t num_spared = -1;
+  for (const InstructionSet set : InstructionSets()) {
+    const Kernels<T>& kernels = KernelsFor<T>(set);
+    for (const int num_threads : {1, 3}) {
+      Pairs alone = pairs;
+      alone.num_shared = 0;
+      const Run<T> wanted = RunPairs(alone, kernels, num_threads);
+      EXPECT_EQ(wanted.num_flops_spared, 0);
+      const Run<T> found = RunPairs(pairs, kernels, num_threads);
+      for (size_t i = 0; i < wanted.outputs.size(); ++i) {
+        for (size_t k = 0; k < wanted.outputs[i].size(); ++k) {
+          EXPECT_NEAR(found.outputs[i][k], wanted.outputs[i][k], tolerance);
+        }
+      }
+      EXPECT_TRUE(num_spared < 0 || num_spared == found.num_flops_spared / 2);
+      num_spared = found.num_flops_spared / 2;
+    }
+  }
+  return num_spared;
+}
+
+int64_t NumSpared(const Pairs& pairs) {
+  const int64_t of_floats = NumSpared<float>(pairs, 2e-5);
+  EXPECT_EQ(NumSpared<double>(pairs, 1e-12), of_floats);
+  return of_floats;
+}
+
+TEST(KnownProductsTest, RowsThatComeSeveralTimesAreMultipliedOnce) {
+  EXPECT_EQ(NumSpared({}), (80 * 130 + 40 * 70) * 140);
+}
+
+TEST(KnownProductsTest, WidthsMayBeOdd) {
+  Pairs pairs;
+  pairs.left_width = 67;
+  pairs.right_width = 131;
+  pairs.num_columns = 258;
+  EXPECT_EQ(NumSpared(pairs), (80 * 67 + 40 * 131) * 258);
+}
+
+TEST(KnownProductsTest, APieceWithManyDifferentRowsIsMultipliedRowByRow) {
+  Pairs pairs;
+  pairs.num_right = 76;
+  EXPECT_EQ(NumSpared(pairs), 80 * 130 * 140);
+  pairs.num_left = 76;
+  EXPECT_EQ(NumSpared(pairs), 0);
+}
+
+TEST(KnownProductsTest, RowsAreNotComparedIfFewAreShared) {
+  Pairs pairs;
+  pairs.num_shared = 24;
+  EXPECT_EQ(NumSpared(pairs), 0);
+  pairs.num_shared = 25;
+  EXPECT_GT(NumSpared(pairs), 0);
+}
+
+TEST(KnownProductsTest, FewRowsAreMultipliedRowByRow) {
+  Pairs pairs;
+  pairs.num_rows = 47;
+  EXPECT_EQ(NumSpared(pairs), 0);
+  pairs.num_rows = 48;
+  EXPECT_EQ(NumSpared(pairs), 28 * 130 * 140);
+}
+
+TEST(KnownProductsTest, SmallProductsAreNotWorthIt) {
+  Pairs pairs;
+  pairs.left_width = 63;
+  pairs.right_width = 64;
+  pairs.num_columns = 128;
+  EXPECT_EQ(NumSpared(pairs), 40 * 64 * 128);
+}
+
+TEST(KnownProductsTest, MatricesThatStandAreReadForAllRows) {
+  Pairs pairs;
+  pairs.matrices = Matrices::kStanding;
+  EXPECT_EQ(NumSpared(pairs), 0);
+}
+
+}  // namespace
+}  // namespace recursive_tf
