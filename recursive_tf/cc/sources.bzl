@@ -159,6 +159,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/blocks/block_invariants.cc",
     "recursive_tf/cc/blocks/block_runner.cc",
     "recursive_tf/cc/blocks/fused.cc",
+    "recursive_tf/cc/blocks/grouped_sum.cc",
     "recursive_tf/cc/blocks/hot_team.cc",
     "recursive_tf/cc/blocks/kernels.cc",
     "recursive_tf/cc/blocks/kernels_avx2.cc",

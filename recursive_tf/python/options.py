@@ -51,8 +51,9 @@ class Options:
         share_rows: Whether a launch of a block program computes equal calls once. Calls
             are equal if the whole numbers that they compute from are, e.g. leaves with
             the same word. "auto" does so where it pays: in blocks whose products
-            multiply 8,192 numbers or more for a call. Values are the same, and
-            gradients differ by rounding.
+            multiply 8,192 numbers or more for a call, or that look up 256 numbers or
+            more. What reads such rows multiplies each of them once, too. Results differ
+            by rounding.
         lazy_pushes: Whether a product that only a push needs, e.g. `f.push("logits",
             dense(h), ...)`, is made once, of all rows, after the call. It pays where
             the matrix is larger than a cache: others are left where they are. Values

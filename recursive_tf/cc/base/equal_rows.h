@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "recursive_tf/cc/base/pooled_vector.h"
 
 namespace recursive_tf {
 
@@ -20,7 +21,7 @@ class EqualRows {
     size_t num_slots = 16;
     while (num_slots < 2 * static_cast<size_t>(num_rows)) num_slots *= 2;
     // The group whose hash names this place, or one just before it.
-    std::vector<int32_t> slots(num_slots, -1);
+    PooledVector<int32_t> slots(num_slots, -1);
     const size_t mask = num_slots - 1;
     for (int32_t row = 0; row < num_rows; ++row) {
       auto slot = static_cast<size_t>(hash(row)) & mask;
@@ -37,13 +38,13 @@ class EqualRows {
 
   int32_t num_groups() const { return static_cast<int32_t>(firsts_.size()); }
   // By row: its group.
-  const std::vector<int32_t>& group_of() const { return group_of_; }
+  const PooledVector<int32_t>& group_of() const { return group_of_; }
   // By group: its first row.
-  const std::vector<int32_t>& firsts() const { return firsts_; }
+  const PooledVector<int32_t>& firsts() const { return firsts_; }
 
  private:
-  std::vector<int32_t> group_of_;
-  std::vector<int32_t> firsts_;
+  PooledVector<int32_t> group_of_;
+  PooledVector<int32_t> firsts_;
 };
 
 }  // namespace recursive_tf

@@ -1,8 +1,6 @@
 #ifndef RECURSIVE_TF_CC_BASE_MEMORY_POOL_H_
 #define RECURSIVE_TF_CC_BASE_MEMORY_POOL_H_
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "recursive_tf/cc/base/large_pages.h"
 #include "recursive_tf/cc/base/machine_memory.h"
 #include "recursive_tf/cc/base/mutex.h"
 
@@ -25,9 +24,7 @@ namespace recursive_tf {
 // Memory that is given back is kept, by class of size. The last that was given
 // back is taken first: it may still be in a cache. Rather than let go of some,
 // more is lent than was asked for: the levels of a tree are of all sizes, of
-// which few are wanted at a time. Large memory is asked for in large pages,
-// where the system has them: new pages, and addresses of many, take as long as
-// a copy.
+// which few are wanted at a time.
 //
 // Thread safety: all functions may be called from any thread.
 //
@@ -82,7 +79,7 @@ class MemoryPool {
   void Give(void* memory) {
     if (memory == nullptr) return;
     Header* const header = static_cast<Header*>(memory) - 1;
-    if (header->index >= kNumClasses) return std::free(header);
+    if (header->index >= kNumClasses) return Delete(header);
     const size_t num_lent = std::exchange(header->num_lent, 0);
     if (num_kept() + SizeOf(header->index) > most_kept_) {
       Free(header);
@@ -119,9 +116,13 @@ class MemoryPool {
   static constexpr size_t kStepsEach = 8;
   static constexpr size_t kDoublings = 20;
   static constexpr size_t kNumClasses = kStepsEach * (kDoublings + 1);
-  // From how many bytes on memory is in large pages, and how large these are.
-  static constexpr size_t kLarge = size_t{4} << 20;
-  static constexpr size_t kLargePage = size_t{2} << 20;
+  // From how many bytes on memory is in large pages.
+#if defined(__SANITIZE_ADDRESS__)
+  // Who reads beyond it shall be seen.
+  static constexpr size_t kLarge = std::numeric_limits<size_t>::max();
+#else
+  static constexpr size_t kLarge = 2 * LargePages::kSize;
+#endif
 
   static size_t MostKeptByGlobal() {
 #if defined(__SANITIZE_ADDRESS__)
@@ -163,17 +164,21 @@ class MemoryPool {
     return ((step + 1) << doublings) * kAlignment;
   }
 
+  // Whether memory of a class is in large pages.
+  static bool IsLarge(size_t index) {
+    return index < kNumClasses && SizeOf(index) >= kLarge;
+  }
+
   // Returns memory that the system gives, for a class or, behind the last, for
   // none.
   void* TakeNew(size_t size, size_t index) {
     if (index < kNumClasses) Trim(TooMuchWith(size));
-    Header* header = New(size);
+    Header* header = New(size, index);
     if (header == nullptr) {
       Trim(std::numeric_limits<size_t>::max());
-      header = New(size);
+      header = New(size, index);
     }
     if (header == nullptr) return nullptr;
-    header->index = index;
     if (index < kNumClasses) {
       num_held_.fetch_add(size, std::memory_order_relaxed);
     }
@@ -218,21 +223,26 @@ class MemoryPool {
     }
   }
 
-  static Header* New(size_t size) {
+  static Header* New(size_t size, size_t index) {
     if (size > std::numeric_limits<size_t>::max() / 4) return nullptr;
-    const bool is_large = size >= kLarge;
-    const size_t unit = is_large ? kLargePage : kAlignment;
-    const size_t whole = (sizeof(Header) + size + unit - 1) / unit * unit;
-    void* const made = std::aligned_alloc(unit, whole);
+    const size_t whole =
+        (sizeof(Header) + size + kAlignment - 1) / kAlignment * kAlignment;
+    void* const made = IsLarge(index) ? LargePages::Take(whole)
+                                      : std::aligned_alloc(kAlignment, whole);
     if (made == nullptr) return nullptr;
-    // What the system cannot do makes it slower, and is no error.
-    if (is_large) madvise(made, whole, MADV_HUGEPAGE);
-    return new (made) Header;
+    auto* const header = new (made) Header;
+    header->index = index;
+    return header;
+  }
+
+  static void Delete(Header* header) {
+    if (!IsLarge(header->index)) return std::free(header);
+    LargePages::Give(header, sizeof(Header) + SizeOf(header->index));
   }
 
   void Free(Header* header) {
     num_held_.fetch_sub(SizeOf(header->index), std::memory_order_relaxed);
-    std::free(header);
+    Delete(header);
   }
 
   void Keep(Header* header) {

@@ -2,10 +2,10 @@
 #define RECURSIVE_TF_CC_BASE_ROW_GROUPS_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/hash.h"
+#include "recursive_tf/cc/base/pooled_vector.h"
 
 namespace recursive_tf {
 
@@ -27,7 +27,7 @@ class RowGroups {
             },
             [rows](int32_t a, int32_t b) { return rows[a] == rows[b]; }),
         next_(num_places, -1) {
-    std::vector<int32_t> last = same_.firsts();
+    PooledVector<int32_t> last = same_.firsts();
     for (int32_t place = 0; place < num_places; ++place) {
       int32_t& before = last[same_.group_of()[place]];
       if (before != place) next_[before] = place;
@@ -36,13 +36,13 @@ class RowGroups {
   }
 
   // The first place of each row, in the order of places.
-  const std::vector<int32_t>& heads() const { return same_.firsts(); }
+  const PooledVector<int32_t>& heads() const { return same_.firsts(); }
   // The next place of the row that is at a place; -1 behind the last one.
   int32_t next(int32_t place) const { return next_[place]; }
 
  private:
   EqualRows same_;
-  std::vector<int32_t> next_;
+  PooledVector<int32_t> next_;
 };
 
 }  // namespace recursive_tf

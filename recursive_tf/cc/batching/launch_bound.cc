@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/rows.h"
 
@@ -58,7 +59,10 @@ int64_t LaunchBound::Get() const {
 
 std::vector<int32_t> LaunchBound::RowsOfInput(const Launch& launch,
                                               size_t input) {
-  if (launch.is_shared()) return launch.shared.group_of();
+  if (launch.is_shared()) {
+    const PooledVector<int32_t>& groups = launch.shared.group_of();
+    return {groups.begin(), groups.end()};
+  }
   std::vector<int32_t> to_rows;
   for (const ListInput& list : launch.list_inputs) {
     if (list.input != static_cast<int32_t>(input)) continue;

@@ -91,6 +91,7 @@ void BlockRunner<T>::Run(const BlockRows<T>& rows) {
   }
   RowSums<T> sums(&kernels_, &*placed_, &team_);
   for (const SumStep& step : program_.sums) sums.Run(step);
+  num_flops_spared_ = known_->num_flops_spared() + sums.num_flops_spared();
 }
 
 template <typename T>

@@ -36,7 +36,7 @@ class BlockRunner {
 
   // Returns how many operations of products the run spared, because rows came
   // several times.
-  int64_t num_flops_spared() const { return known_->num_flops_spared(); }
+  int64_t num_flops_spared() const { return num_flops_spared_; }
 
  private:
   struct Strip;
@@ -78,6 +78,7 @@ class BlockRunner {
   // Of the run.
   std::optional<PlacedRows<T>> placed_;
   std::optional<KnownProducts<T>> known_;
+  int64_t num_flops_spared_ = 0;
 };
 
 }  // namespace recursive_tf

@@ -6,20 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "recursive_tf/cc/base/equal_rows.h"
-#include "recursive_tf/cc/base/hash.h"
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/divide.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/same_rows.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
 namespace {
 
-// Fewer rows share columns, or come several times too rarely.
-constexpr int64_t kLeastRows = 48;
+// Of so many rows matrices are always packed. With fewer it may be a guess that
+// they are, which must not change what is computed.
+constexpr int64_t kLeastRows = 96;
 // Numbers that a piece of a row is multiplied with: fewer take less time than
 // to find the rows that are equal.
 constexpr int64_t kLeastNumbers = int64_t{1} << 13;
@@ -55,7 +56,7 @@ void KnownProducts<T>::Find(const Phase& phase) {
         Known known;
         known.product = product;
         known.piece = static_cast<int32_t>(i);
-        known.rows = FindEqual(piece, num_rows);
+        known.rows = FindSameRows(placed_.At(piece.place), num_rows);
         if (IsEnough(num_rows, known.rows.num_groups())) {
           Multiply(phase, first_row, &known);
           known_.push_back(std::move(known));
@@ -77,25 +78,13 @@ bool KnownProducts<T>::MayPay(const ProductStep& step, const Piece& piece,
 }
 
 template <typename T>
-EqualRows KnownProducts<T>::FindEqual(const Piece& piece,
-                                      int64_t num_rows) const {
-  const RowSet<T> rows = placed_.At(piece.place);
-  return {static_cast<int32_t>(num_rows),
-          [&rows](int32_t row) {
-            const auto address = reinterpret_cast<uintptr_t>(rows.row(row));
-            return HashCombine(0, static_cast<uint64_t>(address));
-          },
-          [&rows](int32_t a, int32_t b) { return rows.row(a) == rows.row(b); }};
-}
-
-template <typename T>
 void KnownProducts<T>::Multiply(const Phase& phase, int64_t first_row,
                                 Known* known) {
   const ProductStep& step = phase.products[known->product];
   const MatrixUse& use = program_.matrices[step.matrix];
   const Piece& piece = step.pieces[known->piece];
   const RowSet<T> rows = placed_.At(piece.place);
-  std::vector<const T*> firsts;
+  PooledVector<const T*> firsts;
   firsts.reserve(known->rows.firsts().size());
   for (const int32_t row : known->rows.firsts())
     firsts.push_back(rows.row(row));

@@ -67,7 +67,6 @@ class KnownProducts {
   // Returns whether rows of a piece are worth comparing, of so many.
   bool MayPay(const ProductStep& step, const Piece& piece,
               int64_t num_rows) const;
-  EqualRows FindEqual(const Piece& piece, int64_t num_rows) const;
   // Sets the products of `*known` with the matrix's rows from `first_row` on.
   void Multiply(const Phase& phase, int64_t first_row, Known* known);
 

@@ -18,7 +18,7 @@ struct BlockRows {
   std::vector<int64_t> num_rows;
   // By number.
   std::vector<RowSet<T>> inputs;
-  // By number: how many rows may be the same as others, at one address.
+  // By number: how many rows may be one with others, at one address.
   std::vector<int64_t> num_shared;
   // By number, of the graph's owners: of each item that of the row, rising.
   std::vector<const int64_t*> owners;

@@ -15,6 +15,7 @@
 
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/hash.h"
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/flow.h"
 #include "recursive_tf/cc/batching/host.h"
@@ -264,7 +265,7 @@ class IntegerRun : public Host {
     return gathered;
   }
 
-  static Column Take(const Column& column, const std::vector<int32_t>& rows) {
+  static Column Take(const Column& column, const PooledVector<int32_t>& rows) {
     Column taken;
     for (const int32_t row : rows) taken.push_back(column.at(row));
     return taken;

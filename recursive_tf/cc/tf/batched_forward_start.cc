@@ -58,12 +58,13 @@ absl::Status BatchedForward::AddTables(int32_t num_rows) {
     if (known.outputs.size() != static_cast<size_t>(count)) continue;
     steps_->AddTables(block, count, known.num_rows);
     if (bound_.has_value()) bound_->AddTables(count);
+    const bool are_shared = blocks_[block].SharesRows();
     for (tf::Tensor& rows : known.outputs) {
       if (spec_.keep) tape_.AddValue(rows);
       if (known.are_borrowed) {
-        values_.AddBorrowed(std::move(rows), /*are_shared=*/true);
+        values_.AddBorrowed(std::move(rows), are_shared);
       } else {
-        values_.Add(std::move(rows), /*are_shared=*/true);
+        values_.Add(std::move(rows), are_shared);
       }
     }
   }

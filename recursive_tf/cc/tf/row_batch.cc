@@ -49,9 +49,10 @@ void Append(RowBatch batch, ScatteredRows* joined) {
     return;
   }
   for (size_t i = 0; i < joined->parts.size(); ++i) {
-    const std::vector<void*>& from = scattered->parts[i].rows;
-    std::vector<void*>& to = joined->parts[i].rows;
-    to.insert(to.end(), from.begin(), from.end());
+    const ScatteredRows::Part& from = scattered->parts[i];
+    ScatteredRows::Part& to = joined->parts[i];
+    to.rows.insert(to.rows.end(), from.rows.begin(), from.rows.end());
+    to.num_shared += from.num_shared;
   }
   joined->owners.insert(joined->owners.end(), scattered->owners.begin(),
                         scattered->owners.end());
@@ -145,7 +146,7 @@ absl::Status JoinBatches(std::vector<RowBatch> batches, RowBatch* joined) {
   return absl::OkStatus();
 }
 
-tf::Tensor TakeRows(const RowBatch& batch, const std::vector<int32_t>& rows) {
+tf::Tensor TakeRows(const RowBatch& batch, const PooledVector<int32_t>& rows) {
   const tf::Tensor from = batch.AsTensor();
   tf::Tensor taken = AllocateRows(from, static_cast<int64_t>(rows.size()));
   const RowView view(from);

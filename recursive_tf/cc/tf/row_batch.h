@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/blocks/team.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -23,7 +24,8 @@ struct ScatteredRows {
   struct Part {
     int64_t width = 0;
     std::vector<void*> rows;
-    // How many may be the same as others, at one address.
+    // How many are of values whose rows are shared: some may be one, at one
+    // address.
     int64_t num_shared = 0;
   };
 
@@ -90,7 +92,7 @@ absl::Status JoinBatches(std::vector<RowBatch> batches, RowBatch* joined);
 // Returns some rows of a batch, one behind the other.
 // REQUIRES: a batch that is a tensor.
 tensorflow::Tensor TakeRows(const RowBatch& batch,
-                            const std::vector<int32_t>& rows);
+                            const PooledVector<int32_t>& rows);
 
 // Returns each tensor as a batch.
 std::vector<RowBatch> AsBatches(std::vector<tensorflow::Tensor> tensors);

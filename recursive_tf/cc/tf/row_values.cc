@@ -160,8 +160,7 @@ absl::Status RowValues::Collect(const JoinedRows& joined, bool holds,
     part.width = views_[each.runs().front().value].num_elements;
     part.rows.reserve(each.num_rows());
     for (const RowRun& run : each.runs()) {
-      const bool are_shared = are_shared_[run.value] || run.stride == 0;
-      part.num_shared += are_shared ? run.num_rows : 0;
+      part.num_shared += are_shared_[run.value] ? run.num_rows : 0;
       AddRows(views_[run.value], run.first_row, run.num_rows, run.stride,
               &part.rows);
     }

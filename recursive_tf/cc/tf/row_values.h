@@ -17,7 +17,7 @@ namespace recursive_tf {
 // The values of one run, by number: tensors with rows in front.
 class RowValues {
  public:
-  // Adds one; if its rows are shared, many may read each of them.
+  // Adds one; many may read each of its rows if these are shared.
   void Add(tensorflow::Tensor rows, bool are_shared = false);
   // The same for one whose memory somebody else holds as long as this lives.
   void AddBorrowed(tensorflow::Tensor rows, bool are_shared = false);

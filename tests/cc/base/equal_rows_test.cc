@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/base/pooled_vector.h"
 
 namespace recursive_tf {
 namespace {
@@ -26,8 +27,8 @@ TEST(EqualRowsTest, NoRowsHaveNoGroups) {
 
 TEST(EqualRowsTest, GroupsAreNumberedByTheirFirstRows) {
   const EqualRows groups = GroupsOf("bacbba", [](char c) { return c; });
-  EXPECT_EQ(groups.firsts(), (std::vector<int32_t>{0, 1, 2}));
-  EXPECT_EQ(groups.group_of(), (std::vector<int32_t>{0, 1, 2, 0, 0, 1}));
+  EXPECT_EQ(groups.firsts(), (PooledVector<int32_t>{0, 1, 2}));
+  EXPECT_EQ(groups.group_of(), (PooledVector<int32_t>{0, 1, 2, 0, 0, 1}));
 }
 
 TEST(EqualRowsTest, RowsOfOneHashAreKeptApart) {

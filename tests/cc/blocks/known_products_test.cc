@@ -156,10 +156,10 @@ TEST(KnownProductsTest, RowsAreNotComparedIfFewAreShared) {
 
 TEST(KnownProductsTest, FewRowsAreMultipliedRowByRow) {
   Pairs pairs;
-  pairs.num_rows = 47;
+  pairs.num_rows = 95;
   EXPECT_EQ(NumSpared(pairs), 0);
-  pairs.num_rows = 48;
-  EXPECT_EQ(NumSpared(pairs), 28 * 130 * 140);
+  pairs.num_rows = 96;
+  EXPECT_EQ(NumSpared(pairs), (76 * 130 + 36 * 70) * 140);
 }
 
 TEST(KnownProductsTest, SmallProductsAreNotWorthIt) {

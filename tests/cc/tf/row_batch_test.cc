@@ -165,6 +165,19 @@ TEST(JoinBatchesTest, TensorsAndScatteredRowsStayWhereTheyStand) {
 }
 
 // A tensor has one part.
+TEST(JoinBatchesTest, RowsThatMayComeSeveralTimesAreCounted) {
+  RowValues values;
+  values.Add(OnesOf({4, 2}), /*are_shared=*/true);
+  values.Add(OnesOf({4, 2}));
+  const auto collected = [&](const Rows& rows) {
+    return Collected(&values, {rows});
+  };
+  const RowBatch joined =
+      Joined({collected(RowsOf({{0, 3}, {0, 1}})), RowBatch(OnesOf({3, 2})),
+              collected(RowsOf({{1, 3}, {0, 2}}))});
+  EXPECT_EQ(joined.scattered()->parts.front().num_shared, 3);
+}
+
 TEST(JoinBatchesTest, BatchesOfOtherPartsBecomeATensor) {
   RowValues values = TwoValues();
   const RowBatch joined =

@@ -220,7 +220,6 @@ TEST(RowValuesTest, RowsThatMayComeSeveralTimesAreCounted) {
   };
   EXPECT_EQ(count(RowsOf({{0, 4}, {0, 1}})), 0);
   EXPECT_EQ(count(RowsOf({{0, 4}, {1, 1}, {1, 2}, {1, 4}})), 3);
-  EXPECT_EQ(count(RowsOf({{0, 4}, {0, 2}, {0, 2}, {0, 2}})), 3);
 }
 
 TEST(RowValuesTest, BytesAreAliveUntilTheirValueIsDropped) {

@@ -1,0 +1,25 @@
+#ifndef RECURSIVE_TF_CC_BLOCKS_SAME_ROWS_H_
+#define RECURSIVE_TF_CC_BLOCKS_SAME_ROWS_H_
+
+#include <cstdint>
+
+#include "recursive_tf/cc/base/equal_rows.h"
+#include "recursive_tf/cc/base/hash.h"
+#include "recursive_tf/cc/blocks/kernels.h"
+
+namespace recursive_tf {
+
+// Returns which of some rows are one, at one address.
+template <typename T>
+EqualRows FindSameRows(const RowSet<T>& rows, int64_t num_rows) {
+  const auto address = [&rows](int32_t row) {
+    return reinterpret_cast<uintptr_t>(rows.row(row));
+  };
+  return {static_cast<int32_t>(num_rows),
+          [&](int32_t row) { return HashCombine(0, address(row)); },
+          [&](int32_t a, int32_t b) { return address(a) == address(b); }};
+}
+
+}  // namespace recursive_tf
+
+#endif  // RECURSIVE_TF_CC_BLOCKS_SAME_ROWS_H_
