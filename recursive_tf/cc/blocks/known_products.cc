@@ -86,8 +86,9 @@ void KnownProducts<T>::Multiply(const Phase& phase, int64_t first_row,
   const RowSet<T> rows = placed_.At(piece.place);
   PooledVector<const T*> firsts;
   firsts.reserve(known->rows.firsts().size());
-  for (const int32_t row : known->rows.firsts())
+  for (const int32_t row : known->rows.firsts()) {
     firsts.push_back(rows.row(row));
+  }
   const auto num_rows = static_cast<int64_t>(firsts.size());
   known->stride = use.num_segments * SegmentStride(use);
   T* const products = known->products.Get(num_rows * known->stride);

@@ -11,6 +11,7 @@ from recursive_tf.python.program.heavy import num_multiplications
 # Of a row. Fewer take less time than to find the rows that are equal, and to read
 # and write rows that do not stand side by side: decision 22 has the figures.
 _LEAST_MULTIPLICATIONS = 1 << 13
+# The same of numbers: who multiplies such rows does so once for all, decision 35.
 _LEAST_LOOKED_UP = 1 << 8
 
 
