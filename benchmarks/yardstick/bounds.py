@@ -28,9 +28,10 @@ def needs_of(work: Work, size: int, mode: str) -> Needs:
     """Returns what a step of a batch size needs.
 
     In training each product is three: itself, and those of both gradients. Every node
-    counts, also a leaf whose word another leaf has. Of bytes it counts the weights and
-    the vectors of distinct words, read once and in training written once, and what a
-    node hands to its parent or keeps, written once and read once.
+    counts, also a leaf whose word another leaf has, and each of its parents: who
+    computes such leaves once, and multiplies them once, needs less. Of bytes it counts
+    the weights and the vectors of distinct words, read once and in training written
+    once, and what a node hands to its parent or keeps, written once and read once.
     """
     steps = [_needs(work, trees, mode) for trees in work.batches(size)]
     return Needs(*map(float, np.mean(steps, axis=0)))

@@ -71,7 +71,8 @@ def limits(found: Found, work: str) -> str:
         )
     header = ["step", "MFLOP", "MB", "ms", "products", "memory", "call"]
     return (
-        f"{work}, a step of ours in ms, and what it cannot be faster than:\n\n"
+        f"{work}, a step of ours in ms, and what one that computes each node by itself "
+        "cannot be faster than:\n\n"
         + table([*header, "share of the bound", "of products' peak"], lines)
     )
 
