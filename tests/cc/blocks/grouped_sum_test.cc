@@ -13,6 +13,7 @@
 #include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/team.h"
+#include "tests/cc/blocks/num_spared.h"
 #include "tests/cc/blocks/random_rows.h"
 #include "tests/cc/blocks/threads.h"
 
@@ -51,14 +52,8 @@ BlockGraph GraphOf(const Children& given) {
 }
 
 template <typename T>
-struct Run {
-  std::vector<std::vector<T>> sums;
-  int64_t num_flops_spared = 0;
-};
-
-template <typename T>
-Run<T> RunSums(const Children& given, const Kernels<T>& kernels,
-               int num_threads) {
+SparingRun<T> RunSums(const Children& given, const Kernels<T>& kernels,
+                      int num_threads) {
   std::mt19937 random(5);
   const std::vector<int64_t> widths = {given.left_width, kRightWidth,
                                        given.first_width, kSecondWidth};
@@ -85,44 +80,22 @@ Run<T> RunSums(const Children& given, const Kernels<T>& kernels,
   const BlockInvariants<T> placed(&program, &kernels, {}, Matrices::kPacked,
                                   &team);
   const int64_t num_columns = given.first_width + kSecondWidth;
-  Run<T> run;
-  run.sums = {std::vector<T>((given.left_width + kRightWidth) * num_columns),
-              std::vector<T>(num_columns)};
-  for (std::vector<T>& each : run.sums) rows.sums.push_back(each.data());
+  SparingRun<T> run;
+  run.outputs = {std::vector<T>((given.left_width + kRightWidth) * num_columns),
+                 std::vector<T>(num_columns)};
+  for (std::vector<T>& each : run.outputs) rows.sums.push_back(each.data());
   BlockRunner<T> runner(&program, &kernels, &placed, &team);
   runner.Run(rows);
   run.num_flops_spared = runner.num_flops_spared();
   return run;
 }
 
-// Returns how many multiplications were spared, after comparing what all
-// kernels give with what they give if nothing is said to be shared.
-template <typename T>
-int64_t NumSpared(const Children& given, double tolerance) {
-  int64_t num_spared = -1;
-  for (const InstructionSet set : InstructionSets()) {
-    const Kernels<T>& kernels = KernelsFor<T>(set);
-    for (const int num_threads : {1, 3}) {
-      Children alone = given;
-      alone.num_shared = 0;
-      const Run<T> wanted = RunSums(alone, kernels, num_threads);
-      EXPECT_EQ(wanted.num_flops_spared, 0);
-      const Run<T> found = RunSums(given, kernels, num_threads);
-      for (size_t i = 0; i < wanted.sums.size(); ++i) {
-        for (size_t k = 0; k < wanted.sums[i].size(); ++k) {
-          EXPECT_NEAR(found.sums[i][k], wanted.sums[i][k], tolerance);
-        }
-      }
-      EXPECT_TRUE(num_spared < 0 || num_spared == found.num_flops_spared / 2);
-      num_spared = found.num_flops_spared / 2;
-    }
-  }
-  return num_spared;
-}
-
 int64_t NumSpared(const Children& given) {
-  const int64_t of_floats = NumSpared<float>(given, 2e-4);
-  EXPECT_EQ(NumSpared<double>(given, 1e-11), of_floats);
+  const auto run = [](const Children& each, const auto& kernels, int threads) {
+    return RunSums(each, kernels, threads);
+  };
+  const auto of_floats = NumSparedAs<float>(given, run, 2e-4);
+  EXPECT_EQ(NumSparedAs<double>(given, run, 1e-11), of_floats);
   return of_floats;
 }
 

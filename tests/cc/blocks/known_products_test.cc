@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/team.h"
+#include "tests/cc/blocks/num_spared.h"
 #include "tests/cc/blocks/random_rows.h"
 #include "tests/cc/blocks/threads.h"
 
@@ -49,14 +50,8 @@ BlockGraph GraphOf(const Pairs& pairs) {
 }
 
 template <typename T>
-struct Run {
-  std::vector<std::vector<T>> outputs;
-  int64_t num_flops_spared = 0;
-};
-
-template <typename T>
-Run<T> RunPairs(const Pairs& pairs, const Kernels<T>& kernels,
-                int num_threads) {
+SparingRun<T> RunPairs(const Pairs& pairs, const Kernels<T>& kernels,
+                       int num_threads) {
   std::mt19937 random(3);
   const auto draw = [&random](int64_t count) {
     return Cast<T>(RandomNumbers(count, &random));
@@ -79,7 +74,7 @@ Run<T> RunPairs(const Pairs& pairs, const Kernels<T>& kernels,
       &program, &kernels,
       {{matrix.data(), static_cast<int64_t>(matrix.size())}}, pairs.matrices,
       &team);
-  Run<T> run;
+  SparingRun<T> run;
   BlockRows<T> rows;
   rows.num_rows = {pairs.num_rows};
   rows.inputs = {{nullptr, 0, lefts.data()}, {nullptr, 0, rights.data()}};
@@ -95,34 +90,12 @@ Run<T> RunPairs(const Pairs& pairs, const Kernels<T>& kernels,
   return run;
 }
 
-// Returns how many multiplications were spared, after comparing what all
-// kernels give with what they give if nothing is said to be shared.
-template <typename T>
-int64_t NumSpared(const Pairs& pairs, double tolerance) {
-  int64_t num_spared = -1;
-  for (const InstructionSet set : InstructionSets()) {
-    const Kernels<T>& kernels = KernelsFor<T>(set);
-    for (const int num_threads : {1, 3}) {
-      Pairs alone = pairs;
-      alone.num_shared = 0;
-      const Run<T> wanted = RunPairs(alone, kernels, num_threads);
-      EXPECT_EQ(wanted.num_flops_spared, 0);
-      const Run<T> found = RunPairs(pairs, kernels, num_threads);
-      for (size_t i = 0; i < wanted.outputs.size(); ++i) {
-        for (size_t k = 0; k < wanted.outputs[i].size(); ++k) {
-          EXPECT_NEAR(found.outputs[i][k], wanted.outputs[i][k], tolerance);
-        }
-      }
-      EXPECT_TRUE(num_spared < 0 || num_spared == found.num_flops_spared / 2);
-      num_spared = found.num_flops_spared / 2;
-    }
-  }
-  return num_spared;
-}
-
-int64_t NumSpared(const Pairs& pairs) {
-  const int64_t of_floats = NumSpared<float>(pairs, 2e-5);
-  EXPECT_EQ(NumSpared<double>(pairs, 1e-12), of_floats);
+int64_t NumSpared(const Pairs& given) {
+  const auto run = [](const Pairs& each, const auto& kernels, int threads) {
+    return RunPairs(each, kernels, threads);
+  };
+  const auto of_floats = NumSparedAs<float>(given, run, 2e-5);
+  EXPECT_EQ(NumSparedAs<double>(given, run, 1e-12), of_floats);
   return of_floats;
 }
 
