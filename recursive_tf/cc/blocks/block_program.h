@@ -46,10 +46,11 @@ struct Piece {
   int64_t width = 0;
 };
 
-// Returns how many columns pieces have together.
-inline int64_t WidthOf(const std::vector<Piece>& pieces) {
+// Returns how many columns pieces have together, or other parts of rows.
+template <typename Part>
+int64_t WidthOf(const std::vector<Part>& parts) {
   int64_t width = 0;
-  for (const Piece& piece : pieces) width += piece.width;
+  for (const Part& part : parts) width += part.width;
   return width;
 }
 

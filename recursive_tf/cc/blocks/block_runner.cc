@@ -14,6 +14,7 @@
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
+#include "recursive_tf/cc/blocks/reduce_rows.h"
 #include "recursive_tf/cc/blocks/row_sums.h"
 #include "recursive_tf/cc/blocks/scratch.h"
 #include "recursive_tf/cc/blocks/team.h"
@@ -173,16 +174,13 @@ void BlockRunner<T>::ReduceItems(const ItemsStep& step, int64_t width,
   const int64_t* const owners = placed_->rows().owners[step.owners];
   const int64_t num_items = placed_->rows().num_rows[step.items_axis];
   const T of_none = OfNone<T>(step.reduction);
-  Instruction take;
-  take.opcode = OpcodeOf(step.reduction);
-  take.in[1] = 1;
+  const Opcode opcode = OpcodeOf(step.reduction);
   int64_t item = std::lower_bound(owners, owners + num_items, begin) - owners;
   for (int64_t row = begin; row < end; ++row) {
     const int64_t first = item;
     while (item < num_items && owners[item] == row) ++item;
     std::fill_n(out.row(row), width, of_none);
-    const RowSet<T> sets[] = {{out.row(row), 0}, items};
-    kernels_.tail({&take, 1, sets, first, item, width});
+    ReduceRows(kernels_, opcode, items, first, item, width, out.row(row));
   }
 }
 

@@ -7,9 +7,11 @@
 
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/pooled_vector.h"
+#include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/divide.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
+#include "recursive_tf/cc/blocks/reduce_rows.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
@@ -70,9 +72,6 @@ void GroupedSum<T>::AddUp(const std::vector<SumPart<T>>& right,
     }
     if (has_several) total += width;
   }
-  Instruction add;
-  add.opcode = Opcode::kAdd;
-  add.in[1] = 1;
   team->Run(DivideUp(num_groups, kTaskGroups), [&](int64_t task) {
     const int64_t end = std::min((task + 1) * kTaskGroups, num_groups);
     for (int64_t i = task * kTaskGroups; i < end; ++i) {
@@ -80,10 +79,9 @@ void GroupedSum<T>::AddUp(const std::vector<SumPart<T>>& right,
       for (size_t part = 0; part < right.size(); ++part) {
         T* const sums = right_[part][i];
         std::fill_n(sums, right[part].width, T(0));
-        const RowSet<T> sets[] = {{sums, 0},
-                                  {nullptr, 0, members[part].data()}};
-        kernels.tail(
-            {&add, 1, sets, begins_[i], begins_[i + 1], right[part].width});
+        ReduceRows<T>(kernels, Opcode::kAdd,
+                      {nullptr, 0, members[part].data()}, begins_[i],
+                      begins_[i + 1], right[part].width, sums);
       }
     }
   });

@@ -19,14 +19,6 @@ struct SumPart {
   int64_t width = 0;
 };
 
-// Returns how many columns parts have together.
-template <typename T>
-int64_t WidthOf(const std::vector<SumPart<T>>& parts) {
-  int64_t width = 0;
-  for (const SumPart<T>& part : parts) width += part.width;
-  return width;
-}
-
 // A sum over rows of the outer products of what is on the left and on the
 // right, both joined of parts.
 template <typename T>

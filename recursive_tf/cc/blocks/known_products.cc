@@ -21,9 +21,6 @@ namespace {
 // Of so many rows matrices are always packed. With fewer it may be a guess that
 // they are, which must not change what is computed.
 constexpr int64_t kLeastRows = 96;
-// Numbers that a piece of a row is multiplied with: fewer take less time than
-// to find the rows that are equal.
-constexpr int64_t kLeastNumbers = int64_t{1} << 13;
 constexpr size_t kMostPieces = 64;
 // Rows that a thread multiplies at a time.
 constexpr int64_t kTaskRows = 48;
@@ -74,7 +71,7 @@ bool KnownProducts<T>::MayPay(const ProductStep& step, const Piece& piece,
   const int64_t num_shared = placed_.rows().num_shared[piece.place.index];
   const MatrixUse& use = program_.matrices[step.matrix];
   return IsEnough(num_rows, num_rows - num_shared) &&
-         piece.width * use.num_segments * use.segment_width >= kLeastNumbers;
+         piece.width * use.num_segments * use.segment_width >= kNumbersWorthComparing;
 }
 
 template <typename T>

@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/panels.h"
+#include "recursive_tf/cc/blocks/reduce_rows.h"
 #include "recursive_tf/cc/blocks/same_rows.h"
 #include "recursive_tf/cc/blocks/scratch.h"
 
@@ -24,10 +25,8 @@ constexpr int64_t kMostDepth = 160;
 // From how many on copying them costs more than results that leave the cache.
 constexpr int64_t kManyRows = 1024;
 
-// Fewer rows are not worth grouping, of numbers on the right that a row is
-// multiplied with.
+// Fewer rows are not worth grouping.
 constexpr int64_t kLeastRowsToGroup = 128;
-constexpr int64_t kLeastNumbersToGroup = int64_t{1} << 13;
 
 // Returns whether it pays to add up rows first, so that so many are left.
 bool PaysToGroup(int64_t num_rows, int64_t num_left) {
@@ -99,7 +98,7 @@ bool RowSums<T>::MayGroup(const Piece& piece, int64_t num_rows,
   if (piece.place.kind != Place::Kind::kInput) return false;
   const int64_t num_shared = placed_.rows().num_shared[piece.place.index];
   return PaysToGroup(num_rows, num_rows - num_shared) &&
-         piece.width * num_columns >= kLeastNumbersToGroup;
+         piece.width * num_columns >= kNumbersWorthComparing;
 }
 
 template <typename T>
@@ -148,16 +147,12 @@ void RowSums<T>::SumRows(const OuterSum<T>& sum) {
   if (sum.num_rows == 0) return;
   const std::vector<ColumnPart> parts = SplitColumns(
       num_columns, team_.num_threads(), kernels_.lanes, kernels_.max_vectors);
-  Instruction add;
-  add.opcode = Opcode::kAdd;
-  add.in[1] = 1;
   team_.Run(static_cast<int64_t>(parts.size()), [&](int64_t index) {
     const ColumnPart& part = parts[index];
     ForParts(sum.right, part.first_column, part.num_columns,
              [&](const RowSet<T>& rows, int64_t width, int64_t to) {
-               const RowSet<T> sets[] = {{sum.out + part.first_column + to, 0},
-                                         rows};
-               kernels_.tail({&add, 1, sets, 0, sum.num_rows, width});
+               ReduceRows(kernels_, Opcode::kAdd, rows, 0, sum.num_rows, width,
+                          sum.out + part.first_column + to);
              });
   });
 }

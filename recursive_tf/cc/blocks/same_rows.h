@@ -9,6 +9,10 @@
 
 namespace recursive_tf {
 
+// Numbers that a row is multiplied with: with fewer, a product takes less time
+// than to find the rows that are one.
+inline constexpr int64_t kNumbersWorthComparing = int64_t{1} << 13;
+
 // Returns which of some rows are one, at one address.
 template <typename T>
 EqualRows FindSameRows(const RowSet<T>& rows, int64_t num_rows) {
