@@ -79,9 +79,8 @@ void GroupedSum<T>::AddUp(const std::vector<SumPart<T>>& right,
       for (size_t part = 0; part < right.size(); ++part) {
         T* const sums = right_[part][i];
         std::fill_n(sums, right[part].width, T(0));
-        ReduceRows<T>(kernels, Opcode::kAdd,
-                      {nullptr, 0, members[part].data()}, begins_[i],
-                      begins_[i + 1], right[part].width, sums);
+        ReduceRows<T>(kernels, Opcode::kAdd, {nullptr, 0, members[part].data()},
+                      begins_[i], begins_[i + 1], right[part].width, sums);
       }
     }
   });

@@ -71,7 +71,8 @@ bool KnownProducts<T>::MayPay(const ProductStep& step, const Piece& piece,
   const int64_t num_shared = placed_.rows().num_shared[piece.place.index];
   const MatrixUse& use = program_.matrices[step.matrix];
   return IsEnough(num_rows, num_rows - num_shared) &&
-         piece.width * use.num_segments * use.segment_width >= kNumbersWorthComparing;
+         piece.width * use.num_segments * use.segment_width >=
+             kNumbersWorthComparing;
 }
 
 template <typename T>

@@ -11,9 +11,8 @@ namespace recursive_tf {
 // Takes rows [begin, end) into the one row `to`, one after the other: adds them
 // to it, or keeps what is the largest or least.
 template <typename T>
-void ReduceRows(const Kernels<T>& kernels, Opcode opcode,
-                const RowSet<T>& rows, int64_t begin, int64_t end,
-                int64_t width, T* to) {
+void ReduceRows(const Kernels<T>& kernels, Opcode opcode, const RowSet<T>& rows,
+                int64_t begin, int64_t end, int64_t width, T* to) {
   Instruction take;
   take.opcode = opcode;
   take.in[1] = 1;
