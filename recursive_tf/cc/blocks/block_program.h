@@ -71,6 +71,8 @@ struct ProductStep {
   std::vector<Piece> pieces;
   // If it is no strip's: where the rows go.
   std::optional<Place> out;
+  // The output that they are columns of, if nobody else reads them.
+  std::optional<int32_t> only_of_output;
 };
 
 // A product of two matrices that stand in each row.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "recursive_tf/cc/blocks/block_invariants.h"
@@ -11,12 +10,12 @@
 #include "recursive_tf/cc/blocks/divide.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/narrow_tail.h"
-#include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
-#include "recursive_tf/cc/blocks/reduce_rows.h"
+#include "recursive_tf/cc/blocks/reduce_items.h"
 #include "recursive_tf/cc/blocks/row_sums.h"
 #include "recursive_tf/cc/blocks/scratch.h"
+#include "recursive_tf/cc/blocks/share_rows.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
@@ -36,18 +35,8 @@ constexpr int64_t kMostPartsOfThread = 4;
 // its columns: enough for a tile, which reads all of the matrix. Then no two
 // write to one line of memory, and each reads only the rows of its own.
 constexpr int64_t kRowsToShare = 12;
-// What sharing costs, in numbers that a product or an instruction works on: all
-// of some microseconds.
-constexpr int64_t kNumbersToShare = 200'000;
-constexpr int64_t kNumbersAnInstruction = 16;
 // Numbers of a tail without products that are worth a part of their own.
 constexpr int64_t kLeastTailNumbers = 2048;
-
-// Returns what takes one more number, and what there is before the first.
-Opcode OpcodeOf(Reduction reduction) {
-  if (reduction == Reduction::kMax) return Opcode::kMax;
-  return reduction == Reduction::kMin ? Opcode::kMin : Opcode::kAdd;
-}
 
 // Returns how many rows a part has, so that each thread has as many parts of
 // about one size. Fewer than `least` are not worth a part.
@@ -56,12 +45,6 @@ int64_t RowsOfPart(int64_t num_rows, int64_t least, int64_t num_threads) {
       std::min(num_rows / (least * num_threads), kMostPartsOfThread);
   const int64_t needed = DivideUp(num_rows, kMostPartRows * num_threads);
   return DivideUp(num_rows, std::max(worth, needed) * num_threads);
-}
-
-template <typename T>
-T OfNone(Reduction reduction) {
-  if (reduction == Reduction::kMax) return std::numeric_limits<T>::lowest();
-  return reduction == Reduction::kMin ? std::numeric_limits<T>::max() : T(0);
 }
 
 }  // namespace
@@ -87,12 +70,14 @@ template <typename T>
 void BlockRunner<T>::Run(const BlockRows<T>& rows) {
   placed_.emplace(&program_, &invariants_, &rows);
   known_.emplace(&program_, &kernels_, &invariants_, &*placed_, &team_);
+  added_.emplace(&program_, &kernels_, &invariants_, &*placed_, &team_);
   for (const Phase& phase : program_.phases) {
     if (rows.num_rows[phase.axis] > 0) RunPhase(phase);
   }
   RowSums<T> sums(&kernels_, &*placed_, &team_);
   for (const SumStep& step : program_.sums) sums.Run(step);
-  num_flops_spared_ = known_->num_flops_spared() + sums.num_flops_spared();
+  num_flops_spared_ = known_->num_flops_spared() + added_->num_flops_spared() +
+                      sums.num_flops_spared();
 }
 
 template <typename T>
@@ -102,8 +87,10 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
     return RunRowProduct(*phase.row_product, num_rows);
   }
   if (phase.of_items.has_value()) {
-    return RunItems(*phase.of_items, phase.width, num_rows);
+    return ReduceItems(kernels_, *placed_, *phase.of_items, phase.width,
+                       num_rows, &team_);
   }
+  if (RunAdded(phase)) return;
   known_->Find(phase);
   const int64_t num_threads = team_.num_threads();
   // Few rows share columns, so that each thread reads a part of the matrix.
@@ -132,6 +119,16 @@ void BlockRunner<T>::RunPhase(const Phase& phase) {
 }
 
 template <typename T>
+bool BlockRunner<T>::RunAdded(const Phase& phase) {
+  are_run_.assign(phase.products.size(), false);
+  for (size_t i = 0; i < phase.products.size(); ++i) {
+    are_run_[i] = added_->Run(phase, i);
+  }
+  return phase.code.empty() && std::all_of(are_run_.begin(), are_run_.end(),
+                                           [](bool is) { return is; });
+}
+
+template <typename T>
 void BlockRunner<T>::RunRowProduct(const RowProductStep& step,
                                    int64_t num_rows) {
   const RowProductShape& shape = step.shape;
@@ -141,47 +138,7 @@ void BlockRunner<T>::RunRowProduct(const RowProductStep& step,
                           placed_->At(step.right), placed_->At(step.out), begin,
                           end});
   };
-  ShareRows(num_rows, numbers * num_rows, run);
-}
-
-template <typename T>
-void BlockRunner<T>::RunItems(const ItemsStep& step, int64_t width,
-                              int64_t num_rows) {
-  const int64_t numbers = width * placed_->rows().num_rows[step.items_axis];
-  ShareRows(num_rows, kNumbersAnInstruction * numbers,
-            [&](int64_t begin, int64_t end) {
-              ReduceItems(step, width, begin, end);
-            });
-}
-
-template <typename T>
-template <typename Work>
-void BlockRunner<T>::ShareRows(int64_t num_rows, int64_t numbers,
-                               const Work& work) {
-  if (numbers < kNumbersToShare) return work(0, num_rows);
-  const int64_t chunk = DivideUp(num_rows, 4 * team_.num_threads());
-  team_.Run(DivideUp(num_rows, chunk), [&](int64_t index) {
-    work(index * chunk, std::min((index + 1) * chunk, num_rows));
-  });
-}
-
-// Sets rows [begin, end), each of items that stand one behind the other.
-template <typename T>
-void BlockRunner<T>::ReduceItems(const ItemsStep& step, int64_t width,
-                                 int64_t begin, int64_t end) {
-  const RowSet<T> items = placed_->At(step.items);
-  const RowSet<T> out = placed_->At(step.out);
-  const int64_t* const owners = placed_->rows().owners[step.owners];
-  const int64_t num_items = placed_->rows().num_rows[step.items_axis];
-  const T of_none = OfNone<T>(step.reduction);
-  const Opcode opcode = OpcodeOf(step.reduction);
-  int64_t item = std::lower_bound(owners, owners + num_items, begin) - owners;
-  for (int64_t row = begin; row < end; ++row) {
-    const int64_t first = item;
-    while (item < num_items && owners[item] == row) ++item;
-    std::fill_n(out.row(row), width, of_none);
-    ReduceRows(kernels_, opcode, items, first, item, width, out.row(row));
-  }
+  ShareRows(&team_, num_rows, numbers * num_rows, run);
 }
 
 template <typename T>
@@ -216,7 +173,7 @@ void BlockRunner<T>::RunColumns(const Phase& phase, const ColumnPart* parts,
     strip.begin = begin;
     strip.end = std::min(begin + rows, end);
     for (size_t i = 0; i < phase.products.size(); ++i) {
-      RunProduct(phase, i, strip);
+      if (!are_run_[i]) RunProduct(phase, i, strip);
     }
     if (!phase.code.empty()) RunCode(phase, strip);
   }

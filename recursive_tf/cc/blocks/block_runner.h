@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "recursive_tf/cc/blocks/added_products.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
@@ -42,16 +43,11 @@ class BlockRunner {
   struct Strip;
 
   void RunPhase(const Phase& phase);
+  // Runs products of which rows are added up. Returns whether these are all.
+  bool RunAdded(const Phase& phase);
   // Returns whether a phase takes longer than to share it.
   bool IsWorthSharing(const Phase& phase) const;
   void RunRowProduct(const RowProductStep& step, int64_t num_rows);
-  void RunItems(const ItemsStep& step, int64_t width, int64_t num_rows);
-  void ReduceItems(const ItemsStep& step, int64_t width, int64_t begin,
-                   int64_t end);
-  // Calls work(begin, end) for parts of so many rows, on all threads if it is
-  // about enough numbers.
-  template <typename Work>
-  void ShareRows(int64_t num_rows, int64_t numbers, const Work& work);
   void RunColumns(const Phase& phase, const ColumnPart* parts,
                   int64_t first_part, int64_t last_part, int64_t begin,
                   int64_t end);
@@ -78,6 +74,9 @@ class BlockRunner {
   // Of the run.
   std::optional<PlacedRows<T>> placed_;
   std::optional<KnownProducts<T>> known_;
+  std::optional<AddedProducts<T>> added_;
+  // By product of the phase: whether it is computed already.
+  std::vector<bool> are_run_;
   int64_t num_flops_spared_ = 0;
 };
 

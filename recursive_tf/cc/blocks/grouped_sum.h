@@ -6,25 +6,18 @@
 
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/pooled_vector.h"
-#include "recursive_tf/cc/blocks/aligned.h"
-#include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/group_totals.h"
+#include "recursive_tf/cc/blocks/placed_rows.h"
 #include "recursive_tf/cc/blocks/team.h"
 
 namespace recursive_tf {
-
-// Some columns of rows.
-template <typename T>
-struct SumPart {
-  RowSet<T> rows;
-  int64_t width = 0;
-};
 
 // A sum over rows of the outer products of what is on the left and on the
 // right, both joined of parts.
 template <typename T>
 struct OuterSum {
-  std::vector<SumPart<T>> left;
-  std::vector<SumPart<T>> right;
+  std::vector<RowsPart<T>> left;
+  std::vector<RowsPart<T>> right;
   int64_t num_rows = 0;
   T* out = nullptr;
   bool adds = false;
@@ -44,19 +37,10 @@ class GroupedSum {
   const OuterSum<T>& sum() const { return sum_; }
 
  private:
-  // Adds up the rows of groups that have several.
-  void AddUp(const std::vector<SumPart<T>>& right, const Kernels<T>& kernels,
-             Team* team);
-
   OuterSum<T> sum_;
-  // By group: where its rows begin, in `rows_`; and the end of the last one's.
-  PooledVector<int32_t> begins_;
-  PooledVector<int32_t> rows_;
-  // On the left; and by part on the right: where the row of each group is.
+  // On the left: where the row of each group is.
   PooledVector<T*> left_;
-  std::vector<PooledVector<T*>> right_;
-  // Of groups that have several rows: what these add up to.
-  AlignedBuffer<T> totals_;
+  GroupTotals<T> right_;
 };
 
 }  // namespace recursive_tf

@@ -18,18 +18,9 @@
 namespace recursive_tf {
 namespace {
 
-// Of so many rows matrices are always packed. With fewer it may be a guess that
-// they are, which must not change what is computed.
-constexpr int64_t kLeastRows = 96;
 constexpr size_t kMostPieces = 64;
 // Rows that a thread multiplies at a time.
 constexpr int64_t kTaskRows = 48;
-
-// Returns whether it pays to multiply so many rows once, instead of all. What
-// is known of a row takes some time to read, too.
-bool IsEnough(int64_t num_rows, int64_t num_once) {
-  return 4 * num_once <= 3 * num_rows;
-}
 
 }  // namespace
 
@@ -43,7 +34,7 @@ void KnownProducts<T>::Find(const Phase& phase) {
   known_.clear();
   const int64_t num_rows = placed_.rows().num_rows[phase.axis];
   const bool are_packed = invariants_.matrices() == Matrices::kPacked;
-  if (num_rows < kLeastRows || !are_packed) return;
+  if (num_rows < kLeastRowsToCompare || !are_packed) return;
   for (size_t product = 0; product < phase.products.size(); ++product) {
     const ProductStep& step = phase.products[product];
     int64_t first_row = 0;
@@ -54,7 +45,7 @@ void KnownProducts<T>::Find(const Phase& phase) {
         known.product = product;
         known.piece = static_cast<int32_t>(i);
         known.rows = FindSameRows(placed_.At(piece.place), num_rows);
-        if (IsEnough(num_rows, known.rows.num_groups())) {
+        if (AreFewEnough(num_rows, known.rows.num_groups())) {
           Multiply(phase, first_row, &known);
           known_.push_back(std::move(known));
         }
@@ -70,7 +61,7 @@ bool KnownProducts<T>::MayPay(const ProductStep& step, const Piece& piece,
   if (piece.place.kind != Place::Kind::kInput) return false;
   const int64_t num_shared = placed_.rows().num_shared[piece.place.index];
   const MatrixUse& use = program_.matrices[step.matrix];
-  return IsEnough(num_rows, num_rows - num_shared) &&
+  return AreFewEnough(num_rows, num_rows - num_shared) &&
          piece.width * use.num_segments * use.segment_width >=
              kNumbersWorthComparing;
 }
@@ -101,20 +92,15 @@ void KnownProducts<T>::Multiply(const Phase& phase, int64_t first_row,
     work.panel_stride = 0;
     work.out_stride = known->stride;
     for (int64_t segment = 0; segment < use.num_segments; ++segment) {
-      for (size_t part = 0; part < parts.size(); ++part) {
-        for (size_t i = 0; i < parts[part].panels.size(); ++i) {
-          const Panel& panel = parts[part].panels[i];
-          work.num_vectors = panel.num_vectors;
-          work.num_columns = panel.num_vectors * kernels_.lanes;
-          work.panel = invariants_.packed(step.matrix)
-                           .panel(segment, static_cast<int64_t>(part),
-                                  static_cast<int64_t>(i)) +
-                       first_row * work.num_columns;
-          work.out =
-              products + begin * known->stride + ColumnOf(use, segment, panel);
-          kernels_.panel(work);
-        }
-      }
+      ForEachPanel(parts, [&](const Panel& panel, int64_t part, int64_t i) {
+        work.num_vectors = panel.num_vectors;
+        work.num_columns = panel.num_vectors * kernels_.lanes;
+        work.panel = invariants_.packed(step.matrix).panel(segment, part, i) +
+                     first_row * work.num_columns;
+        work.out =
+            products + begin * known->stride + ColumnOf(use, segment, panel);
+        kernels_.panel(work);
+      });
     }
   });
   const auto num_spared =

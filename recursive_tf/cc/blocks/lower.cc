@@ -38,6 +38,11 @@ class Lowerer {
       AllocateRegisters(&phase);
       program_.phases.push_back(std::move(phase));
     }
+    for (Phase& phase : program_.phases) {
+      for (ProductStep& step : phase.products) {
+        if (step.out.has_value()) step.only_of_output = OnlyReader(*step.out);
+      }
+    }
     return std::move(program_);
   }
 
@@ -317,6 +322,51 @@ class Lowerer {
     }
     phase->places = std::move(places);
     phase->num_registers = num_registers;
+  }
+
+  // Returns the output that a buffer is, if nothing else reads it.
+  std::optional<int32_t> OnlyReader(const Place& place) const {
+    std::optional<int32_t> found;
+    const std::vector<std::optional<int32_t>>& outputs =
+        program_.output_buffers;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i] != place.index) continue;
+      if (found.has_value()) return std::nullopt;
+      found = static_cast<int32_t>(i);
+    }
+    const std::vector<Place> read = PlacesRead();
+    const bool is_read =
+        std::any_of(read.begin(), read.end(), [&](const Place& each) {
+          return each.kind == place.kind && each.index == place.index;
+        });
+    return is_read ? std::nullopt : found;
+  }
+
+  // Returns where anything is read from; and some places that are not read.
+  std::vector<Place> PlacesRead() const {
+    std::vector<Place> found;
+    const auto add = [&found](const std::vector<Piece>& pieces) {
+      for (const Piece& piece : pieces) found.push_back(piece.place);
+    };
+    for (const GatherUse& use : program_.gathers) found.push_back(use.rows);
+    for (const Phase& phase : program_.phases) {
+      for (const ProductStep& step : phase.products) add(step.pieces);
+      for (const Instruction& instruction : phase.code) {
+        for (const int32_t place : instruction.in) {
+          found.push_back(phase.places[place]);
+        }
+      }
+      if (phase.row_product.has_value()) {
+        found.push_back(phase.row_product->left);
+        found.push_back(phase.row_product->right);
+      }
+      if (phase.of_items.has_value()) found.push_back(phase.of_items->items);
+    }
+    for (const SumStep& step : program_.sums) {
+      add(step.left);
+      add(step.right);
+    }
+    return found;
   }
 
   const BlockGraph& graph_;

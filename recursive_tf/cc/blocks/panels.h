@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BLOCKS_PANELS_H_
 #define RECURSIVE_TF_CC_BLOCKS_PANELS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -28,6 +29,18 @@ struct ColumnPart {
 std::vector<ColumnPart> SplitColumns(int64_t width, int64_t num_parts,
                                      int64_t lanes, int64_t max_vectors,
                                      int64_t tiles_of_panel = 1);
+
+// Calls visit(panel, part, index) for each panel of parts, with the number of
+// its part and its own in that.
+template <typename Visit>
+void ForEachPanel(const std::vector<ColumnPart>& parts, const Visit& visit) {
+  for (size_t part = 0; part < parts.size(); ++part) {
+    const std::vector<Panel>& panels = parts[part].panels;
+    for (size_t i = 0; i < panels.size(); ++i) {
+      visit(panels[i], static_cast<int64_t>(part), static_cast<int64_t>(i));
+    }
+  }
+}
 
 }  // namespace recursive_tf
 

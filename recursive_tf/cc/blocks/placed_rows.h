@@ -5,11 +5,29 @@
 #include <cstdint>
 #include <vector>
 
+#include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 
 namespace recursive_tf {
+
+// Some columns of rows.
+template <typename T>
+struct RowsPart {
+  RowSet<T> rows;
+  int64_t width = 0;
+};
+
+// Columns of an output that whoever takes it adds up, the rows of each group;
+// or takes row by row, if there are no groups.
+struct AddedColumns {
+  int64_t width = 0;
+  EqualRows groups;
+};
+
+// All columns of an output.
+using AddedOutput = std::vector<AddedColumns>;
 
 // The rows that a block program takes and gives.
 template <typename T>
@@ -26,6 +44,9 @@ struct BlockRows {
   std::vector<T*> buffers;
   // By output: where what rows add up to goes.
   std::vector<T*> sums;
+  // By output: which of its rows are added up; null if all are taken. Empty if
+  // those of all outputs are.
+  std::vector<const AddedOutput*> added;
 };
 
 // Where the places of a block program are in one run of it.
@@ -49,6 +70,15 @@ class PlacedRows {
   }
 
   const BlockRows<T>& rows() const { return rows_; }
+
+  std::vector<RowsPart<T>> PartsAt(const std::vector<Piece>& pieces) const {
+    std::vector<RowsPart<T>> parts;
+    parts.reserve(pieces.size());
+    for (const Piece& piece : pieces) {
+      parts.push_back({At(piece.place), piece.width});
+    }
+    return parts;
+  }
 
   // Returns the rows at a place that is no segment and no register.
   RowSet<T> At(const Place& place) const {

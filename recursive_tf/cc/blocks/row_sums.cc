@@ -37,10 +37,10 @@ bool PaysToGroup(int64_t num_rows, int64_t num_left) {
 // of joined parts from `first` on: with its rows from the first one of these
 // on, which is the `to`-th of all.
 template <typename T, typename Use>
-void ForParts(const std::vector<SumPart<T>>& parts, int64_t first,
+void ForParts(const std::vector<RowsPart<T>>& parts, int64_t first,
               int64_t count, const Use& use) {
   int64_t offset = 0;
-  for (const SumPart<T>& part : parts) {
+  for (const RowsPart<T>& part : parts) {
     const int64_t from = std::max(offset, first);
     const int64_t last = std::min(offset + part.width, first + count);
     if (from < last) {
@@ -56,8 +56,8 @@ template <typename T>
 void RowSums<T>::Run(const SumStep& step) {
   const int64_t num_rows = placed_.rows().num_rows[step.axis];
   OuterSum<T> sum;
-  sum.left = PartsOf(step.left);
-  sum.right = PartsOf(step.right);
+  sum.left = placed_.PartsAt(step.left);
+  sum.right = placed_.PartsAt(step.right);
   sum.num_rows = num_rows;
   sum.out = placed_.rows().sums[step.output];
   sum.adds = step.adds;
@@ -70,16 +70,6 @@ void RowSums<T>::Run(const SumStep& step) {
     SumOuterOfPart(step.left[i], part);
     sum.out += sum.left[i].width * WidthOf(sum.right);
   }
-}
-
-template <typename T>
-std::vector<SumPart<T>> RowSums<T>::PartsOf(
-    const std::vector<Piece>& pieces) const {
-  std::vector<SumPart<T>> parts;
-  for (const Piece& piece : pieces) {
-    parts.push_back({placed_.At(piece.place), piece.width});
-  }
-  return parts;
 }
 
 template <typename T>
@@ -194,7 +184,7 @@ void RowSums<T>::SumOuterPart(const OuterSum<T>& sum, int64_t first_left,
 }
 
 template <typename T>
-void RowSums<T>::GroupLeft(const std::vector<SumPart<T>>& parts, int64_t first,
+void RowSums<T>::GroupLeft(const std::vector<RowsPart<T>>& parts, int64_t first,
                            int64_t count, int64_t begin, int64_t end,
                            T* groups) const {
   ForParts(parts, first, count,
@@ -204,7 +194,7 @@ void RowSums<T>::GroupLeft(const std::vector<SumPart<T>>& parts, int64_t first,
 }
 
 template <typename T>
-void RowSums<T>::CopyRight(const std::vector<SumPart<T>>& parts,
+void RowSums<T>::CopyRight(const std::vector<RowsPart<T>>& parts,
                            const Panel& panel, int64_t begin, int64_t end,
                            T* rows) const {
   const int64_t stride = panel.num_vectors * kernels_.lanes;

@@ -31,7 +31,6 @@ class RowSums {
   int64_t num_flops_spared() const { return num_flops_spared_; }
 
  private:
-  std::vector<SumPart<T>> PartsOf(const std::vector<Piece>& pieces) const;
   // Return whether rows on the left may be worth grouping: of any piece, and of
   // one of them.
   bool MayGroup(const SumStep& step) const;
@@ -48,9 +47,9 @@ class RowSums {
   void SumRows(const OuterSum<T>& sum);
   // Copies columns of rows [begin, end) of joined parts: to groups, and to the
   // rows of a panel.
-  void GroupLeft(const std::vector<SumPart<T>>& parts, int64_t first,
+  void GroupLeft(const std::vector<RowsPart<T>>& parts, int64_t first,
                  int64_t count, int64_t begin, int64_t end, T* groups) const;
-  void CopyRight(const std::vector<SumPart<T>>& parts, const Panel& panel,
+  void CopyRight(const std::vector<RowsPart<T>>& parts, const Panel& panel,
                  int64_t begin, int64_t end, T* rows) const;
 
   const Kernels<T>& kernels_;

@@ -13,6 +13,16 @@ namespace recursive_tf {
 // than to find the rows that are one.
 inline constexpr int64_t kNumbersWorthComparing = int64_t{1} << 13;
 
+// Rows of which matrices are always packed. With fewer it may be a guess that
+// they are, which must not change what is computed.
+inline constexpr int64_t kLeastRowsToCompare = 96;
+
+// Returns whether it pays to multiply so many rows once, instead of all. What
+// is known of a row, or adds up, takes some time to read, too.
+inline bool AreFewEnough(int64_t num_rows, int64_t num_once) {
+  return 4 * num_once <= 3 * num_rows;
+}
+
 // Returns which of some rows are one, at one address.
 template <typename T>
 EqualRows FindSameRows(const RowSet<T>& rows, int64_t num_rows) {

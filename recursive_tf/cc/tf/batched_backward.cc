@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/batching/rows.h"
 #include "recursive_tf/cc/batching/tape.h"
 #include "recursive_tf/cc/runtime/trace_log.h"
+#include "recursive_tf/cc/tf/added_rows.h"
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
@@ -121,13 +122,16 @@ absl::Status BatchedBackward::TryBackward(const TapedLaunch<RowBatch>& launch,
   const Block& backward = blocks_[spec_.backward[block]];
   CompiledRun program;
   program.num_rows_known = num_rows_[block];
+  const BlockGradient& gradient = spec_.program.gradients[block];
+  for (const int32_t input : gradient.input_gradients) {
+    program.added.push_back(AddedRowsOf(launch.inputs[input], record_));
+  }
   TF_RETURN_IF_ERROR(
       backward.Run(step_, std::move(inputs), &invariants_, outputs, &program));
   report_.compiled[block] += program.has_run ? 1 : 0;
   if (!program.has_run) SayWhy(block, backward);
   CountBytes(*outputs);
   program.AddTo(watch_.Lap(&report_.seconds_blocks), block, &report_);
-  const BlockGradient& gradient = spec_.program.gradients[block];
   for (size_t i = 0; i < gradient.input_gradients.size(); ++i) {
     TF_RETURN_IF_ERROR(CheckGradient(launch.inputs[gradient.input_gradients[i]],
                                      (*outputs)[i]));

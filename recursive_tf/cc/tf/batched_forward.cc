@@ -315,7 +315,7 @@ absl::Status BatchedForward::CheckRows(
 }
 
 void BatchedForward::AddValue(tf::Tensor rows, bool are_shared) {
-  if (spec_.keep) tape_.AddValue(rows);
+  if (spec_.keep) tape_.AddValue(rows, are_shared);
   values_.Add(std::move(rows), are_shared);
 }
 

@@ -60,7 +60,7 @@ absl::Status BatchedForward::AddTables(int32_t num_rows) {
     if (bound_.has_value()) bound_->AddTables(count);
     const bool are_shared = blocks_[block].SharesRows();
     for (tf::Tensor& rows : known.outputs) {
-      if (spec_.keep) tape_.AddValue(rows);
+      if (spec_.keep) tape_.AddValue(rows, are_shared);
       if (known.are_borrowed) {
         values_.AddBorrowed(std::move(rows), are_shared);
       } else {

@@ -48,6 +48,8 @@ struct BatchedRecord {
   std::vector<tensorflow::Tensor> prologue;
   // By value, with rows in front.
   std::vector<Kind> values;
+  // By value: whether one row may be that of several activations.
+  std::vector<bool> are_shared;
   Returned returned;
   const Census::One census{Census::Kind::kRecords};
   const Census::Counter num_kept{Census::Kind::kKeptTensors};

@@ -15,7 +15,8 @@ namespace recursive_tf {
 
 namespace tf = tensorflow;
 
-void BatchedTape::AddValue(const tf::Tensor& rows) {
+void BatchedTape::AddValue(const tf::Tensor& rows, bool are_shared) {
+  record_.are_shared.push_back(are_shared);
   record_.values.push_back({rows.dtype(), rows.shape()});
   record_.tape.num_rows.push_back(NumRows(rows));
 }

@@ -19,8 +19,8 @@ class BatchedTape {
   BatchedTape(const GradientPlan* plan, BatchedRecord* record)
       : plan_(*plan), record_(*record) {}
 
-  // Adds the next value.
-  void AddValue(const tensorflow::Tensor& rows);
+  // Adds the next value, of which one row may be that of several activations.
+  void AddValue(const tensorflow::Tensor& rows, bool are_shared);
 
   // Returns whether a gradient may come to launches of a block. No others are
   // added.

@@ -176,8 +176,43 @@ std::shared_ptr<const BlockInvariants<T>> BlockRun<T>::Place(
       &program_, &kernels_, numbers, matrices, &step_.team());
 }
 
+// A gradient of another shape is refused when it is there.
+template <typename T>
+bool BlockRun<T>::Fits(const AddedOutput& added,
+                       const BlockOutput& output) const {
+  if (added.empty() || output.axis < 0) return false;
+  const std::optional<int32_t> buffer = program_.output_buffers[output.index];
+  if (!buffer.has_value() ||
+      WidthOf(added) != program_.buffers[*buffer].width) {
+    return false;
+  }
+  const auto num_rows =
+      static_cast<size_t>(memory_.placed.num_rows[output.axis]);
+  return std::all_of(added.begin(), added.end(),
+                     [&](const AddedColumns& columns) {
+                       return columns.groups.num_groups() == 0 ||
+                              columns.groups.group_of().size() == num_rows;
+                     });
+}
+
+template <typename T>
+void BlockRun<T>::PlaceAdded(const std::vector<AddedOutput>& added) {
+  std::vector<const AddedOutput*>& places = memory_.placed.added;
+  places.assign(block_.graph.outputs.size(), nullptr);
+  std::vector<int32_t> num_uses(places.size(), 0);
+  for (size_t i = 0; i < block_.outputs.size(); ++i) {
+    const BlockOutput& output = block_.outputs[i];
+    if (output.kind != BlockOutput::Kind::kGraph) continue;
+    const bool is_alone = ++num_uses[output.index] == 1;
+    const bool is_added =
+        is_alone && i < added.size() && Fits(added[i], output);
+    places[output.index] = is_added ? &added[i] : nullptr;
+  }
+}
+
 template <typename T>
 absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& placed,
+                                  const std::vector<AddedOutput>& added,
                                   const std::function<void()>& meanwhile,
                                   std::vector<tf::Tensor>* outputs) {
   memory_.placed.buffers.clear();
@@ -197,6 +232,7 @@ absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& placed,
       memory_.placed.sums[output.index] = static_cast<T*>(tensor.data());
     }
   }
+  PlaceAdded(added);
   // Whole numbers are there already.
   if (!program_.phases.empty() || !program_.sums.empty()) {
     BlockRunner<T> runner(&program_, &kernels_, &placed, &step_.team());

@@ -11,6 +11,7 @@
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/block_runner.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/placed_rows.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/locked_variables.h"
@@ -64,8 +65,10 @@ class BlockRun {
   std::shared_ptr<const BlockInvariants<T>> Place(Matrices matrices) const;
 
   // Sets `*outputs`. The leading thread does something else meanwhile, if work
-  // is shared and `meanwhile` is anything. REQUIRES: the inputs are found.
+  // is shared and `meanwhile` is anything. `added` is as CompiledRun's.
+  // REQUIRES: the inputs are found.
   absl::Status Compute(const BlockInvariants<T>& placed,
+                       const std::vector<AddedOutput>& added,
                        const std::function<void()>& meanwhile,
                        std::vector<tensorflow::Tensor>* outputs);
 
@@ -75,6 +78,10 @@ class BlockRun {
  private:
   RowSet<T> RowsOf(const RowBatch& rows, size_t part) const;
   bool CountRows();
+  // Returns whether `added` says something of an output, for these rows.
+  bool Fits(const AddedOutput& added, const BlockOutput& output) const;
+  // Says of the graph's outputs which of their rows are added up.
+  void PlaceAdded(const std::vector<AddedOutput>& added);
   bool OpenVariables();
   RowSet<T> FindInput(const BlockInput& input);
   // Returns how many rows of it may come several times.

@@ -271,7 +271,7 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, Taken* taken,
     run->bytes_gathered += rows[output.index].ScatteredBytes();
   }
   const absl::Status status = block_run.Compute(
-      *static_cast<const BlockInvariants<T>*>(placed.numbers.get()),
+      *static_cast<const BlockInvariants<T>*>(placed.numbers.get()), run->added,
       run->meanwhile, outputs);
   run->num_flops -= block_run.num_flops_spared();
   return status;

@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/base/mutex.h"
 #include "recursive_tf/cc/batching/run_report.h"
 #include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/placed_rows.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/invariants.h"
@@ -38,6 +39,9 @@ struct CompiledRun {
   // if that is known, and how many they may have.
   int64_t num_rows_known = 0;
   int64_t num_rows_guessed = 0;
+  // From who runs the block: which rows of outputs are only added up. Empty, or
+  // by output; nothing if all rows are taken.
+  std::vector<AddedOutput> added;
   // Whether it was run as one.
   bool has_run = false;
   // Of rows that stood scattered, and were made tensors.
