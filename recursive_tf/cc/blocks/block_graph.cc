@@ -205,6 +205,15 @@ int32_t BlockGraph::OfItems(Reduction reduction, int32_t items,
   return Add(node);
 }
 
+int32_t BlockGraph::LookUp(int32_t number, int32_t table, int64_t width) {
+  Node node;
+  node.kind = NodeKind::kLookUp;
+  node.operands = {number};
+  node.index = table;
+  node.width = width;
+  return Add(node);
+}
+
 int32_t BlockGraph::Outer(int32_t left, int32_t right) {
   Node node;
   node.kind = NodeKind::kOuter;

@@ -35,6 +35,9 @@ enum class NodeKind : uint8_t {
   // For each row the sum, or the largest or least number, of the items that it
   // owns: the same. Of none it is 0, or the least or largest number there is.
   kOfItems,
+  // For each row that of a table, `index`, which the operand selects: its only
+  // column is a whole number.
+  kLookUp,
   // sum over rows of the outer products of two operands: a matrix, no rows.
   kOuter,
   // The sum of all rows: a vector, no rows.
@@ -119,6 +122,7 @@ class BlockGraph {
   int32_t OfOwner(int32_t rows, int32_t owners);
   // There is no mean.
   int32_t OfItems(Reduction reduction, int32_t items, int32_t owners);
+  int32_t LookUp(int32_t number, int32_t table, int64_t width);
   int32_t Outer(int32_t left, int32_t right);
   int32_t ColumnSums(int32_t operand);
   // Adds sums over rows, of whichever axes.

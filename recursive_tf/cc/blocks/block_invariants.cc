@@ -70,8 +70,9 @@ BlockInvariants<T>::BlockInvariants(const BlockProgram* program,
                                 *kernels, team);
   }
   for (const Phase& phase : program->phases) {
-    const bool has_parts =
-        !phase.row_product.has_value() && !phase.of_items.has_value();
+    const bool has_parts = !phase.row_product.has_value() &&
+                           !phase.of_items.has_value() &&
+                           !phase.look_up.has_value();
     parts_.push_back(has_parts ? split(phase.width)
                                : std::vector<ColumnPart>());
   }

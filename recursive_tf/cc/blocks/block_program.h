@@ -94,6 +94,13 @@ struct ItemsStep {
   int32_t items_axis = 0;
 };
 
+// For each row that of a table which the whole number at a place selects.
+struct LookUpStep {
+  Place number;
+  Place out;
+  int32_t table = 0;
+};
+
 // For each item the row at a place that owns it.
 struct GatherUse {
   Place rows;
@@ -112,9 +119,10 @@ struct Phase {
   // Whether some instruction needs all columns.
   bool needs_whole_rows = false;
   std::vector<ProductStep> products;
-  // Alone in its phase, of whole rows.
+  // Each alone in its phase, of whole rows.
   std::optional<RowProductStep> row_product;
   std::optional<ItemsStep> of_items;
+  std::optional<LookUpStep> look_up;
   // What the instructions' numbers stand for.
   std::vector<Place> places;
   std::vector<Instruction> code;

@@ -9,6 +9,7 @@
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/divide.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/look_up_rows.h"
 #include "recursive_tf/cc/blocks/narrow_tail.h"
 #include "recursive_tf/cc/blocks/panels.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
@@ -67,30 +68,39 @@ struct BlockRunner<T>::Strip {
 };
 
 template <typename T>
-void BlockRunner<T>::Run(const BlockRows<T>& rows) {
+bool BlockRunner<T>::Run(const BlockRows<T>& rows) {
   placed_.emplace(&program_, &invariants_, &rows);
   known_.emplace(&program_, &kernels_, &invariants_, &*placed_, &team_);
   added_.emplace(&program_, &kernels_, &invariants_, &*placed_, &team_);
   for (const Phase& phase : program_.phases) {
-    if (rows.num_rows[phase.axis] > 0) RunPhase(phase);
+    if (rows.num_rows[phase.axis] > 0 && !RunPhase(phase)) return false;
   }
   RowSums<T> sums(&kernels_, &*placed_, &team_);
   for (const SumStep& step : program_.sums) sums.Run(step);
   num_flops_spared_ = known_->num_flops_spared() + added_->num_flops_spared() +
                       sums.num_flops_spared();
+  return true;
 }
 
 template <typename T>
-void BlockRunner<T>::RunPhase(const Phase& phase) {
+bool BlockRunner<T>::RunPhase(const Phase& phase) {
   const int64_t num_rows = placed_->rows().num_rows[phase.axis];
+  if (phase.look_up.has_value()) {
+    return LookUpRows(*placed_, *phase.look_up, phase.width, num_rows, &team_);
+  }
   if (phase.row_product.has_value()) {
-    return RunRowProduct(*phase.row_product, num_rows);
+    RunRowProduct(*phase.row_product, num_rows);
+  } else if (phase.of_items.has_value()) {
+    ReduceItems(kernels_, *placed_, *phase.of_items, phase.width, num_rows,
+                &team_);
+  } else if (!RunAdded(phase)) {
+    RunParts(phase, num_rows);
   }
-  if (phase.of_items.has_value()) {
-    return ReduceItems(kernels_, *placed_, *phase.of_items, phase.width,
-                       num_rows, &team_);
-  }
-  if (RunAdded(phase)) return;
+  return true;
+}
+
+template <typename T>
+void BlockRunner<T>::RunParts(const Phase& phase, int64_t num_rows) {
   known_->Find(phase);
   const int64_t num_threads = team_.num_threads();
   // Few rows share columns, so that each thread reads a part of the matrix.

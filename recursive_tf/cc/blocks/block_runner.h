@@ -32,8 +32,9 @@ class BlockRunner {
         invariants_(*invariants),
         team_(*team) {}
 
-  // Sets the rows of buffers and sums.
-  void Run(const BlockRows<T>& rows);
+  // Sets the rows of buffers and sums. Returns false if a number that the block
+  // computes selects no row of its table; then they are not all set.
+  bool Run(const BlockRows<T>& rows);
 
   // Returns how many operations of products the run spared, because rows came
   // several times.
@@ -42,7 +43,10 @@ class BlockRunner {
  private:
   struct Strip;
 
-  void RunPhase(const Phase& phase);
+  // Returns false as Run does.
+  bool RunPhase(const Phase& phase);
+  // Runs products and code, by rows or by columns.
+  void RunParts(const Phase& phase, int64_t num_rows);
   // Runs products of which rows are added up. Returns whether these are all.
   bool RunAdded(const Phase& phase);
   // Returns whether a phase takes longer than to share it.

@@ -87,6 +87,8 @@ class Fuser {
       case NodeKind::kOfItems:
         return made_.OfItems(node.reduction, copies_[node.operands[0]],
                              node.index);
+      case NodeKind::kLookUp:
+        return made_.LookUp(copies_[node.operands[0]], node.index, node.width);
       case NodeKind::kOuter:
         return made_.Outer(copies_[node.operands[0]],
                            copies_[node.operands[1]]);

@@ -10,6 +10,7 @@
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_program.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/only_readers.h"
 #include "recursive_tf/cc/blocks/placement.h"
 
 namespace recursive_tf {
@@ -38,11 +39,7 @@ class Lowerer {
       AllocateRegisters(&phase);
       program_.phases.push_back(std::move(phase));
     }
-    for (Phase& phase : program_.phases) {
-      for (ProductStep& step : phase.products) {
-        if (step.out.has_value()) step.only_of_output = OnlyReader(*step.out);
-      }
-    }
+    FindOnlyReaders(&program_);
     return std::move(program_);
   }
 
@@ -59,6 +56,7 @@ class Lowerer {
     if (node.kind == NodeKind::kProduct) return EmitProduct(id);
     if (node.kind == NodeKind::kRowProduct) return EmitRowProduct(id);
     if (node.kind == NodeKind::kOfItems) return EmitOfItems(id);
+    if (node.kind == NodeKind::kLookUp) return EmitLookUp(id);
     if (IsSum(node.kind)) return EmitSum(id);
     if (!IsComputed(node.kind)) return;
     const PhaseKey key = placement_.KeyOf(id);
@@ -114,6 +112,13 @@ class Lowerer {
         node.reduction, WholeOf(node.operands[0]),
         placement_.MemoryOf(id).value_or(Place()), node.index,
         ItemsAxis(node.index)};
+  }
+
+  void EmitLookUp(int32_t id) {
+    const Node& node = graph_[id];
+    PhaseAt(placement_.KeyOf(id)).look_up = {
+        WholeOf(node.operands[0]), placement_.MemoryOf(id).value_or(Place()),
+        node.index};
   }
 
   // Returns where a value stands with all of its columns.
@@ -322,51 +327,6 @@ class Lowerer {
     }
     phase->places = std::move(places);
     phase->num_registers = num_registers;
-  }
-
-  // Returns the output that a buffer is, if nothing else reads it.
-  std::optional<int32_t> OnlyReader(const Place& place) const {
-    std::optional<int32_t> found;
-    const std::vector<std::optional<int32_t>>& outputs =
-        program_.output_buffers;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i] != place.index) continue;
-      if (found.has_value()) return std::nullopt;
-      found = static_cast<int32_t>(i);
-    }
-    const std::vector<Place> read = PlacesRead();
-    const bool is_read =
-        std::any_of(read.begin(), read.end(), [&](const Place& each) {
-          return each.kind == place.kind && each.index == place.index;
-        });
-    return is_read ? std::nullopt : found;
-  }
-
-  // Returns where anything is read from; and some places that are not read.
-  std::vector<Place> PlacesRead() const {
-    std::vector<Place> found;
-    const auto add = [&found](const std::vector<Piece>& pieces) {
-      for (const Piece& piece : pieces) found.push_back(piece.place);
-    };
-    for (const GatherUse& use : program_.gathers) found.push_back(use.rows);
-    for (const Phase& phase : program_.phases) {
-      for (const ProductStep& step : phase.products) add(step.pieces);
-      for (const Instruction& instruction : phase.code) {
-        for (const int32_t place : instruction.in) {
-          found.push_back(phase.places[place]);
-        }
-      }
-      if (phase.row_product.has_value()) {
-        found.push_back(phase.row_product->left);
-        found.push_back(phase.row_product->right);
-      }
-      if (phase.of_items.has_value()) found.push_back(phase.of_items->items);
-    }
-    for (const SumStep& step : program_.sums) {
-      add(step.left);
-      add(step.right);
-    }
-    return found;
   }
 
   const BlockGraph& graph_;

@@ -19,6 +19,13 @@ struct RowsPart {
   int64_t width = 0;
 };
 
+// Rows that stand one behind the other, of which numbers select some.
+template <typename T>
+struct TableRows {
+  const T* numbers = nullptr;
+  int64_t num_rows = 0;
+};
+
 // Columns of an output that whoever takes it adds up, the rows of each group;
 // or takes row by row, if there are no groups.
 struct AddedColumns {
@@ -38,6 +45,8 @@ struct BlockRows {
   std::vector<RowSet<T>> inputs;
   // By number: how many rows may be one with others, at one address.
   std::vector<int64_t> num_shared;
+  // By number: those that numbers of rows select.
+  std::vector<TableRows<T>> tables;
   // By number, of the graph's owners: of each item that of the row, rising.
   std::vector<const int64_t*> owners;
   // Rows that stand one behind the other.

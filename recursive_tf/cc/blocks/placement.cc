@@ -16,7 +16,8 @@ namespace {
 
 // Whether a value has a phase of its own.
 bool IsAlone(NodeKind kind) {
-  return kind == NodeKind::kRowProduct || kind == NodeKind::kOfItems;
+  return kind == NodeKind::kRowProduct || kind == NodeKind::kOfItems ||
+         kind == NodeKind::kLookUp;
 }
 
 // Whether a phase gives a value.
@@ -110,6 +111,7 @@ void Placement::FindLevel(int32_t id) {
       return;
     case NodeKind::kRowProduct:
     case NodeKind::kOfItems:
+    case NodeKind::kLookUp:
       for (const int32_t operand : node.operands) {
         schedule.level = std::max(schedule.level, MemoryLevel(operand));
       }

@@ -49,6 +49,10 @@ class BlockGraphReader {
       // is summed over rows.
       kRows,
       kSum,
+      // Rows of whole numbers less than 2^24, which the graph has as rows of
+      // its
+      // dtype.
+      kWholeRows,
       // Of each row of the graph several rows, as a product of matrices takes
       // them.
       kFolded,
@@ -76,6 +80,9 @@ class BlockGraphReader {
   static bool HasRows(const Value& value) {
     return value.kind == Value::Kind::kRows ||
            value.kind == Value::Kind::kFolded;
+  }
+  static bool IsInteger(tensorflow::DataType dtype) {
+    return dtype == tensorflow::DT_INT32 || dtype == tensorflow::DT_INT64;
   }
   static int64_t SizeOf(const Shape& shape) {
     return std::accumulate(shape.begin(), shape.end(), int64_t{1},
@@ -108,6 +115,9 @@ class BlockGraphReader {
                         Shape* numbers) const;
   // Returns the only number of a tensor of float, double or bool.
   static double NumberOf(const tensorflow::Tensor& tensor);
+  // Sets `*numbers` to the vector 0, 1, 2 and so on, as a constant of the
+  // block's dtype.
+  absl::Status CountingNumbers(int64_t count, Value* numbers);
   // Makes a constant one more invariant.
   void TakeAsInvariant(Value* value);
   absl::Status Set(const tensorflow::Node& node, int output,
@@ -126,6 +136,8 @@ class BlockGraphReader {
   // Reads whether numbers are finite, infinite, or NaN.
   absl::Status ReadIsFinite(const tensorflow::Node& node);
   absl::Status ReadCast(const tensorflow::Node& node);
+  // Makes whole numbers that are compared with rows rows of the block's dtype.
+  absl::Status CompareAsRows(Opcode opcode, std::vector<Value>* operands);
   // Returns the condition of an old kind of choice, which takes whole rows.
   static Value OfWholeRows(Value condition, const std::vector<Value>& operands);
   absl::Status ReadAddN(const tensorflow::Node& node);
@@ -278,6 +290,8 @@ class BlockGraphReader {
   // Leaves one step along each reduced axis of a row.
   absl::Status ReduceAxes(Reduction reduction,
                           const std::vector<bool>& is_reduced, Value* value);
+  // Reads where in a row the largest number is, or the least.
+  absl::Status ReadArgMax(const tensorflow::Node& node);
   absl::Status ReadCumsum(const tensorflow::Node& node);
   absl::Status ReadBiasAddGrad(const tensorflow::Node& node);
 
@@ -303,8 +317,9 @@ class BlockGraphReader {
                                const Value& logits, const Exponentials& of,
                                int32_t summands, int32_t labels);
   absl::Status ReadOneHot(const tensorflow::Node& node);
-  // Sets `*id` to rows that are 1 in the column of a number, and else 0.
-  absl::Status IsColumn(const Value& number, int64_t width, int32_t* id);
+  // Sets `*id` to rows that are 1 in the column of a number of each row, and
+  // else 0.
+  absl::Status IsColumn(int32_t number, int64_t width, int32_t* id);
 
   // --- block_reader_numbers.cc
 

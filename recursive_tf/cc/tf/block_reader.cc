@@ -15,6 +15,7 @@
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/graph/graph.h"
@@ -91,7 +92,8 @@ absl::Status BlockGraphReader::Set(const tf::Node& node, int output,
   if (HasRows(value) && SizeOf(value.shape) == 0) {
     return Refuse("no columns");
   }
-  const bool is_of_graph = HasRows(value) || value.kind == Value::Kind::kSum;
+  const bool is_of_graph = HasRows(value) || value.kind == Value::Kind::kSum ||
+                           value.kind == Value::Kind::kWholeRows;
   if (is_of_graph && block_.graph[value.id].axis < 0 &&
       block_.graph[value.id].kind != NodeKind::kConstant) {
     return Refuse("no rows");
@@ -112,6 +114,8 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   if (IsReduction(node)) return ReadReduction(node);
   static const auto* const readers = new std::map<std::string, Reader>{
       {"AddN", &BlockGraphReader::ReadAddN},
+      {"ArgMax", &BlockGraphReader::ReadArgMax},
+      {"ArgMin", &BlockGraphReader::ReadArgMax},
       {"BatchMatMulV2", &BlockGraphReader::ReadBatchMatMul},
       {"BiasAddGrad", &BlockGraphReader::ReadBiasAddGrad},
       {"BroadcastTo", &BlockGraphReader::ReadBroadcast},
@@ -240,6 +244,26 @@ void BlockGraphReader::TakeAsInvariant(Value* value) {
               static_cast<int32_t>(block_.literals.size()) - 1;
 }
 
+absl::Status BlockGraphReader::CountingNumbers(int64_t count, Value* numbers) {
+  // Beyond these two would be one number.
+  constexpr int64_t kMostNumbers = int64_t{1} << 24;
+  if (count < 1 || count > kMostNumbers) return Refuse("too many columns");
+  tf::Tensor counted(block_.dtype, tf::TensorShape({count}));
+  for (int64_t i = 0; i < count; ++i) {
+    if (block_.dtype == tf::DT_FLOAT) {
+      counted.flat<float>()(i) = static_cast<float>(i);
+    } else {
+      counted.flat<double>()(i) = static_cast<double>(i);
+    }
+  }
+  numbers->kind = Value::Kind::kLiteral;
+  numbers->id = static_cast<int32_t>(literals_.size());
+  numbers->shape = {count};
+  numbers->dtype = block_.dtype;
+  literals_.push_back(std::move(counted));
+  return absl::OkStatus();
+}
+
 absl::Status BlockGraphReader::Integers(const tf::Node& node, int input,
                                         Shape* numbers) const {
   Value value;
@@ -289,6 +313,7 @@ void BlockGraphReader::FillColumns(Value* value) {
 
 absl::Status BlockGraphReader::AddOutput(Value value) {
   BlockOutput output;
+  output.dtype = value.dtype;
   output.shape = value.shape;
   switch (value.kind) {
     case Value::Kind::kNumber: {
@@ -300,10 +325,10 @@ absl::Status BlockGraphReader::AddOutput(Value value) {
       output.index = is_given ? number.tensor : value.id;
       break;
     }
+    case Value::Kind::kWholeRows:
     case Value::Kind::kRows: {
       FillColumns(&value);
       output.axis = block_.graph[value.id].axis;
-      output.is_bool = value.dtype == tf::DT_BOOL;
       if (output.axis < 0) return Refuse("an output that is the same for all");
       const auto argument = argument_of_node_.find(value.id);
       if (argument != argument_of_node_.end()) {

@@ -37,8 +37,12 @@ struct BlockInput {
 };
 
 // Rows of a matrix, or of a variable that is one, which numbers select: to the
-// graph they are rows that are given.
+// graph they are rows that are given, or a table, if it computes the numbers.
 struct RowLookup {
+  static constexpr int32_t kComputed = -1;
+
+  bool is_computed() const { return number == kComputed; }
+
   int32_t table = 0;
   int32_t number = 0;
   bool is_variable = false;
@@ -54,8 +58,8 @@ struct BlockOutput {
   int32_t index = 0;
   // That its rows stand along; -1 if it has none.
   int32_t axis = -1;
-  // Whether the graph's 1 and 0 are bools.
-  bool is_bool = false;
+  // Bools or whole numbers, if what the graph gives is made that.
+  tensorflow::DataType dtype = tensorflow::DT_FLOAT;
   // Of one row, or of all.
   std::vector<int64_t> shape;
 };

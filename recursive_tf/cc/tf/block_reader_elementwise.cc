@@ -85,6 +85,11 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
   return *ops;
 }
 
+bool IsComparison(Opcode opcode) {
+  return opcode == Opcode::kEqual || opcode == Opcode::kNotEqual ||
+         opcode == Opcode::kLess || opcode == Opcode::kLessEqual;
+}
+
 }  // namespace
 
 bool BlockGraphReader::IsElementwise(const tf::Node& node) {
@@ -101,6 +106,9 @@ absl::Status BlockGraphReader::ReadElementwise(const tf::Node& node) {
   std::vector<Value> operands(node.num_inputs());
   for (int i = 0; i < node.num_inputs(); ++i) {
     TF_RETURN_IF_ERROR(Input(node, i, &operands[i]));
+  }
+  TF_RETURN_IF_ERROR(CompareAsRows(op.opcode, &operands));
+  for (int i = 0; i < node.num_inputs(); ++i) {
     if (operands[i].kind == Value::Kind::kNumber) {
       if (operands[i].dtype != tf::DT_BOOL) {
         return Refuse("two kinds of numbers");
@@ -121,6 +129,36 @@ absl::Status BlockGraphReader::ReadElementwise(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Elementwise(op.opcode, operands, &value));
   value.dtype = node.output_type(0);
   return Set(node, 0, value);
+}
+
+// Those of rows are less than 2^24. A larger one stays larger when it is
+// rounded.
+absl::Status BlockGraphReader::CompareAsRows(Opcode opcode,
+                                             std::vector<Value>* operands) {
+  const bool are_whole =
+      std::any_of(operands->begin(), operands->end(), [](const Value& operand) {
+        return operand.kind == Value::Kind::kWholeRows;
+      });
+  if (!are_whole) return absl::OkStatus();
+  if (!IsComparison(opcode))
+    return Refuse("whole numbers that are computed of rows");
+  for (Value& operand : *operands) {
+    if (operand.kind == Value::Kind::kNumber) {
+      operand = RowsOfNumber(operand);
+    } else if (operand.kind == Value::Kind::kWholeRows) {
+      operand.kind = Value::Kind::kRows;
+      operand.dtype = block_.dtype;
+    } else if (operand.kind == Value::Kind::kLiteral &&
+               SizeOf(operand.shape) == 1) {
+      const int64_t number = NumberAt(literals_[operand.id], 0);
+      operand.kind = Value::Kind::kRows;
+      operand.id = block_.graph.Constant(static_cast<double>(number));
+      operand.dtype = block_.dtype;
+    } else {
+      return Refuse("whole numbers that are computed of rows");
+    }
+  }
+  return absl::OkStatus();
 }
 
 BlockGraphReader::Value BlockGraphReader::OfWholeRows(
@@ -213,7 +251,15 @@ absl::Status BlockGraphReader::ReadCast(const tf::Node& node) {
     if (SizeOf(value.shape) != 1) return Refuse("no number for each row");
     value = RowsOfNumber(value);
   }
-  if (value.kind != Value::Kind::kRows || node.output_type(0) != block_.dtype) {
+  const tf::DataType dtype = node.output_type(0);
+  if (value.kind == Value::Kind::kWholeRows) {
+    if (dtype == block_.dtype) value.kind = Value::Kind::kRows;
+    if (value.kind == Value::Kind::kRows || IsInteger(dtype)) {
+      value.dtype = dtype;
+      return Set(node, 0, value);
+    }
+  }
+  if (value.kind != Value::Kind::kRows || dtype != block_.dtype) {
     return Refuse("numbers of two dtypes");
   }
   value.dtype = block_.dtype;

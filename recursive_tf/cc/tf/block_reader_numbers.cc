@@ -25,7 +25,10 @@ bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
   for (int i = 0; i < node.num_inputs(); ++i) {
     Value value;
     if (!Input(node, i, &value).ok()) continue;
-    if (value.kind == Value::Kind::kRows) return false;
+    if (value.kind == Value::Kind::kRows ||
+        value.kind == Value::Kind::kWholeRows) {
+      return false;
+    }
     has_number |= value.kind == Value::Kind::kNumber;
   }
   return has_number;
@@ -164,10 +167,15 @@ absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
     return GatherColumns(node, number, axis[0], table);
   }
   TakeAsInvariant(&table);
-  if (number.kind != Value::Kind::kNumber || SizeOf(number.shape) != 1 ||
-      batch_dims != 0 || axis[0] != 0) {
+  const bool is_computed = number.kind == Value::Kind::kWholeRows;
+  if ((number.kind != Value::Kind::kNumber && !is_computed) ||
+      SizeOf(number.shape) != 1 || batch_dims != 0 || axis[0] != 0) {
     return Refuse("another lookup");
   }
+  if (is_computed && table.kind == Value::Kind::kInvariant) {
+    return ReadRows(node, table, number, is_variable);
+  }
+  if (is_computed) return Refuse("another lookup");
   if (table.kind != Value::Kind::kInvariant) {
     return ReadOfOwner(node, table, number);
   }
@@ -243,11 +251,18 @@ absl::Status BlockGraphReader::ReadRows(const tf::Node& node,
   rows.shape.insert(rows.shape.end(), table.shape.begin() + 1,
                     table.shape.end());
   rows.dtype = block_.dtype;
+  const int64_t width = SizeOf(rows.shape);
+  const auto lookup = static_cast<int32_t>(block_.lookups.size());
+  if (number.kind == Value::Kind::kWholeRows) {
+    rows.id = block_.graph.LookUp(number.id, lookup, width);
+    block_.lookups.push_back(
+        {table.id, RowLookup::kComputed, is_variable, width});
+    return Set(node, 0, rows);
+  }
   BlockInput input;
-  input.lookup = static_cast<int32_t>(block_.lookups.size());
-  rows.id = AddInput(input, SizeOf(rows.shape), block_.numbers[number.id].axis);
-  block_.lookups.push_back(
-      {table.id, number.id, is_variable, SizeOf(rows.shape)});
+  input.lookup = lookup;
+  rows.id = AddInput(input, width, block_.numbers[number.id].axis);
+  block_.lookups.push_back({table.id, number.id, is_variable, width});
   return Set(node, 0, rows);
 }
 

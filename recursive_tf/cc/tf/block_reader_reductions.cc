@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -132,6 +133,52 @@ absl::Status BlockGraphReader::ReduceAxes(Reduction reduction,
   }
   value->id = graph.Concat(reduced);
   return absl::OkStatus();
+}
+
+// The first of the steps at which a number is the best one. NaN is never best;
+// if nothing is, the result is 0. Beside NaN, as in TensorFlow, neither is the
+// infinity that is worse than all numbers.
+absl::Status BlockGraphReader::ReadArgMax(const tf::Node& node) {
+  const bool is_max = node.type_string() == "ArgMax";
+  if (!IsInteger(node.output_type(0))) return Refuse("another dtype");
+  Value value;
+  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  Shape axis;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &axis));
+  int64_t along = 0;
+  TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
+  const int64_t count = value.shape[along];
+  Value steps;
+  TF_RETURN_IF_ERROR(CountingNumbers(count, &steps));
+  steps.shape.insert(steps.shape.end(), value.shape.size() - along - 1, 1);
+  std::vector<bool> is_reduced(value.shape.size(), false);
+  is_reduced[along] = true;
+  BlockGraph& graph = block_.graph;
+  const double worst =
+      block_.dtype == tf::DT_FLOAT
+          ? static_cast<double>(std::numeric_limits<float>::max())
+          : std::numeric_limits<double>::max();
+  Value best = value;
+  best.id = graph.Elementwise(
+      Opcode::kSelect, {graph.Elementwise(Opcode::kEqual, {value.id, value.id}),
+                        value.id, graph.Constant(is_max ? -worst : worst)});
+  TF_RETURN_IF_ERROR(ReduceAxes(is_max ? Reduction::kMax : Reduction::kMin,
+                                is_reduced, &best));
+  Value found;
+  TF_RETURN_IF_ERROR(Elementwise(Opcode::kEqual, {value, best}, &found));
+  Value none = value;
+  none.id = graph.Constant(static_cast<double>(count));
+  none.shape.assign(value.shape.size(), 1);
+  TF_RETURN_IF_ERROR(
+      Elementwise(Opcode::kSelect, {found, steps, none}, &found));
+  TF_RETURN_IF_ERROR(ReduceAxes(Reduction::kMin, is_reduced, &found));
+  found.id = graph.Elementwise(
+      Opcode::kSelect, {graph.Elementwise(Opcode::kLess, {found.id, none.id}),
+                        found.id, graph.Constant(0)});
+  found.shape.erase(found.shape.begin() + along);
+  found.kind = Value::Kind::kWholeRows;
+  found.dtype = node.output_type(0);
+  return Set(node, 0, found);
 }
 
 absl::Status BlockGraphReader::ReadCumsum(const tf::Node& node) {

@@ -87,7 +87,8 @@ absl::Status BlockGraphReader::ReadSparseCrossEntropy(const tf::Node& node) {
   inside.constant = SizeOf(logits.shape);
   label.id = AddNumber(std::move(inside));
   int32_t is_label = 0;
-  TF_RETURN_IF_ERROR(IsColumn(label, SizeOf(logits.shape), &is_label));
+  TF_RETURN_IF_ERROR(
+      IsColumn(RowsOfNumber(label).id, SizeOf(logits.shape), &is_label));
   BlockGraph& graph = block_.graph;
   // Also where another column's is infinite.
   const int32_t surprise = graph.Elementwise(
@@ -119,12 +120,15 @@ absl::Status BlockGraphReader::ReadOneHot(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Integers(node, 1, &depth));
   int64_t axis = 0;
   TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "axis", &axis));
-  if (number.kind != Value::Kind::kNumber || !number.shape.empty() ||
-      (axis != -1 && axis != 1) || node.output_type(0) != block_.dtype) {
+  if (number.kind == Value::Kind::kNumber) number = RowsOfNumber(number);
+  const bool is_number =
+      HasRows(number) || number.kind == Value::Kind::kWholeRows;
+  if (!is_number || !number.shape.empty() || (axis != -1 && axis != 1) ||
+      node.output_type(0) != block_.dtype) {
     return Refuse("another kind of columns");
   }
   int32_t is_on = 0;
-  TF_RETURN_IF_ERROR(IsColumn(number, depth.front(), &is_on));
+  TF_RETURN_IF_ERROR(IsColumn(number.id, depth.front(), &is_on));
   Value value;
   value.shape = {depth.front()};
   value.dtype = block_.dtype;
@@ -139,29 +143,13 @@ absl::Status BlockGraphReader::ReadOneHot(const tf::Node& node) {
   return Set(node, 0, value);
 }
 
-absl::Status BlockGraphReader::IsColumn(const Value& number, int64_t width,
+absl::Status BlockGraphReader::IsColumn(int32_t number, int64_t width,
                                         int32_t* id) {
-  // Beyond it two columns would be one number.
-  constexpr int64_t kMostColumns = int64_t{1} << 24;
-  if (width < 1 || width > kMostColumns) return Refuse("too many columns");
-  tf::Tensor columns(block_.dtype, tf::TensorShape({width}));
-  for (int64_t i = 0; i < width; ++i) {
-    if (block_.dtype == tf::DT_FLOAT) {
-      columns.flat<float>()(i) = static_cast<float>(i);
-    } else {
-      columns.flat<double>()(i) = static_cast<double>(i);
-    }
-  }
-  Value counted;
-  counted.kind = Value::Kind::kLiteral;
-  counted.id = static_cast<int32_t>(literals_.size());
-  counted.shape = {width};
-  counted.dtype = block_.dtype;
-  literals_.push_back(std::move(columns));
-  TakeAsInvariant(&counted);
+  Value columns;
+  TF_RETURN_IF_ERROR(CountingNumbers(width, &columns));
+  TakeAsInvariant(&columns);
   *id = block_.graph.Elementwise(
-      Opcode::kEqual,
-      {block_.graph.Shared(counted.id, width), RowsOfNumber(number).id});
+      Opcode::kEqual, {block_.graph.Shared(columns.id, width), number});
   return absl::OkStatus();
 }
 

@@ -74,13 +74,20 @@ bool BlockRun<T>::FindInputs() {
   }
   if (!OpenVariables()) return false;
   memory_.lookups.resize(block_.lookups.size());
+  memory_.placed.tables.resize(block_.lookups.size());
   size_t variable = 0;
   for (size_t i = 0; i < memory_.lookups.size(); ++i) {
     const RowLookup& lookup = block_.lookups[i];
     const tf::Tensor& table = lookup.is_variable
                                   ? *variables_[variable++].tensor()
                                   : *invariants_[lookup.table];
-    if (!FindRows(lookup, table, &memory_.lookups[i])) return false;
+    if (!IsTableOf(lookup, table)) return false;
+    memory_.placed.tables[i] = {static_cast<const T*>(table.data()),
+                                table.dim_size(0)};
+    if (!lookup.is_computed() &&
+        !FindRows(lookup, table, &memory_.lookups[i])) {
+      return false;
+    }
   }
   memory_.placed.inputs.reserve(block_.inputs.size());
   for (const BlockInput& input : block_.inputs) {
@@ -148,11 +155,17 @@ bool BlockRun<T>::OpenVariables() {
 }
 
 template <typename T>
-bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
-                           std::vector<T*>* found) const {
+bool BlockRun<T>::IsTableOf(const RowLookup& lookup,
+                            const tf::Tensor& table) const {
   if (table.dtype() != block_.dtype || table.dims() == 0) return false;
   const int64_t size = table.dim_size(0);
-  if (size == 0 || table.NumElements() / size != lookup.width) return false;
+  return size > 0 && table.NumElements() / size == lookup.width;
+}
+
+template <typename T>
+bool BlockRun<T>::FindRows(const RowLookup& lookup, const tf::Tensor& table,
+                           std::vector<T*>* found) const {
+  const int64_t size = table.dim_size(0);
   T* const first = static_cast<T*>(table.data());
   found->clear();
   for (const int64_t row : memory_.numbers[lookup.number]) {
@@ -236,14 +249,18 @@ absl::Status BlockRun<T>::Compute(const BlockInvariants<T>& placed,
   // Whole numbers are there already.
   if (!program_.phases.empty() || !program_.sums.empty()) {
     BlockRunner<T> runner(&program_, &kernels_, &placed, &step_.team());
+    const bool can_fail =
+        std::any_of(block_.lookups.begin(), block_.lookups.end(),
+                    [](const RowLookup& each) { return each.is_computed(); });
     // After all that takes much memory: until then a failure has a path.
-    const Team::Meanwhile scope(&step_.team(), meanwhile);
-    runner.Run(memory_.placed);
+    const Team::Meanwhile scope(&step_.team(),
+                                can_fail ? std::function<void()>() : meanwhile);
+    has_run_ = runner.Run(memory_.placed);
     num_flops_spared_ = runner.num_flops_spared();
   }
-  for (size_t i = 0; i < block_.outputs.size(); ++i) {
+  for (size_t i = 0; has_run_ && i < block_.outputs.size(); ++i) {
     const BlockOutput& output = block_.outputs[i];
-    if (output.is_bool) SetBools(output, &(*outputs)[i]);
+    if (IsCast(output)) SetCast(output, &(*outputs)[i]);
   }
   return absl::OkStatus();
 }
@@ -266,7 +283,7 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
     case BlockOutput::Kind::kGraph:
       break;
   }
-  if (output.is_bool) return NewTensor(tf::DT_BOOL, sizes, tensor);
+  if (IsCast(output)) return NewTensor(output.dtype, sizes, tensor);
   if (output.axis >= 0) {
     const int32_t buffer = program_.output_buffers[output.index].value_or(0);
     return WithSizes(memory_.buffers[buffer], sizes, tensor);
@@ -275,13 +292,21 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
 }
 
 template <typename T>
-void BlockRun<T>::SetBools(const BlockOutput& output,
-                           tf::Tensor* tensor) const {
+void BlockRun<T>::SetCast(const BlockOutput& output, tf::Tensor* tensor) const {
   const int32_t buffer = program_.output_buffers[output.index].value_or(0);
-  const T* const numbers = memory_.placed.buffers[buffer];
-  std::transform(numbers, numbers + tensor->NumElements(),
-                 static_cast<bool*>(tensor->data()),
-                 [](T number) { return number != 0; });
+  const T* const begin = memory_.placed.buffers[buffer];
+  const T* const end = begin + tensor->NumElements();
+  switch (output.dtype) {
+    case tf::DT_BOOL:
+      std::transform(begin, end, static_cast<bool*>(tensor->data()),
+                     [](T number) { return number != 0; });
+      break;
+    case tf::DT_INT32:
+      std::copy(begin, end, static_cast<int32_t*>(tensor->data()));
+      break;
+    default:
+      std::copy(begin, end, static_cast<int64_t*>(tensor->data()));
+  }
 }
 
 template class BlockRun<float>;

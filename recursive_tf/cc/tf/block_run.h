@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/locked_variables.h"
 #include "recursive_tf/cc/tf/row_batch.h"
+#include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
 
@@ -64,13 +65,17 @@ class BlockRun {
   // Returns what all runs take beside rows.
   std::shared_ptr<const BlockInvariants<T>> Place(Matrices matrices) const;
 
-  // Sets `*outputs`. The leading thread does something else meanwhile, if work
-  // is shared and `meanwhile` is anything. `added` is as CompiledRun's.
-  // REQUIRES: the inputs are found.
+  // Sets `*outputs`, unless the function has to run instead. The leading thread
+  // does something else meanwhile, if work is shared and `meanwhile` is
+  // anything. `added` is as CompiledRun's. REQUIRES: the inputs are found.
   absl::Status Compute(const BlockInvariants<T>& placed,
                        const std::vector<AddedOutput>& added,
                        const std::function<void()>& meanwhile,
                        std::vector<tensorflow::Tensor>* outputs);
+
+  // Returns whether the outputs are set: no lookup of a number that the block
+  // computes was out of range.
+  bool has_run() const { return has_run_; }
 
   // Returns how many operations of products were spared, as BlockRunner says.
   int64_t num_flops_spared() const { return num_flops_spared_; }
@@ -87,10 +92,17 @@ class BlockRun {
   // Returns how many rows of it may come several times.
   int64_t NumShared(const BlockInput& input) const;
   RowSet<T> RowsOfBools(const tensorflow::Tensor& tensor);
+  // Returns whether a tensor has such rows as it had when the block was read.
+  bool IsTableOf(const RowLookup& lookup,
+                 const tensorflow::Tensor& table) const;
   bool FindRows(const RowLookup& lookup, const tensorflow::Tensor& table,
                 std::vector<T*>* found) const;
-  // Sets bools that the program gave as 1 and 0.
-  void SetBools(const BlockOutput& output, tensorflow::Tensor* tensor) const;
+  // Sets bools that the program gave as 1 and 0, and whole numbers.
+  void SetCast(const BlockOutput& output, tensorflow::Tensor* tensor) const;
+  static bool IsCast(const BlockOutput& output) {
+    return output.kind == BlockOutput::Kind::kGraph &&
+           IsWholeNumber(output.dtype);
+  }
   // What is computed is in one of the buffers; a sum is 0.
   absl::Status SetOutput(const BlockOutput& output,
                          tensorflow::Tensor* tensor) const;
@@ -102,6 +114,7 @@ class BlockRun {
   const std::vector<const tensorflow::Tensor*>& invariants_;
   const Kernels<T>& kernels_;
   BlockMemory<T>& memory_;
+  bool has_run_ = true;
   int64_t num_flops_spared_ = 0;
   // Those that lookups are in, in their order.
   LockedVariables<tensorflow::tf_shared_lock> variables_;

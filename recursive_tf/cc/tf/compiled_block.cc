@@ -199,7 +199,7 @@ namespace {
 std::vector<int32_t> NumbersThatCount(const ReadBlock& block) {
   std::vector<int32_t> numbers;
   for (const RowLookup& lookup : block.lookups) {
-    numbers.push_back(lookup.number);
+    if (!lookup.is_computed()) numbers.push_back(lookup.number);
   }
   for (const BlockInput& input : block.inputs) {
     if (input.number >= 0) numbers.push_back(input.number);
@@ -274,6 +274,8 @@ absl::Status CompiledBlock::RunAs(const BatchedStep& step, Taken* taken,
       *static_cast<const BlockInvariants<T>*>(placed.numbers.get()), run->added,
       run->meanwhile, outputs);
   run->num_flops -= block_run.num_flops_spared();
+  run->has_run = block_run.has_run();
+  if (!run->has_run) outputs->clear();
   return status;
 }
 

@@ -171,11 +171,11 @@ class RandomGraph {
   int32_t AddNode() {
     const int32_t of = Any();
     const int64_t width = g()[of].width;
-    switch (Draw(0, g().owners().empty() ? 10 : 12)) {
-      case 11:
+    switch (Draw(0, g().owners().empty() ? 11 : 13)) {
+      case 12:
         return g()[of].axis == 0 ? g().OfOwner(of, 0)
                                  : g().OfItems(Reduction::kSum, of, 0);
-      case 12: {
+      case 13: {
         if (g()[of].axis == 0) return g().OfOwner(of, 0);
         const Reduction reduction =
             Draw(0, 1) == 0 ? Reduction::kMax : Reduction::kMin;
@@ -221,6 +221,13 @@ class RandomGraph {
       case 8:
         return g().Elementwise(
             Opcode::kTanh, {g().Elementwise(Opcode::kMul, {of, AnyLike(of)})});
+      case 9: {
+        const int32_t number =
+            g().Reduce(Draw(0, 1) == 0 ? Reduction::kMax : Reduction::kMin,
+                       g().Elementwise(Opcode::kLess, {of, g().Constant(0.1)}));
+        const int64_t columns = Width();
+        return g().LookUp(number, Invariant(2 * columns), columns);
+      }
       default:
         return g().Elementwise(
             Opcode::kTanh, {g().Elementwise(Opcode::kAdd, {of, AnyLike(of)})});

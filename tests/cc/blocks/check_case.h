@@ -67,6 +67,14 @@ void CheckWith(Matrices matrices, const Case& given, int64_t num_rows,
   for (const std::vector<T>& each : numbers) {
     spans.push_back({each.data(), static_cast<int64_t>(each.size())});
   }
+  for (const std::vector<T>& each : numbers)
+    rows.tables.push_back({each.data()});
+  for (int32_t id = 0; id < given.graph.size(); ++id) {
+    const Node& node = given.graph[id];
+    if (node.kind != NodeKind::kLookUp) continue;
+    rows.tables[node.index].num_rows =
+        static_cast<int64_t>(numbers[node.index].size()) / node.width;
+  }
   const BlockInvariants<T> placed(&program, &kernels, spans, matrices, &team);
   std::vector<std::vector<T>> memory;
   for (const BufferUse& use : program.buffers) {
@@ -79,7 +87,7 @@ void CheckWith(Matrices matrices, const Case& given, int64_t num_rows,
   }
   for (std::vector<T>& each : sum_memory) rows.sums.push_back(each.data());
   BlockRunner<T> runner(&program, &kernels, &placed, &team);
-  runner.Run(rows);
+  ASSERT_TRUE(runner.Run(rows));
 
   for (size_t i = 0; i < fused.outputs.size(); ++i) {
     const std::optional<int32_t>& buffer = program.output_buffers[i];

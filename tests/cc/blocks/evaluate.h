@@ -189,6 +189,11 @@ class Evaluator {
         return Product(node, row, column);
       case NodeKind::kRowProduct:
         return RowProduct(node, row, column);
+      case NodeKind::kLookUp: {
+        const auto selected =
+            static_cast<int64_t>(At(node.operands[0], row, 0));
+        return invariants_[node.index][selected * node.width + column];
+      }
       case NodeKind::kSlice:
         return At(node.operands[0], row, node.offset + column);
       case NodeKind::kConcat:
