@@ -64,6 +64,7 @@ LIBRARY_SOURCES = [
     "recursive_tf/cc/tf/block_reader_sizes.cc",
     "recursive_tf/cc/tf/block_reader_slices.cc",
     "recursive_tf/cc/tf/block_reader_softmax.cc",
+    "recursive_tf/cc/tf/block_reader_whole_rows.cc",
     "recursive_tf/cc/tf/block_run.cc",
     "recursive_tf/cc/tf/call.cc",
     "recursive_tf/cc/tf/chosen_kernels.cc",

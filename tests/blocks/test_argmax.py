@@ -174,10 +174,48 @@ def test_a_greedy_program_is_compiled_whole():
     assert explanation.not_compiled == {}
 
 
-def test_arithmetic_with_it_is_not_compiled():
-    f = define(lambda row: tf.argmax(row) + 1, "compiled", rows_of(tf.float32, CLASSES))
-    explanation = rtf.explain(f)
-    rows = rows_of(tf.float32, CLASSES)
-    np.testing.assert_array_equal(f.map(rows), tf.argmax(rows, 1) + 1)
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda row: tf.argmax(row) + 1,
+        lambda row: 2 * tf.argmax(row) - tf.argmin(row),
+        lambda row: -tf.argmax(row, output_type=tf.int32),
+        lambda row: tf.abs(tf.argmax(row) - 3),
+        lambda row: tf.maximum(tf.argmax(row), tf.argmin(row)),
+        lambda row: tf.minimum(tf.argmax(row), 2),
+        lambda row: tf.where(row[0] > 0, tf.argmax(row), tf.argmin(row)),
+        lambda row: tf.where(row > 0, tf.argmax(row), 9),
+        lambda row: tf.cast(row > 0, tf.int32),
+        lambda row: 1 + tf.cast(row > 0, tf.int64) * 2,
+        lambda row: tf.reduce_sum(tf.cast(row > 0, tf.int32)),
+        lambda row: tf.reduce_max(tf.cast(row > 0, tf.int32) * 5),
+        lambda row: tf.reduce_min(tf.cast(row > 0, tf.int32)) == 0,
+    ],
+    ids=range(13),
+)
+@pytest.mark.parametrize("dtype", FLOATS, ids=["float", "double"])
+def test_whole_numbers_that_are_computed_of_it(body, dtype):
+    assert_compiled_as_tensorflow(body, rows_of(dtype, CLASSES))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda row, number: tf.argmax(row, output_type=tf.int32) + number,
+        lambda row, _: tf.argmax(row) * 2**24,
+        lambda row, _: tf.argmax(row) + 2**40,
+        lambda row, _: tf.argmax(row) // 2,
+        lambda row, _: tf.reduce_mean(tf.cast(row > 0, tf.int32)),
+    ],
+    ids=["given", "large", "larger", "quotient", "mean"],
+)
+def test_whole_numbers_that_may_be_large_are_not_compiled(body):
+    """A float would not be each of them."""
+    inputs = rows_of(tf.float32, CLASSES), tf.range(ROWS)
+    found, tensorflow = (
+        define(body, blocks, *inputs) for blocks in ("compiled", "tensorflow")
+    )
+    explanation = rtf.explain(found)
+    np.testing.assert_array_equal(found.map(*inputs), tensorflow.map(*inputs))
     (reason,) = explanation.not_compiled.values()
-    assert "whole numbers that are computed of rows" in reason
+    assert "whole numbers that the block computes" in reason or "FloorDiv" in reason

@@ -49,9 +49,8 @@ class BlockGraphReader {
       // is summed over rows.
       kRows,
       kSum,
-      // Rows of whole numbers less than 2^24, which the graph has as rows of
-      // its
-      // dtype.
+      // Rows of whole numbers that the block computes; the graph has them as
+      // numbers of its dtype.
       kWholeRows,
       // Of each row of the graph several rows, as a product of matrices takes
       // them.
@@ -72,6 +71,8 @@ class BlockGraphReader {
     tensorflow::DataType dtype = tensorflow::DT_FLOAT;
     // Rows in one row of the graph.
     int64_t num_folded = 1;
+    // Of whole rows: what no number of them is beyond, below 0 either.
+    int64_t most = 0;
   };
 
   static absl::Status Refuse(absl::string_view why) {
@@ -115,9 +116,6 @@ class BlockGraphReader {
                         Shape* numbers) const;
   // Returns the only number of a tensor of float, double or bool.
   static double NumberOf(const tensorflow::Tensor& tensor);
-  // Sets `*numbers` to the vector 0, 1, 2 and so on, as a constant of the
-  // block's dtype.
-  absl::Status CountingNumbers(int64_t count, Value* numbers);
   // Makes a constant one more invariant.
   void TakeAsInvariant(Value* value);
   absl::Status Set(const tensorflow::Node& node, int output,
@@ -136,8 +134,6 @@ class BlockGraphReader {
   // Reads whether numbers are finite, infinite, or NaN.
   absl::Status ReadIsFinite(const tensorflow::Node& node);
   absl::Status ReadCast(const tensorflow::Node& node);
-  // Makes whole numbers that are compared with rows rows of the block's dtype.
-  absl::Status CompareAsRows(Opcode opcode, std::vector<Value>* operands);
   // Returns the condition of an old kind of choice, which takes whole rows.
   static Value OfWholeRows(Value condition, const std::vector<Value>& operands);
   absl::Status ReadAddN(const tensorflow::Node& node);
@@ -290,8 +286,6 @@ class BlockGraphReader {
   // Leaves one step along each reduced axis of a row.
   absl::Status ReduceAxes(Reduction reduction,
                           const std::vector<bool>& is_reduced, Value* value);
-  // Reads where in a row the largest number is, or the least.
-  absl::Status ReadArgMax(const tensorflow::Node& node);
   absl::Status ReadCumsum(const tensorflow::Node& node);
   absl::Status ReadBiasAddGrad(const tensorflow::Node& node);
 
@@ -343,6 +337,28 @@ class BlockGraphReader {
   int32_t AddNumber(RowNumber number);
   // Takes a number for each row out of a vector of one.
   absl::Status SliceNumber(const tensorflow::Node& node, Value number);
+
+  // --- block_reader_whole_rows.cc
+
+  static constexpr char kComputedNumbers[] =
+      "whole numbers that the block computes";
+  // Makes a value a constant vector of the block's dtype; and that of 0, 1, 2
+  // and so on.
+  void AddLiteral(const std::vector<double>& numbers, Value* value);
+  absl::Status CountingNumbers(int64_t count, Value* numbers);
+  static bool HasWholeRows(const std::vector<Value>& values);
+  // Compares whole rows, or computes with them.
+  absl::Status ReadWholeRows(const tensorflow::Node& node, Opcode opcode,
+                             std::vector<Value> operands);
+  // Makes an operand rows of the block's dtype. Of numbers that are given with
+  // each row it is not known how large they are.
+  absl::Status AsWholeOperand(bool may_be_given, Value* operand);
+  absl::Status CastWholeRows(const tensorflow::Node& node, Value value);
+  // Sets an output to whole rows, none of which is beyond `most`.
+  absl::Status SetWholeRows(const tensorflow::Node& node, Value value,
+                            int64_t most);
+  // Reads where in a row the largest number is, or the least.
+  absl::Status ReadArgMax(const tensorflow::Node& node);
 
   // --- block_reader_lists.cc
 

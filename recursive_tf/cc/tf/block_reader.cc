@@ -15,7 +15,6 @@
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
-#include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/graph/graph.h"
@@ -242,26 +241,6 @@ void BlockGraphReader::TakeAsInvariant(Value* value) {
   value->kind = Value::Kind::kInvariant;
   value->id = static_cast<int32_t>(arguments_.size()) - num_rows_arguments_ +
               static_cast<int32_t>(block_.literals.size()) - 1;
-}
-
-absl::Status BlockGraphReader::CountingNumbers(int64_t count, Value* numbers) {
-  // Beyond these two would be one number.
-  constexpr int64_t kMostNumbers = int64_t{1} << 24;
-  if (count < 1 || count > kMostNumbers) return Refuse("too many columns");
-  tf::Tensor counted(block_.dtype, tf::TensorShape({count}));
-  for (int64_t i = 0; i < count; ++i) {
-    if (block_.dtype == tf::DT_FLOAT) {
-      counted.flat<float>()(i) = static_cast<float>(i);
-    } else {
-      counted.flat<double>()(i) = static_cast<double>(i);
-    }
-  }
-  numbers->kind = Value::Kind::kLiteral;
-  numbers->id = static_cast<int32_t>(literals_.size());
-  numbers->shape = {count};
-  numbers->dtype = block_.dtype;
-  literals_.push_back(std::move(counted));
-  return absl::OkStatus();
 }
 
 absl::Status BlockGraphReader::Integers(const tf::Node& node, int input,

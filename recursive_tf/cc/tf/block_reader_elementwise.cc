@@ -85,11 +85,6 @@ const std::map<std::string, ElementwiseOp>& ElementwiseOps() {
   return *ops;
 }
 
-bool IsComparison(Opcode opcode) {
-  return opcode == Opcode::kEqual || opcode == Opcode::kNotEqual ||
-         opcode == Opcode::kLess || opcode == Opcode::kLessEqual;
-}
-
 }  // namespace
 
 bool BlockGraphReader::IsElementwise(const tf::Node& node) {
@@ -107,7 +102,10 @@ absl::Status BlockGraphReader::ReadElementwise(const tf::Node& node) {
   for (int i = 0; i < node.num_inputs(); ++i) {
     TF_RETURN_IF_ERROR(Input(node, i, &operands[i]));
   }
-  TF_RETURN_IF_ERROR(CompareAsRows(op.opcode, &operands));
+  if (HasWholeRows(operands)) {
+    if (op.swaps) std::reverse(operands.begin(), operands.end());
+    return ReadWholeRows(node, op.opcode, std::move(operands));
+  }
   for (int i = 0; i < node.num_inputs(); ++i) {
     if (operands[i].kind == Value::Kind::kNumber) {
       if (operands[i].dtype != tf::DT_BOOL) {
@@ -129,36 +127,6 @@ absl::Status BlockGraphReader::ReadElementwise(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Elementwise(op.opcode, operands, &value));
   value.dtype = node.output_type(0);
   return Set(node, 0, value);
-}
-
-// Those of rows are less than 2^24. A larger one stays larger when it is
-// rounded.
-absl::Status BlockGraphReader::CompareAsRows(Opcode opcode,
-                                             std::vector<Value>* operands) {
-  const bool are_whole =
-      std::any_of(operands->begin(), operands->end(), [](const Value& operand) {
-        return operand.kind == Value::Kind::kWholeRows;
-      });
-  if (!are_whole) return absl::OkStatus();
-  if (!IsComparison(opcode))
-    return Refuse("whole numbers that are computed of rows");
-  for (Value& operand : *operands) {
-    if (operand.kind == Value::Kind::kNumber) {
-      operand = RowsOfNumber(operand);
-    } else if (operand.kind == Value::Kind::kWholeRows) {
-      operand.kind = Value::Kind::kRows;
-      operand.dtype = block_.dtype;
-    } else if (operand.kind == Value::Kind::kLiteral &&
-               SizeOf(operand.shape) == 1) {
-      const int64_t number = NumberAt(literals_[operand.id], 0);
-      operand.kind = Value::Kind::kRows;
-      operand.id = block_.graph.Constant(static_cast<double>(number));
-      operand.dtype = block_.dtype;
-    } else {
-      return Refuse("whole numbers that are computed of rows");
-    }
-  }
-  return absl::OkStatus();
 }
 
 BlockGraphReader::Value BlockGraphReader::OfWholeRows(
@@ -252,12 +220,10 @@ absl::Status BlockGraphReader::ReadCast(const tf::Node& node) {
     value = RowsOfNumber(value);
   }
   const tf::DataType dtype = node.output_type(0);
-  if (value.kind == Value::Kind::kWholeRows) {
-    if (dtype == block_.dtype) value.kind = Value::Kind::kRows;
-    if (value.kind == Value::Kind::kRows || IsInteger(dtype)) {
-      value.dtype = dtype;
-      return Set(node, 0, value);
-    }
+  const bool is_bool =
+      value.kind == Value::Kind::kRows && value.dtype == tf::DT_BOOL;
+  if (value.kind == Value::Kind::kWholeRows || (is_bool && IsInteger(dtype))) {
+    return CastWholeRows(node, value);
   }
   if (value.kind != Value::Kind::kRows || dtype != block_.dtype) {
     return Refuse("numbers of two dtypes");

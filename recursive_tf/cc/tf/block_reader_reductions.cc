@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -51,7 +50,14 @@ bool BlockGraphReader::IsReduction(const tf::Node& node) {
 absl::Status BlockGraphReader::ReadReduction(const tf::Node& node) {
   const Reduction reduction = Reductions().at(node.type_string());
   Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  const bool are_whole = value.kind == Value::Kind::kWholeRows;
+  if (are_whole) value.kind = Value::Kind::kRows;
+  if (value.kind != Value::Kind::kRows) {
+    return Refuse("an input that is no rows");
+  }
+  FillColumns(&value);
+  const int64_t size = SizeOf(value.shape);
   Shape axes;
   TF_RETURN_IF_ERROR(Integers(node, 1, &axes));
   bool keeps = false;
@@ -78,7 +84,12 @@ absl::Status BlockGraphReader::ReadReduction(const tf::Node& node) {
     }
     value.shape = std::move(kept);
   }
-  return Set(node, 0, value);
+  if (!are_whole) return Set(node, 0, value);
+  const bool adds = reduction == Reduction::kSum;
+  if (is_over_rows || reduction == Reduction::kMean) {
+    return Refuse(kComputedNumbers);
+  }
+  return SetWholeRows(node, value, adds ? size * value.most : value.most);
 }
 
 // Axes at the end, which are reduced or are not, are those of pieces; then
@@ -133,52 +144,6 @@ absl::Status BlockGraphReader::ReduceAxes(Reduction reduction,
   }
   value->id = graph.Concat(reduced);
   return absl::OkStatus();
-}
-
-// The first of the steps at which a number is the best one. NaN is never best;
-// if nothing is, the result is 0. Beside NaN, as in TensorFlow, neither is the
-// infinity that is worse than all numbers.
-absl::Status BlockGraphReader::ReadArgMax(const tf::Node& node) {
-  const bool is_max = node.type_string() == "ArgMax";
-  if (!IsInteger(node.output_type(0))) return Refuse("another dtype");
-  Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  Shape axis;
-  TF_RETURN_IF_ERROR(Integers(node, 1, &axis));
-  int64_t along = 0;
-  TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
-  const int64_t count = value.shape[along];
-  Value steps;
-  TF_RETURN_IF_ERROR(CountingNumbers(count, &steps));
-  steps.shape.insert(steps.shape.end(), value.shape.size() - along - 1, 1);
-  std::vector<bool> is_reduced(value.shape.size(), false);
-  is_reduced[along] = true;
-  BlockGraph& graph = block_.graph;
-  const double worst =
-      block_.dtype == tf::DT_FLOAT
-          ? static_cast<double>(std::numeric_limits<float>::max())
-          : std::numeric_limits<double>::max();
-  Value best = value;
-  best.id = graph.Elementwise(
-      Opcode::kSelect, {graph.Elementwise(Opcode::kEqual, {value.id, value.id}),
-                        value.id, graph.Constant(is_max ? -worst : worst)});
-  TF_RETURN_IF_ERROR(ReduceAxes(is_max ? Reduction::kMax : Reduction::kMin,
-                                is_reduced, &best));
-  Value found;
-  TF_RETURN_IF_ERROR(Elementwise(Opcode::kEqual, {value, best}, &found));
-  Value none = value;
-  none.id = graph.Constant(static_cast<double>(count));
-  none.shape.assign(value.shape.size(), 1);
-  TF_RETURN_IF_ERROR(
-      Elementwise(Opcode::kSelect, {found, steps, none}, &found));
-  TF_RETURN_IF_ERROR(ReduceAxes(Reduction::kMin, is_reduced, &found));
-  found.id = graph.Elementwise(
-      Opcode::kSelect, {graph.Elementwise(Opcode::kLess, {found.id, none.id}),
-                        found.id, graph.Constant(0)});
-  found.shape.erase(found.shape.begin() + along);
-  found.kind = Value::Kind::kWholeRows;
-  found.dtype = node.output_type(0);
-  return Set(node, 0, found);
 }
 
 absl::Status BlockGraphReader::ReadCumsum(const tf::Node& node) {

@@ -31,6 +31,8 @@ absl::Status BlockGraphReader::ReadReshape(const tf::Node& node) {
     TF_RETURN_IF_ERROR(ReshapeSum(node, &value));
     return Set(node, 0, value);
   }
+  const bool are_whole = value.kind == Value::Kind::kWholeRows;
+  if (are_whole) value.kind = Value::Kind::kRows;
   // What is the same in all columns is so in any shape.
   if (!HasRows(value)) return Refuse("an input that is no rows");
   Shape shape;
@@ -54,7 +56,9 @@ absl::Status BlockGraphReader::ReadReshape(const tf::Node& node) {
   }
   value.shape = std::move(shape);
   Fold(all / size, &value);
-  return Set(node, 0, value);
+  if (!are_whole) return Set(node, 0, value);
+  if (value.kind != Value::Kind::kRows) return Refuse("several rows in one");
+  return SetWholeRows(node, value, value.most);
 }
 
 void BlockGraphReader::Fold(int64_t num_folded, Value* value) {
