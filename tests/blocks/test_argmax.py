@@ -190,8 +190,11 @@ def test_a_greedy_program_is_compiled_whole():
         lambda row: tf.reduce_sum(tf.cast(row > 0, tf.int32)),
         lambda row: tf.reduce_max(tf.cast(row > 0, tf.int32) * 5),
         lambda row: tf.reduce_min(tf.cast(row > 0, tf.int32)) == 0,
+        lambda row: tf.argmax(row) * 2**21,
+        lambda row: tf.cast(row > 0, tf.int64) * (2**24 - 1) == 2**24,
+        lambda row: tf.cast(row > 0, tf.int64) * (2**24 - 1) < 2**50 + 1,
     ],
-    ids=range(13),
+    ids=range(16),
 )
 @pytest.mark.parametrize("dtype", FLOATS, ids=["float", "double"])
 def test_whole_numbers_that_are_computed_of_it(body, dtype):
@@ -202,7 +205,7 @@ def test_whole_numbers_that_are_computed_of_it(body, dtype):
     "body",
     [
         lambda row, number: tf.argmax(row, output_type=tf.int32) + number,
-        lambda row, _: tf.argmax(row) * 2**24,
+        lambda row, _: tf.argmax(row) * 2**22,
         lambda row, _: tf.argmax(row) + 2**40,
         lambda row, _: tf.argmax(row) // 2,
         lambda row, _: tf.reduce_mean(tf.cast(row > 0, tf.int32)),

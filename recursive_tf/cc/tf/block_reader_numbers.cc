@@ -168,18 +168,18 @@ absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
   }
   TakeAsInvariant(&table);
   const bool is_computed = number.kind == Value::Kind::kWholeRows;
-  if ((number.kind != Value::Kind::kNumber && !is_computed) ||
-      SizeOf(number.shape) != 1 || batch_dims != 0 || axis[0] != 0) {
+  const bool is_known = is_computed ? table.kind == Value::Kind::kInvariant
+                                    : number.kind == Value::Kind::kNumber;
+  if (!is_known || SizeOf(number.shape) != 1 || batch_dims != 0 ||
+      axis[0] != 0) {
     return Refuse("another lookup");
   }
-  if (is_computed && table.kind == Value::Kind::kInvariant) {
-    return ReadRows(node, table, number, is_variable);
-  }
-  if (is_computed) return Refuse("another lookup");
   if (table.kind != Value::Kind::kInvariant) {
     return ReadOfOwner(node, table, number);
   }
-  if (is_variable) return ReadRows(node, table, number, is_variable);
+  if (is_variable || is_computed) {
+    return ReadRows(node, table, number, is_variable);
+  }
   return ReadElements(node, table, number, /*is_zero_outside=*/false);
 }
 

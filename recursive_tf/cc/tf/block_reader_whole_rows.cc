@@ -26,8 +26,9 @@ namespace tf = tensorflow;
 
 namespace {
 
-// Up to this, a float is each whole number.
-constexpr int64_t kMostWhole = int64_t{1} << 24;
+// Up to this, a float is each whole number; and no larger one is rounded to it.
+constexpr int64_t kMostWhole = (int64_t{1} << 24) - 1;
+constexpr int64_t kTooLarge = int64_t{1} << 25;
 
 bool IsComparison(Opcode opcode) {
   return opcode == Opcode::kEqual || opcode == Opcode::kNotEqual ||
@@ -73,7 +74,7 @@ void BlockGraphReader::AddLiteral(const std::vector<double>& numbers,
 }
 
 absl::Status BlockGraphReader::CountingNumbers(int64_t count, Value* numbers) {
-  if (count < 1 || count > kMostWhole) return Refuse("too many columns");
+  if (count < 1 || count - 1 > kMostWhole) return Refuse("too many columns");
   std::vector<double> counted(count);
   std::iota(counted.begin(), counted.end(), 0.0);
   AddLiteral(counted, numbers);
@@ -125,7 +126,7 @@ absl::Status BlockGraphReader::AsWholeOperand(bool may_be_given,
     case Value::Kind::kLiteral: {
       if (SizeOf(operand->shape) != 1) return Refuse(kComputedNumbers);
       const int64_t number = std::clamp(NumberAt(literals_[operand->id], 0),
-                                        -kMostWhole - 1, kMostWhole + 1);
+                                        -kTooLarge, kTooLarge);
       operand->most = std::abs(number);
       AddLiteral({static_cast<double>(number)}, operand);
       break;
@@ -198,7 +199,7 @@ absl::Status BlockGraphReader::ReadArgMax(const tf::Node& node) {
       Opcode::kSelect, {graph.Elementwise(Opcode::kLess, {found.id, none.id}),
                         found.id, graph.Constant(0)});
   found.shape.erase(found.shape.begin() + along);
-  return SetWholeRows(node, found, count);
+  return SetWholeRows(node, found, count - 1);
 }
 
 }  // namespace recursive_tf
