@@ -95,10 +95,10 @@ template <typename T>
 std::vector<typename AddedProducts<T>::Columns> AddedProducts<T>::ColumnsOf(
     const ProductStep& step, int64_t width) const {
   std::vector<Columns> found;
-  const std::vector<const AddedOutput*>& added = placed_.rows().added;
+  const std::vector<const AddedOutput*>& outputs = placed_.rows().added;
   const auto index = static_cast<size_t>(*step.only_of_output);
   const AddedOutput* const output =
-      index < added.size() ? added[index] : nullptr;
+      index < outputs.size() ? outputs[index] : nullptr;
   if (output == nullptr) return found;
   int64_t begin = 0;
   for (const AddedColumns& added : *output) {

@@ -108,6 +108,7 @@ class BlockGraphReader {
                      Value* value) const;
   // The same, of rows that have all of their columns.
   absl::Status Rows(const tensorflow::Node& node, int input, Value* value);
+  absl::Status AsRows(Value* value);
   // Gives all of its columns to what has one that stands for them.
   void FillColumns(Value* value);
   // Reads whole numbers: a constant, or a shape, in which the number of rows is
@@ -203,6 +204,9 @@ class BlockGraphReader {
   // Finds which of the axes within rows an op means, which counts that of the
   // rows, too.
   static absl::Status AxisInRow(int64_t axis, size_t rank, int64_t* along);
+  // Reads rows, and the axis within them that another input is.
+  absl::Status RowsAlong(const tensorflow::Node& node, int input,
+                         int axis_input, Value* value, int64_t* along);
   // Joins rows along an axis.
   absl::Status Join(const std::vector<Value>& values, int64_t along,
                     Value* joined);
@@ -347,6 +351,8 @@ class BlockGraphReader {
   void AddLiteral(const std::vector<double>& numbers, Value* value);
   absl::Status CountingNumbers(int64_t count, Value* numbers);
   static bool HasWholeRows(const std::vector<Value>& values);
+  // Makes whole rows the rows that the graph has. Returns whether it did.
+  static bool TakeWholeRows(Value* value);
   // Compares whole rows, or computes with them.
   absl::Status ReadWholeRows(const tensorflow::Node& node, Opcode opcode,
                              std::vector<Value> operands);

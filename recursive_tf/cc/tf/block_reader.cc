@@ -275,6 +275,10 @@ absl::Status BlockGraphReader::ReadIdentity(const tf::Node& node) {
 absl::Status BlockGraphReader::Rows(const tf::Node& node, int input,
                                     Value* value) {
   TF_RETURN_IF_ERROR(Input(node, input, value));
+  return AsRows(value);
+}
+
+absl::Status BlockGraphReader::AsRows(Value* value) {
   if (value->kind != Value::Kind::kRows) {
     return Refuse("an input that is no rows");
   }

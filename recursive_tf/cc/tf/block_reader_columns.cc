@@ -81,6 +81,15 @@ absl::Status BlockGraphReader::Pick(const std::vector<int64_t>& columns,
   return absl::OkStatus();
 }
 
+absl::Status BlockGraphReader::RowsAlong(const tf::Node& node, int input,
+                                         int axis_input, Value* value,
+                                         int64_t* along) {
+  TF_RETURN_IF_ERROR(Rows(node, input, value));
+  Shape axis;
+  TF_RETURN_IF_ERROR(Integers(node, axis_input, &axis));
+  return AxisInRow(axis[0], value->shape.size(), along);
+}
+
 absl::Status BlockGraphReader::AxisInRow(int64_t axis, size_t rank,
                                          int64_t* along) {
   const auto num_axes = static_cast<int64_t>(rank);

@@ -51,12 +51,8 @@ absl::Status BlockGraphReader::ReadReduction(const tf::Node& node) {
   const Reduction reduction = Reductions().at(node.type_string());
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
-  const bool are_whole = value.kind == Value::Kind::kWholeRows;
-  if (are_whole) value.kind = Value::Kind::kRows;
-  if (value.kind != Value::Kind::kRows) {
-    return Refuse("an input that is no rows");
-  }
-  FillColumns(&value);
+  const bool are_whole = TakeWholeRows(&value);
+  TF_RETURN_IF_ERROR(AsRows(&value));
   const int64_t size = SizeOf(value.shape);
   Shape axes;
   TF_RETURN_IF_ERROR(Integers(node, 1, &axes));
@@ -148,11 +144,8 @@ absl::Status BlockGraphReader::ReduceAxes(Reduction reduction,
 
 absl::Status BlockGraphReader::ReadCumsum(const tf::Node& node) {
   Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  Shape axis;
-  TF_RETURN_IF_ERROR(Integers(node, 1, &axis));
   int64_t along = 0;
-  TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
+  TF_RETURN_IF_ERROR(RowsAlong(node, 0, 1, &value, &along));
   bool is_exclusive = false;
   bool is_reverse = false;
   TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "exclusive", &is_exclusive));

@@ -31,8 +31,7 @@ absl::Status BlockGraphReader::ReadReshape(const tf::Node& node) {
     TF_RETURN_IF_ERROR(ReshapeSum(node, &value));
     return Set(node, 0, value);
   }
-  const bool are_whole = value.kind == Value::Kind::kWholeRows;
-  if (are_whole) value.kind = Value::Kind::kRows;
+  const bool are_whole = TakeWholeRows(&value);
   // What is the same in all columns is so in any shape.
   if (!HasRows(value)) return Refuse("an input that is no rows");
   Shape shape;

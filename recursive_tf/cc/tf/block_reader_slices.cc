@@ -41,12 +41,9 @@ absl::Status BlockGraphReader::ReadUnpack(const tf::Node& node) {
 }
 
 absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
-  Shape axis;
-  TF_RETURN_IF_ERROR(Integers(node, 0, &axis));
   Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 1, &value));
   int64_t along = 0;
-  TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
+  TF_RETURN_IF_ERROR(RowsAlong(node, 1, 0, &value, &along));
   const int64_t count = value.shape[along] / node.num_outputs();
   return SetParts(node, value, along, Shape(node.num_outputs(), count),
                   /*keeps_axis=*/true);
@@ -54,13 +51,10 @@ absl::Status BlockGraphReader::ReadSplit(const tf::Node& node) {
 
 absl::Status BlockGraphReader::ReadSplitV(const tf::Node& node) {
   Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  Shape counts;
-  Shape axis;
-  TF_RETURN_IF_ERROR(Integers(node, 1, &counts));
-  TF_RETURN_IF_ERROR(Integers(node, 2, &axis));
   int64_t along = 0;
-  TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
+  TF_RETURN_IF_ERROR(RowsAlong(node, 0, 2, &value, &along));
+  Shape counts;
+  TF_RETURN_IF_ERROR(Integers(node, 1, &counts));
   // One of the sizes may be what is left.
   const int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0});
   for (int64_t& count : counts) {

@@ -87,6 +87,12 @@ bool BlockGraphReader::HasWholeRows(const std::vector<Value>& values) {
   });
 }
 
+bool BlockGraphReader::TakeWholeRows(Value* value) {
+  if (value->kind != Value::Kind::kWholeRows) return false;
+  value->kind = Value::Kind::kRows;
+  return true;
+}
+
 // A given number that is larger than any of the block's stays larger when it is
 // rounded: it may be compared.
 absl::Status BlockGraphReader::ReadWholeRows(const tf::Node& node,
@@ -117,7 +123,7 @@ absl::Status BlockGraphReader::AsWholeOperand(bool may_be_given,
                                               Value* operand) {
   switch (operand->kind) {
     case Value::Kind::kWholeRows:
-      operand->kind = Value::Kind::kRows;
+      TakeWholeRows(operand);
       break;
     case Value::Kind::kNumber:
       if (!may_be_given) return Refuse(kComputedNumbers);
@@ -165,11 +171,8 @@ absl::Status BlockGraphReader::SetWholeRows(const tf::Node& node, Value value,
 absl::Status BlockGraphReader::ReadArgMax(const tf::Node& node) {
   const bool is_max = node.type_string() == "ArgMax";
   Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
-  Shape axis;
-  TF_RETURN_IF_ERROR(Integers(node, 1, &axis));
   int64_t along = 0;
-  TF_RETURN_IF_ERROR(AxisInRow(axis[0], value.shape.size(), &along));
+  TF_RETURN_IF_ERROR(RowsAlong(node, 0, 1, &value, &along));
   const int64_t count = value.shape[along];
   Value steps;
   TF_RETURN_IF_ERROR(CountingNumbers(count, &steps));

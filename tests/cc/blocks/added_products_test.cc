@@ -1,25 +1,20 @@
 #include "recursive_tf/cc/blocks/added_products.h"
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
-#include "recursive_tf/cc/blocks/block_program.h"
-#include "recursive_tf/cc/blocks/block_runner.h"
-#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/blocks/placed_rows.h"
-#include "recursive_tf/cc/blocks/team.h"
 #include "tests/cc/blocks/num_spared.h"
 #include "tests/cc/blocks/random_rows.h"
-#include "tests/cc/blocks/threads.h"
 
 namespace recursive_tf {
 namespace {
@@ -103,13 +98,7 @@ SparingRun<T> RunChildren(const Children& given, const Kernels<T>& kernels,
   std::vector<T> first = draw(given.num_rows * given.first_width);
   std::vector<T> second = draw(given.num_rows * given.second_width);
   const std::vector<T> matrix = draw(given.width() * given.depth());
-  const BlockProgram program = Lower(Fused(GraphOf(given)));
-  Threads threads;
-  Team team(num_threads, threads.schedule());
-  const BlockInvariants<T> placed(
-      &program, &kernels,
-      {{matrix.data(), static_cast<int64_t>(matrix.size())}}, given.matrices,
-      &team);
+  const BlockGraph graph = GraphOf(given);
   const AddedOutput added = {
       AddedOf(given.left_width, given.num_rows, given.num_left),
       AddedOf(given.right_width, given.num_rows, given.num_right)};
@@ -118,20 +107,10 @@ SparingRun<T> RunChildren(const Children& given, const Kernels<T>& kernels,
   rows.inputs = {{first.data(), given.first_width},
                  {second.data(), given.second_width}};
   rows.num_shared = {0, 0};
-  std::vector<std::vector<T>> buffers;
-  for (const BufferUse& use : program.buffers) {
-    buffers.emplace_back(given.num_rows * use.width, T(NAN));
-  }
-  for (std::vector<T>& each : buffers) rows.buffers.push_back(each.data());
-  rows.sums.assign(program.output_buffers.size(), nullptr);
-  if (given.num_shared > 0) {
-    rows.added.assign(program.output_buffers.size(), &added);
-  }
-  BlockRunner<T> runner(&program, &kernels, &placed, &team);
-  runner.Run(rows);
-  SparingRun<T> run;
-  run.num_flops_spared = runner.num_flops_spared();
-  const std::vector<T>& output = buffers[*program.output_buffers[0]];
+  if (given.num_shared > 0) rows.added.assign(graph.outputs.size(), &added);
+  SparingRun<T> run = RunSparing(graph, kernels, num_threads, given.matrices,
+                                 matrix, std::move(rows));
+  const std::vector<T> output = std::move(run.outputs.front());
   int64_t num_clear = 0;
   run.outputs = {AddedUp(output, given.width(), 0, given.left_width,
                          given.num_left, &num_clear),

@@ -3,19 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
-#include "recursive_tf/cc/blocks/block_program.h"
-#include "recursive_tf/cc/blocks/block_runner.h"
-#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/kernels.h"
-#include "recursive_tf/cc/blocks/team.h"
+#include "recursive_tf/cc/blocks/placed_rows.h"
 #include "tests/cc/blocks/num_spared.h"
 #include "tests/cc/blocks/random_rows.h"
-#include "tests/cc/blocks/threads.h"
 
 namespace recursive_tf {
 namespace {
@@ -74,19 +71,15 @@ SparingRun<T> RunSums(const Children& given, const Kernels<T>& kernels,
     rows.inputs.push_back({nullptr, 0, each.data()});
   }
   rows.num_shared = {given.num_shared, given.num_shared, 0, 0};
-  const BlockProgram program = Lower(Fused(GraphOf(given)));
-  Threads threads;
-  Team team(num_threads, threads.schedule());
-  const BlockInvariants<T> placed(&program, &kernels, {}, Matrices::kPacked,
-                                  &team);
   const int64_t num_columns = given.first_width + kSecondWidth;
-  SparingRun<T> run;
-  run.outputs = {std::vector<T>((given.left_width + kRightWidth) * num_columns),
-                 std::vector<T>(num_columns)};
-  for (std::vector<T>& each : run.outputs) rows.sums.push_back(each.data());
-  BlockRunner<T> runner(&program, &kernels, &placed, &team);
-  runner.Run(rows);
-  run.num_flops_spared = runner.num_flops_spared();
+  std::vector<std::vector<T>> sums = {
+      std::vector<T>((given.left_width + kRightWidth) * num_columns),
+      std::vector<T>(num_columns)};
+  for (std::vector<T>& each : sums) rows.sums.push_back(each.data());
+  SparingRun<T> run =
+      RunSparing(GraphOf(given), kernels, num_threads, Matrices::kPacked,
+                 std::vector<T>(), std::move(rows));
+  run.outputs = std::move(sums);
   return run;
 }
 

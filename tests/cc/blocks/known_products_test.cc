@@ -1,22 +1,18 @@
 #include "recursive_tf/cc/blocks/known_products.h"
 
-#include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/block_invariants.h"
-#include "recursive_tf/cc/blocks/block_program.h"
-#include "recursive_tf/cc/blocks/block_runner.h"
-#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/kernels.h"
 #include "recursive_tf/cc/blocks/opcode.h"
-#include "recursive_tf/cc/blocks/team.h"
+#include "recursive_tf/cc/blocks/placed_rows.h"
 #include "tests/cc/blocks/num_spared.h"
 #include "tests/cc/blocks/random_rows.h"
-#include "tests/cc/blocks/threads.h"
 
 namespace recursive_tf {
 namespace {
@@ -67,27 +63,12 @@ SparingRun<T> RunPairs(const Pairs& pairs, const Kernels<T>& kernels,
     rights.push_back(right.data() +
                      7 * row % pairs.num_right * pairs.right_width);
   }
-  const BlockProgram program = Lower(Fused(GraphOf(pairs)));
-  Threads threads;
-  Team team(num_threads, threads.schedule());
-  const BlockInvariants<T> placed(
-      &program, &kernels,
-      {{matrix.data(), static_cast<int64_t>(matrix.size())}}, pairs.matrices,
-      &team);
-  SparingRun<T> run;
   BlockRows<T> rows;
   rows.num_rows = {pairs.num_rows};
   rows.inputs = {{nullptr, 0, lefts.data()}, {nullptr, 0, rights.data()}};
   rows.num_shared = {pairs.num_shared, pairs.num_shared};
-  for (const BufferUse& use : program.buffers) {
-    run.outputs.emplace_back(pairs.num_rows * use.width, T(NAN));
-  }
-  for (std::vector<T>& each : run.outputs) rows.buffers.push_back(each.data());
-  rows.sums = {nullptr, nullptr};
-  BlockRunner<T> runner(&program, &kernels, &placed, &team);
-  runner.Run(rows);
-  run.num_flops_spared = runner.num_flops_spared();
-  return run;
+  return RunSparing(GraphOf(pairs), kernels, num_threads, pairs.matrices,
+                    matrix, std::move(rows));
 }
 
 int64_t NumSpared(const Pairs& given) {

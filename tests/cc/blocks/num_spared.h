@@ -3,12 +3,22 @@
 
 // Compares runs that take shared rows once with runs that take each row.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "recursive_tf/cc/blocks/block_graph.h"
+#include "recursive_tf/cc/blocks/block_invariants.h"
+#include "recursive_tf/cc/blocks/block_program.h"
+#include "recursive_tf/cc/blocks/block_runner.h"
+#include "recursive_tf/cc/blocks/fused.h"
 #include "recursive_tf/cc/blocks/kernels.h"
+#include "recursive_tf/cc/blocks/placed_rows.h"
+#include "recursive_tf/cc/blocks/team.h"
+#include "tests/cc/blocks/threads.h"
 
 namespace recursive_tf {
 
@@ -18,6 +28,36 @@ struct SparingRun {
   std::vector<std::vector<T>> outputs;
   int64_t num_flops_spared = 0;
 };
+
+// Runs a graph, whose only invariant is a matrix, if it has any. `rows` lacks
+// the buffers, and if no output is a sum, the sums. The outputs are those that
+// are no sums, by number.
+template <typename T>
+SparingRun<T> RunSparing(const BlockGraph& graph, const Kernels<T>& kernels,
+                         int num_threads, Matrices matrices,
+                         const std::vector<T>& matrix, BlockRows<T> rows) {
+  const BlockProgram program = Lower(Fused(graph));
+  Threads threads;
+  Team team(num_threads, threads.schedule());
+  const BlockInvariants<T> placed(
+      &program, &kernels,
+      {{matrix.data(), static_cast<int64_t>(matrix.size())}}, matrices, &team);
+  std::vector<std::vector<T>> buffers;
+  for (const BufferUse& use : program.buffers) {
+    buffers.emplace_back(rows.num_rows[use.axis] * use.width, T(NAN));
+  }
+  for (std::vector<T>& each : buffers) rows.buffers.push_back(each.data());
+  rows.sums.resize(graph.outputs.size(), nullptr);
+  BlockRunner<T> runner(&program, &kernels, &placed, &team);
+  EXPECT_TRUE(runner.Run(rows));
+  SparingRun<T> run;
+  run.num_flops_spared = runner.num_flops_spared();
+  for (const std::optional<int32_t>& buffer : program.output_buffers) {
+    run.outputs.push_back(buffer.has_value() ? buffers[*buffer]
+                                             : std::vector<T>());
+  }
+  return run;
+}
 
 // Returns how many multiplications of a case were spared, after comparing what
 // all kernels give with what they give if nothing is said to be shared.
