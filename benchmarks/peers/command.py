@@ -35,6 +35,11 @@ RATE = 0.005
 START = 0.1
 EPSILON = 1e-7
 CHECKED_TREES = 25
+# TensorFlow takes each op of a graph for an expensive one, which it hands to a thread
+# of its own, until it ran some ninety times: the estimate of what it costs begins with
+# 10^8 cycles, and each run replaces a tenth. A slow system is warm after some time.
+WARM_STEPS = 100
+WARM_S = 3.0
 
 
 class System(Protocol):
@@ -71,6 +76,7 @@ class Server:
         self._system = system
         self._work = work
         self._is_warm: set[tuple[str, int]] = set()
+        self._steps = dict.fromkeys(MODES, 0)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Returns what `check` or `measure` does."""
@@ -88,19 +94,25 @@ class Server:
     def measure(self, mode: str, size: int, seconds: float) -> dict[str, Any]:
         """Runs whole passes for some time, one at least.
 
-        Before the first pass of a batch size one is run that is not timed, and before
-        others one step.
+        Before the first pass of a batch size one is run that is not timed, or several
+        until the mode is warm; before others one step.
         """
         run_all = self._pass_of(mode)
         batches = self._work.batches(size)
-        is_warm = (mode, size) in self._is_warm
-        run_all(batches[:1] if is_warm else batches)
-        self._is_warm.add((mode, size))
-        steps, start, spent = 0, time.perf_counter(), 0.0
-        while spent < seconds or not steps:
-            loss = run_all(batches)
-            steps += len(batches)
-            spent = time.perf_counter() - start
+        if (mode, size) in self._is_warm:
+            run_all(batches[:1])
+        else:
+            missing = WARM_STEPS - self._steps[mode]
+            _run_passes(
+                run_all,
+                batches,
+                lambda steps, spent: steps < missing and spent < WARM_S,
+            )
+            self._is_warm.add((mode, size))
+        steps, spent, loss = _run_passes(
+            run_all, batches, lambda _, spent: spent < seconds
+        )
+        self._steps[mode] += steps
         if not np.isfinite(loss):
             raise ValueError(f"The loss became {loss}.")
         return {"mode": mode, "batch": size, "steps": steps, "seconds": spent}
@@ -116,6 +128,25 @@ class Server:
             return loss
 
         return getattr(self._system, f"{name}_all", step_by_step)
+
+
+def _run_passes(
+    run_all: Callable[[list[np.ndarray]], float],
+    batches: list[np.ndarray],
+    goes_on: Callable[[int, float], bool],
+) -> tuple[int, float, float]:
+    """Runs whole passes, one at least, as long as `goes_on(steps, seconds)`.
+
+    Returns:
+        How many steps there were, how long they took, and the last loss.
+    """
+    steps, start = 0, time.perf_counter()
+    while True:
+        loss = run_all(batches)
+        steps += len(batches)
+        spent = time.perf_counter() - start
+        if not goes_on(steps, spent):
+            return steps, spent, loss
 
 
 def main(

@@ -52,6 +52,22 @@ def test_splits_and_stacks(body):
     compare(body)
 
 
+PARTS = {
+    "cut": lambda y: y[:2] * y[2:4],
+    "of no row alone": lambda y: y[5:],
+    "turned around": lambda y: tf.reverse(y, [0]),
+    "added up one by one": tf.cumsum,
+    "every second": lambda y: tf.tanh(y)[::2],
+}
+
+
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+def test_parts_in_which_all_rows_are_the_same(part):
+    """What is computed of the zeros beside a row has rows, too."""
+    vector = tf.Variable(tf.range(1.0, 8.0))
+    compare(lambda x: part(tf.pad(x, [[2, 2]]) + vector), shape=[3])
+
+
 SLICES = {
     "first": lambda x: x[:5],
     "last": lambda x: x[-5:],

@@ -20,7 +20,10 @@ bool operator<(const Node& a, const Node& b) {
   };
   const auto key_a = key(a);
   const auto key_b = key(b);
-  return key_a != key_b ? key_a < key_b : BitsOf(a.value) < BitsOf(b.value);
+  if (key_a != key_b) return key_a < key_b;
+  // What has operands says no more of its axis than they do.
+  if (a.operands.empty() && a.axis != b.axis) return a.axis < b.axis;
+  return BitsOf(a.value) < BitsOf(b.value);
 }
 
 uint64_t BitsOf(double value) {
@@ -145,13 +148,16 @@ int32_t BlockGraph::Slice(int32_t operand, int64_t offset, int64_t width) {
   if (from.kind == NodeKind::kSlice) {
     return Slice(from.operands[0], from.offset + offset, width);
   }
-  if (from.kind == NodeKind::kConstant) return Constant(from.value, width);
+  if (from.kind == NodeKind::kConstant) {
+    return Along(Constant(from.value, width), from.axis);
+  }
   if (from.kind == NodeKind::kConcat) {
+    const int32_t axis = from.axis;
     int64_t begin = 0;
     for (const int32_t part : from.operands) {
       const int64_t end = begin + nodes_[part].width;
       if (offset >= begin && offset + width <= end) {
-        return Slice(part, offset - begin, width);
+        return Along(Slice(part, offset - begin, width), axis);
       }
       begin = end;
     }
@@ -162,6 +168,16 @@ int32_t BlockGraph::Slice(int32_t operand, int64_t offset, int64_t width) {
   node.offset = offset;
   node.width = width;
   return Add(node);
+}
+
+int32_t BlockGraph::Along(int32_t id, int32_t axis) {
+  Node node = nodes_[id];
+  if (axis < 0 || node.axis >= 0) return id;
+  if (node.kind == NodeKind::kSlice) {
+    return Slice(Along(node.operands[0], axis), node.offset, node.width);
+  }
+  node.axis = AxisOf(axis);
+  return Add(std::move(node));
 }
 
 int32_t BlockGraph::Concat(const std::vector<int32_t>& operands) {

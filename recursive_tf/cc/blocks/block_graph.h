@@ -78,8 +78,8 @@ struct Node {
   int64_t offset = 0;
   double value = 0;
   RowProductShape row_product;
-  // Along which its rows stand; -1 of what is the same for all rows. Of sums
-  // over rows, that of the rows.
+  // Along which its rows stand, which may all be the same; -1 of what has none.
+  // Of sums over rows, that of the rows.
   int32_t axis = -1;
 };
 
@@ -117,7 +117,12 @@ class BlockGraph {
   int32_t Product(int32_t rows, int32_t matrix, bool is_transposed,
                   int64_t width);
   int32_t RowProduct(int32_t left, int32_t right, const RowProductShape& shape);
+  // Rows that are cut stay rows, where they are constant, too.
   int32_t Slice(int32_t operand, int64_t offset, int64_t width);
+  // Returns what is the same for all rows as rows along an axis, so that what
+  // is computed of it has rows; rows, and with an axis of -1 all, as they are.
+  // REQUIRES: rows, a constant, a shared vector, or a slice of these.
+  int32_t Along(int32_t id, int32_t axis);
   int32_t Concat(const std::vector<int32_t>& operands);
   int32_t OfOwner(int32_t rows, int32_t owners);
   // There is no mean.

@@ -62,9 +62,11 @@ class Fuser {
       case NodeKind::kInput:
         return made_.Input(node.index, node.width, graph_.AxisOf(node.axis));
       case NodeKind::kShared:
-        return made_.Shared(node.index, node.width);
+        return made_.Along(made_.Shared(node.index, node.width),
+                           graph_.AxisOf(node.axis));
       case NodeKind::kConstant:
-        return made_.Constant(node.value, node.width);
+        return made_.Along(made_.Constant(node.value, node.width),
+                           graph_.AxisOf(node.axis));
       case NodeKind::kElementwise:
         return CopyElementwise(node);
       case NodeKind::kReduction:

@@ -154,8 +154,6 @@ class BlockGraphReader {
   static absl::Status RefusePieces();
   // Adds pieces of one width, in order.
   absl::Status Pieces(int32_t id, int64_t count, std::vector<int32_t>* pieces);
-  // Returns a piece, and if it is a constant beside rows, as rows.
-  int32_t WithRows(int32_t piece, int32_t of);
   // Computes rows column by column; operands broadcast as TensorFlow's do.
   absl::Status Elementwise(Opcode opcode, std::vector<Value> operands,
                            Value* value);

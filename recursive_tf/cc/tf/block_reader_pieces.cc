@@ -30,22 +30,9 @@ absl::Status BlockGraphReader::Pieces(int32_t id, int64_t count,
   BlockGraph& graph = block_.graph;
   const int64_t width = graph[id].width / count;
   for (int64_t i = 0; i < count; ++i) {
-    pieces->push_back(WithRows(graph.Slice(id, i * width, width), id));
+    pieces->push_back(graph.Slice(id, i * width, width));
   }
   return absl::OkStatus();
-}
-
-int32_t BlockGraphReader::WithRows(int32_t piece, int32_t of) {
-  BlockGraph& graph = block_.graph;
-  if (graph[piece].axis >= 0) return piece;
-  const std::vector<int32_t>& parts = graph[of].operands;
-  const auto part = std::find_if(parts.begin(), parts.end(), [&](int32_t each) {
-    return graph[each].axis >= 0;
-  });
-  if (part == parts.end()) return piece;
-  // Whatever the row's number is, it chooses the piece.
-  const int32_t column = graph.Slice(*part, 0, 1);
-  return graph.Elementwise(Opcode::kSelect, {column, piece, piece});
 }
 
 // The shape that operands have together, each of whose sizes is theirs or 1.
@@ -166,7 +153,7 @@ void BlockGraphReader::AddPieces(const Shape& sizes, int32_t id,
   const int64_t width = all / SizeOf(own);
   for (size_t i = 0; i < places.size(); ++i) {
     const int32_t piece =
-        all == 1 ? id : WithRows(graph.Slice(id, places[i] * width, width), id);
+        all == 1 ? id : graph.Slice(id, places[i] * width, width);
     (*read)[i].push_back(piece);
   }
 }

@@ -90,6 +90,36 @@ TEST_F(BlockGraphTest, WhatIsJoinedOfWhatIsJoinedIsJoinedOnce) {
   EXPECT_EQ(g.Concat({x}), x);
 }
 
+// ---- Rows that are all the same.
+
+TEST_F(BlockGraphTest, WhatIsCutOutOfRowsHasRows) {
+  const int32_t joined =
+      g.Concat({g.Constant(0, 2), x, g.Slice(g.Shared(0, 5), 1, 4)});
+  EXPECT_EQ(g[g.Slice(joined, 0, 1)].axis, 0);
+  EXPECT_EQ(g[g.Slice(g.Slice(joined, 0, 2), 1, 1)].axis, 0);
+  EXPECT_EQ(g[g.Slice(joined, 2 + kWidth, 3)].axis, 0);
+  // What is joined has none of its own.
+  EXPECT_EQ(g[g.Constant(0, 2)].axis, -1);
+  EXPECT_EQ(g[g.Slice(g.Shared(0, 5), 1, 4)].axis, -1);
+}
+
+TEST_F(BlockGraphTest, RowsOfTwoAxesThatAreAllTheSameAreTwoValues) {
+  const int32_t other = g.AddAxis();
+  const int32_t one = g.Constant(1);
+  EXPECT_NE(g.Along(one, 0), g.Along(one, other));
+  EXPECT_EQ(g.Along(one, 0), g.Along(one, 0));
+  EXPECT_EQ(g.Along(one, -1), one);
+  EXPECT_EQ(g.Along(x, other), x);
+}
+
+TEST_F(BlockGraphTest, WhatIsOnlyCutHasRowsWhereItIsComputed) {
+  const int32_t joined = g.Concat({g.Constant(0, 2), x});
+  const int32_t sum = Binary(Opcode::kAdd, joined, g.Shared(0, 2 + kWidth));
+  g.outputs = {Unary(Opcode::kTanh, g.Slice(sum, 0, 2))};
+  const BlockGraph fused = Fused(g);
+  EXPECT_EQ(fused[fused.outputs[0]].axis, 0);
+}
+
 // ---- Fusing.
 
 TEST_F(BlockGraphTest, WhatNoOutputNeedsGoes) {
