@@ -7,6 +7,18 @@ from hypothesis import strategies as st
 
 import recursive_tf as rtf
 
+
+def after_zero(x):
+    """Returns a zero, and all columns but the last."""
+    around = [[0, 0]] * (len(x.shape) - 1) + [[1, 0]]
+    return tf.pad(x[..., :-1], around)
+
+
+def turned(x):
+    """Returns the first column behind the others."""
+    return tf.concat([x[..., 1:], x[..., :1]], -1)
+
+
 # None of them leaves what a float holds well, however they are nested.
 UNARY = {
     "tanh": tf.tanh,
@@ -38,6 +50,7 @@ UNARY = {
     "largest": lambda x: x - tf.reduce_max(x, -1, keepdims=True),
     "first column": lambda x: x * tf.tanh(x[..., :1]),
     "halves": lambda x: tf.concat(tf.split(x, 2, axis=-1)[::-1], -1),
+    "a column of zeros": lambda x: turned(tf.cos(after_zero(x) + 0.5)),
 }
 BINARY = {
     "add": tf.add,
