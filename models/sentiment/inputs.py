@@ -36,13 +36,15 @@ def _is_tree(line: str) -> bool:
 def _bracketed(number: int, line: str) -> Forest:
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "input"
-        # Names of files may be no text, and so may what is typed.
-        file.write_bytes(line.strip().encode(errors="surrogateescape"))
+        # Names of files may be no text, and so may what is typed. Lines before it, so
+        # that an error names its own.
+        lines = "\n" * (number - 1) + line.strip()
+        file.write_bytes(lines.encode(errors="surrogateescape"))
         try:
             tree = rtf.data.read_sst(file).load()
         except ReadError as error:
             text = str(error).partition(": ")[2]
-            raise ReadError(INPUT, number, error.column, text) from None
+            raise ReadError(INPUT, error.line, error.column, text) from None
     return tree.replace(labels=None)
 
 

@@ -70,15 +70,19 @@ class Columns:
                 )
 
     def tensors(self, trees: Sequence[Tree]) -> dict[str, Any]:
-        """Returns tokens, labels and features of all nodes, for `Forest`."""
+        """Returns tokens, labels and features of all nodes, for `Forest`.
+
+        Raises:
+            ForestError: If a number is too large for its dtype.
+        """
         labels = None
         if self.labels is not None:
-            labels = _tensor((tree.labels for tree in trees), self.labels)
+            labels = _tensor((tree.labels for tree in trees), self.labels, "label")
         return {
-            "tokens": _tensor((tree.tokens for tree in trees), self.tokens),
+            "tokens": _tensor((tree.tokens for tree in trees), self.tokens, "token"),
             "labels": labels,
             "features": {
-                name: _tensor((_feature(tree, name) for tree in trees), dtype)
+                name: _tensor((_feature(tree, name) for tree in trees), dtype, name)
                 for name, dtype in self.features.items()
             },
         }
@@ -114,10 +118,12 @@ def _dtype_of(values: Iterable[Any], name: str) -> tf.DType:
     return tf.string if type_ is bytes else tf.as_dtype(ABSENT.get(type_, type_))
 
 
-def _tensor(columns: Iterable[Iterable[Any]], dtype: tf.DType) -> tf.Tensor:
+def _tensor(columns: Iterable[Iterable[Any]], dtype: tf.DType, what: str) -> tf.Tensor:
     absent = missing(dtype)
-    values = chain.from_iterable(columns)
-    return tf.convert_to_tensor([absent if v is None else v for v in values], dtype)
+    values = [absent if v is None else v for v in chain.from_iterable(columns)]
+    if dtype.is_integer:  # TensorFlow takes what remains in as many bits.
+        _check_size(values, dtype, what)
+    return tf.convert_to_tensor(values, dtype)
 
 
 def _check(values: Iterable[Any], dtype: tf.DType, what: str) -> None:
@@ -129,11 +135,15 @@ def _check(values: Iterable[Any], dtype: tf.DType, what: str) -> None:
     if dtype == tf.string:
         _check_text([value for value in given if isinstance(value, str)], what)
     elif integers := [value for value in given if type(value) is int]:
-        largest = max(integers, key=abs)
-        least, most = _limits(dtype)
-        if not least <= largest <= most:
-            number = reprlib.repr(largest)
-            raise ForestError(f"the {what} {number} is too large for {dtype.name}")
+        _check_size(integers, dtype, what)
+
+
+def _check_size(integers: Sequence[int], dtype: tf.DType, what: str) -> None:
+    largest = max(integers, key=abs, default=0)
+    least, most = _limits(dtype)
+    if not least <= largest <= most:
+        number = reprlib.repr(largest)
+        raise ForestError(f"the {what} {number} is too large for {dtype.name}")
 
 
 @functools.cache

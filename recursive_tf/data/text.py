@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import tensorflow as tf
 
+from recursive_tf.data.errors import ForestError
 from recursive_tf.data.rows import arrays_of
 from recursive_tf.data.tree import trees_of
 from recursive_tf.data.writing import brackets
@@ -35,10 +36,16 @@ def summary(forest: Forest) -> str:
 
 
 def _first_trees(forest: Forest) -> list[str]:
-    if forest.shape.rank == 0:
-        return [_line(forest)]
-    shown = [_line(forest[i]) for i in range(min(MAX_TREES, len(forest)))]
-    return shown + ["..."] * (len(forest) > MAX_TREES)
+    is_tree = forest.shape.rank == 0
+    try:
+        # What is wrong with a forest is often looked for by showing it.
+        first = (
+            [forest] if is_tree else [forest[i] for i in range(len(forest))[:MAX_TREES]]
+        )
+        shown = [_line(tree.validate(dag=True)) for tree in first]
+    except ForestError as error:
+        return [f"not valid: {error}"]
+    return shown + ["..."] * (not is_tree and len(forest) > MAX_TREES)
 
 
 def _line(tree: Forest) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
 from recursive_tf.data import Forest
 from recursive_tf.layers.lookup import vector_of
@@ -131,6 +132,8 @@ class TreeEncoder(keras.layers.Layer):
             [num_trees, ...] for a batch, [...] for a tree; with `return_nodes`,
             [num_nodes, ...]. With `return_state`, a pair of these and of the states.
         """
+        if in_symbolic_scope() and tf.is_tensor(forest):
+            return self._outputs_like(forest)
         forest = self._with_inputs(_as_forest(forest), inputs)
         run = self._traced if tf.executing_eagerly() else self._encode
         return run(forest, training)
@@ -187,6 +190,24 @@ class TreeEncoder(keras.layers.Layer):
             return lambda node: tf.gather(rows, node)
         return vector_of(self.embedding, rows)
 
+    def _outputs_like(self, placeholder: tf.Tensor) -> Any:
+        """Returns tensors of the outputs' shapes.
+
+        So Keras builds a saved model of a class of its own before it loads its weights:
+        it calls the model with placeholders of what it was called with, by shape.
+        """
+        rows = tf.shape(placeholder)
+
+        def zeros(spec: tf.TensorSpec) -> tf.Tensor:
+            of_one = tf.constant(spec.shape.as_list(), tf.int32)
+            return tf.zeros(tf.concat([rows, of_one], 0), spec.dtype)
+
+        return tf.nest.map_structure(zeros, self._shown)
+
+    @property
+    def _shown(self) -> Any:
+        return (self._output, self._state) if self.return_state else self._output
+
     def compute_output_spec(self, forest: Any, inputs: Any = None, **_: Any) -> Any:
         """Returns what a functional model sees of the outputs."""
         if isinstance(forest, dict):
@@ -198,9 +219,8 @@ class TreeEncoder(keras.layers.Layer):
             )
         shape = tuple(forest.shape)
         rows = (None,) if self.return_nodes else shape
-        shown = (self._output, self._state) if self.return_state else self._output
         return tf.nest.map_structure(
-            lambda s: keras.KerasTensor((*rows, *s.shape), s.dtype.name), shown
+            lambda s: keras.KerasTensor((*rows, *s.shape), s.dtype.name), self._shown
         )
 
     def get_config(self) -> dict[str, Any]:

@@ -170,7 +170,7 @@ def load(path: pathlib.Path) -> keras.Model:
     """Returns the model that was saved.
 
     Raises:
-        RunError: If the file is damaged or not there.
+        RunError: If the file is damaged or not there, or Keras cannot load all weights.
     """
     if not path.exists():
         raise RunError(
@@ -180,4 +180,13 @@ def load(path: pathlib.Path) -> keras.Model:
     if not is_whole(path):
         cure = "let the run go on for more epochs, which writes another"
         raise RunError.damaged(path, "it is cut, or not what was written", cure)
-    return keras.models.load_model(path)
+    model = keras.models.load_model(path)
+    unbuilt = [layer.name for layer in model.layers if not layer.built]
+    if unbuilt:  # Keras lets them have new weights, and only warns.
+        raise RunError(
+            f"The weights in {path} are not all loaded: Keras could not build "
+            f"{', '.join(unbuilt)} from the shapes of the model's inputs. Give "
+            f"{type(model).__name__} a build_from_config(self, config) that calls the "
+            "model with any tree."
+        )
+    return model

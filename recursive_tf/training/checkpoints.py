@@ -173,7 +173,9 @@ class Checkpoints(keras.callbacks.Callback):
                 self._contents.check(path)
                 is_within = position.steps > 0
                 needed = self._needed_of_step if is_within else self._needed_of_epoch
-                needed.read(str(path)).assert_existing_objects_matched()
+                status = needed.read(str(path))
+                status.assert_existing_objects_matched()
+                status.expect_partial()  # What it says of itself is not asked for.
             except (*LOST, RunError):
                 raise
             except Exception as error:  # Of damaged bytes it is of many types.

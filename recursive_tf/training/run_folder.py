@@ -96,8 +96,31 @@ class RunFolder:
         return best.load(self.best)
 
     def save_words(self, words: keras.layers.StringLookup) -> None:
-        """Writes a vocabulary."""
+        """Writes a vocabulary.
+
+        Args:
+            words: Numbered as `rtf.data.vocabulary` does: with 0 for `""`, and 1 for
+                all words that are not known.
+
+        Raises:
+            ValueError: If it numbers them in another way, or a word has a line break:
+                then `load_words` would give others.
+        """
         known = words.get_vocabulary(include_special_tokens=False)
+        if words.mask_token != "" or words.num_oov_indices != 1:
+            raise ValueError(
+                "save_words keeps a vocabulary in which 0 stands for no word and 1 for "
+                "an unknown one. Make it with rtf.data.vocabulary, or with "
+                'StringLookup(mask_token=""). Got '
+                f"mask_token={words.mask_token!r}, "
+                f"num_oov_indices={words.num_oov_indices}."
+            )
+        broken = [word for word in known if "\n" in word]
+        if broken:
+            raise ValueError(
+                f"save_words writes a word a line, and {str(broken[0])!r} has a line break. "
+                "Replace line breaks in the tokens before you make the vocabulary."
+            )
         with replaced(self.words) as new:
             new.write_text("".join(f"{word}\n" for word in known), encoding="utf-8")
 

@@ -154,6 +154,14 @@ def test_a_long_tree_is_cut():
     assert len(line) < 88
 
 
+def test_a_forest_that_is_not_valid_shows_why():
+    """One shows a forest to find what is wrong with it."""
+    wrong = Forest(tokens=[1, 2], left=[-1, 7], right=[-1, 0], roots=[1], sizes=[2])
+    assert "\n  not valid: tree 0, node 1 has the child 7" in repr(wrong)
+    cycle = Forest(tokens=[1, 2], left=[1, 0], right=[-1, -1], roots=1)
+    assert "not valid" in repr(cycle)
+
+
 def test_forests_with_the_same_values_are_equal():
     assert forest() == forest()
     assert forest() != forest().replace(labels=None)

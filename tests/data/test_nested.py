@@ -105,3 +105,13 @@ def test_a_list_that_contains_itself_is_refused():
 def test_a_list_in_two_places_is_two_nodes():
     pair = ["a", "b"]
     assert int(from_nested([[pair, pair]]).num_nodes) == 7
+
+
+@pytest.mark.parametrize(
+    "node",
+    [{"token": 2**31}, {"token": 1, "label": 2**40}, {"token": 1, "id": -(2**31) - 1}],
+    ids=["token", "label", "feature"],
+)
+def test_a_number_too_large_for_its_dtype_is_an_error(node):
+    with pytest.raises(ForestError, match=r"is too large for int32"):
+        from_nested([[node, node]])

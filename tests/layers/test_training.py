@@ -254,9 +254,10 @@ def test_a_process_that_imports_only_the_package_loads_what_was_saved(binary, tm
     assert done.stdout.strip() == "all the same"
 
 
+@keras.saving.register_keras_serializable("tests")
 class Subclassed(keras.Model):
-    def __init__(self):
-        super().__init__()
+    def __init__(self, **choices):
+        super().__init__(**choices)
         words = keras.layers.Embedding(6, 8)
         self.encoder = rtf.layers.TreeEncoder(rtf.layers.TreeGRUCell(4), words)
         self.classify = keras.layers.Dense(2)
@@ -275,6 +276,16 @@ def test_a_subclassed_model_is_trained_and_exported(tmp_path):
     np.testing.assert_allclose(
         loaded.serve(forest), model(forest), rtol=1e-4, atol=1e-5
     )
+
+
+def test_a_subclassed_model_is_loaded_with_all_of_its_weights(tmp_path):
+    """Keras builds it, with what stands for a forest, before it loads them."""
+    model = compiled(Subclassed())
+    model.fit(dataset(), verbose=0, shuffle=False)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    forest, _ = examples()
+    np.testing.assert_array_equal(loaded(forest), model(forest))
 
 
 def test_an_export_of_one_tree_says_to_show_a_batch(tmp_path):
