@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from recursive_tf.distribute.slices import added_up
+from recursive_tf.distribute.slices import added_up, values_of, with_values
 from recursive_tf.distribute.sums import has_replicas, sum_over_replicas
 
 
@@ -18,13 +18,19 @@ class ReplicatedOptimizer(keras.optimizers.Optimizer):
     """
 
     def _clip_gradients(self, grads: Sequence[Any]) -> Any:
-        """Clips the sum of the gradients of all replicas, of which rows occur once."""
+        """Clips the sum of the gradients of all replicas, of which rows occur once.
+
+        Keras clips the values of slices: by a global norm, it would make whole tables
+        of the slices. The norm is the same, since other rows of a table are zeros.
+        """
         if has_replicas():
             # Fewer rows go from one to the other.
             grads = sum_over_replicas([added_up(gradient) for gradient in grads])
         elif not self.clips:
             return grads
-        return super()._clip_gradients([added_up(gradient) for gradient in grads])
+        sums = [added_up(gradient) for gradient in grads]
+        clipped = super()._clip_gradients([values_of(gradient) for gradient in sums])
+        return list(map(with_values, sums, clipped))
 
     @property
     def clips(self) -> bool:

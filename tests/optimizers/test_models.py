@@ -79,9 +79,14 @@ def table(strategy):
             keras.layers.Embedding(50, 4), keras.layers.GlobalAveragePooling1D(),
             keras.layers.Dense(1)])
         loss = keras.losses.BinaryCrossentropy(from_logits=True)
-        model.compile(getattr(optimizers, "NAME")(0.1), loss)
-    model.fit(words, labels, batch_size=16, epochs=2, verbose=0, shuffle=False)
-    return model.layers[0].embeddings.numpy()
+        model.compile(getattr(optimizers, "NAME")(0.1, **OPTIONS), loss)
+    learn = dict(batch_size=16, epochs=2, verbose=0, shuffle=False)
+    model.fit(words, labels, **learn)
+    before = model.layers[0].embeddings.numpy()
+    model.fit(words % 5, labels, **learn)
+    after = model.layers[0].embeddings.numpy()
+    np.testing.assert_array_equal(after[5:], before[5:])
+    return after
 
 one = table(tf.distribute.get_strategy())
 two = table(tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]))
@@ -91,9 +96,10 @@ print("same")
 
 
 @each
-def test_replicas_update_as_one_does(ours, tmp_path):
+@pytest.mark.parametrize("options", [{}, {"global_clipnorm": 0.05}], ids=str)
+def test_replicas_update_as_one_does_and_leave_other_rows(ours, options, tmp_path):
     """In a process of its own: devices are said before TensorFlow starts."""
-    script = _REPLICAS.replace("NAME", ours.__name__)
+    script = _REPLICAS.replace("NAME", ours.__name__).replace("OPTIONS", repr(options))
     assert run_code(script, tmp_path).splitlines()[-1] == "same"
 
 

@@ -119,11 +119,50 @@ def test_adam_of_a_row_does_not_fade_while_nobody_looks():
     np.testing.assert_allclose(variable.numpy()[1], other.numpy()[1], rtol=1e-6)
 
 
+clips = pytest.mark.parametrize("clip", ["clipnorm", "global_clipnorm", "clipvalue"])
+
+
 @pairs
-@pytest.mark.parametrize("clip", ["clipnorm", "global_clipnorm", "clipvalue"])
+@clips
 def test_clipping_is_by_the_sum_of_slices(ours, theirs, clip):
     expected = updated(theirs(0.1, **{clip: 0.3}), steps(ALL_ROWS), dense=True)
     assert_same(updated(ours(0.1, **{clip: 0.3}), steps(ALL_ROWS)), expected)
+
+
+@clips
+@pytest.mark.parametrize("bound", [0.3, 1e3])
+def test_clipped_adagrad_of_some_rows_is_keras(clip, bound):
+    """Rows that no step looks up are zeros of the norm."""
+    option = {clip: bound}
+    theirs = keras.optimizers.Adagrad(0.1, **option)
+    expected = updated(theirs, steps([4, 1, 4]), dense=True)
+    assert_same(updated(SparseAdagrad(0.1, **option), steps([4, 1, 4])), expected)
+
+
+@each
+@clips
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_clipping_leaves_rows_that_a_step_does_not_look_up(ours, clip, dtype):
+    """Also those that have moments, since an earlier step looked them up."""
+    variables = new_variables(dtype)
+    optimizer = ours(0.1, **{clip: 0.3})
+    tables = []
+    for table, weights in [*steps([4, 1, 4], dtype, 1), *steps([0, 1, 1], dtype, 1)]:
+        optimizer.apply([table, weights], variables)
+        tables.append(tf.cast(variables[0].value, tf.float32).numpy())
+    changed = np.any(tables[1] != tables[0], axis=1)
+    assert changed.tolist() == [True, True, False, False, False, False]
+
+
+@each
+def test_clipping_a_step_that_looks_up_nothing(ours):
+    variables = new_variables()
+    before = [variable.numpy() for variable in variables]
+    weights = tf.zeros([SIZE, 2])
+    none = tf.IndexedSlices(tf.zeros([0, SIZE]), tf.zeros([0], tf.int32), [ROWS, SIZE])
+    ours(0.1, global_clipnorm=0.3).apply([none, weights], variables)
+    for variable, start in zip(variables, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), start)
 
 
 @pairs
