@@ -43,6 +43,19 @@ def test_fit_learns_and_leaves_other_words(ours):
 
 
 @each
+@pytest.mark.parametrize("options", [{}, {"global_clipnorm": 0.1}], ids=str)
+def test_fit_of_an_embedding_alone_leaves_other_words(ours, options):
+    model = new_model(ours(0.1, **options))
+    model.build([None, 7])
+    model.layers[-1].trainable = False
+    before = table_of(model)
+    losses = model.fit(WORDS, LABELS, epochs=20, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+    np.testing.assert_array_equal(table_of(model)[20:], before[20:])
+    assert not np.any(np.all(table_of(model)[:20] == before[:20], axis=1))
+
+
+@each
 def test_training_goes_on_after_loading(ours, tmp_path):
     model = new_model(ours(0.1, rate_factors={"embeddings": 0.5}))
     model.fit(WORDS, LABELS, verbose=0, shuffle=False)

@@ -71,6 +71,29 @@ def test_where_all_rows_are_looked_up_it_is_keras(ours, theirs, dtype):
 
 
 @pairs
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_function_that_trains_tables_alone(ours, theirs, dtype, number):
+    """With one table or several, of which a step looks up rows several times."""
+
+    def trained(optimizer, dense):
+        tables = [new_variables(dtype)[0] for _ in range(number)]
+        optimizer.build(tables)
+
+        @tf.function
+        def step(*gradients):
+            optimizer.apply(list(gradients), tables)
+
+        for seed in range(3):
+            found = [slices(ALL_ROWS, seed + 10 * i, dtype) for i in range(number)]
+            step(*(map(tf.convert_to_tensor, found) if dense else found))
+        return [table.numpy() for table in tables]
+
+    found, expected = trained(ours(0.1), False), trained(theirs(0.1), True)
+    assert_same(found, expected)
+
+
+@pairs
 def test_gradients_that_are_dense(ours, theirs):
     expected = updated(theirs(0.1), steps([1, 1]), dense=True)
     assert_same(updated(ours(0.1), steps([1, 1]), dense=True), expected)
