@@ -77,9 +77,8 @@ def _of_one_dtype(indices: list[tf.Tensor]) -> list[tf.Tensor]:
 class SparseOptimizer(ReplicatedOptimizer):
     """Updates rows of `tf.IndexedSlices`, and all rows of other gradients.
 
-    On a CPU one op updates all variables, `update_together`. Elsewhere, and in a
-    `tf.function` where all gradients are slices, `update_rows` and `update_all` update
-    one each.
+    On a CPU one op updates all variables, `update_together`. Elsewhere `update_rows`
+    and `update_all` update one each.
 
     With `gradient_accumulation_steps` or `loss_scale_factor` gradients become whole
     tables; with `keras.optimizers.LossScaleOptimizer` they stay as they are.
@@ -129,7 +128,7 @@ class SparseOptimizer(ReplicatedOptimizer):
             each.value if isinstance(each, keras.Variable) else each
             for each in trainable_variables
         ]
-        if _are_together(grads, variables):
+        if _are_together(variables):
             # Once: each cast of a variable reads it.
             rate = tf.cast(rate, variables[0].dtype)
             targets = [self._target(each, rate) for each in variables]
@@ -172,14 +171,9 @@ class SparseOptimizer(ReplicatedOptimizer):
         return {**super().get_config(), "rate_factors": self.rate_factors}
 
 
-def _are_together(gradients: Sequence[Any], variables: Sequence[Any]) -> bool:
+def _are_together(variables: Sequence[Any]) -> bool:
     """Returns whether one op on a CPU can update variables."""
     if tf.distribute.has_strategy():
-        return False
-    only_tables = all(isinstance(each, tf.IndexedSlices) for each in gradients)
-    if only_tables and not tf.executing_eagerly():
-        # In a graph, TensorFlow asks the first list, that of gradients which are no
-        # slices, for the op's dtype: it may not be empty.
         return False
     alike = {(each.dtype, each.device) for each in variables}
     if len(alike) != 1:
