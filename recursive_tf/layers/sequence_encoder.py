@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,7 +87,9 @@ class SequenceEncoder(keras.layers.Layer):
         self.options = options
         self.supports_jit = False  # XLA has no recursion.
         # An eager call would trace the recursion each time.
-        self._traced = tf.function(self._encode, autograph=False, reduce_retracing=True)
+        self._traced = tf.function(
+            functools.partial(self._encode), autograph=False, reduce_retracing=True
+        )
 
     @property
     def cells(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -103,8 +104,9 @@ class TreeEncoder(keras.layers.Layer):
         self.supports_jit = False  # XLA has no recursion.
         self._state: Any = None
         self._output: Any = None
-        # An eager call would trace the recursion each time.
-        self._traced = tf.function(self._encode, autograph=False)
+        # An eager call would trace the recursion each time. A function of this layer's
+        # own: TensorFlow warns of many traces of one, which other layers would share.
+        self._traced = tf.function(functools.partial(self._encode), autograph=False)
 
     def build(self, forest_shape: Any, inputs_shape: Any = None) -> None:
         """Makes all variables: of the embedding, and of the cell for its vectors."""

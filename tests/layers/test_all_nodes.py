@@ -170,3 +170,29 @@ def test_from_the_roots_alone_no_other_node_is_asked_for(executor):
     encoder = rtf.layers.TreeEncoder(Doubled(), executor=executor)
     x = tf.cast(rows_of(forest), tf.float32)
     assert encoder(inner, x).numpy().tolist() == [0.0, 10.0]
+
+
+LAYERS = {
+    "tree": (
+        lambda: rtf.layers.TreeEncoder(
+            rtf.layers.TreeRNNCell(3), keras.layers.Embedding(5, 3)
+        ),
+        rtf.data.from_nested([[1, 2]]),
+    ),
+    "sequence": (
+        lambda: rtf.layers.SequenceEncoder(keras.layers.GRUCell(3)),
+        tf.ragged.constant([[[1.0], [2.0]]], ragged_rank=1),
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "given"), LAYERS.values(), ids=LAYERS)
+def test_many_layers_are_not_taken_for_one_that_is_traced_again(
+    make, given, monkeypatch
+):
+    """TensorFlow warns of a function that was traced in five calls of some."""
+    warnings = []
+    monkeypatch.setattr(tf.get_logger(), "warning", lambda *said: warnings.append(said))
+    for _ in range(6):
+        make()(given)
+    assert not warnings
