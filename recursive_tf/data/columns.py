@@ -120,10 +120,10 @@ def _dtype_of(values: Iterable[Any], name: str) -> tf.DType:
 
 def _tensor(columns: Iterable[Iterable[Any]], dtype: tf.DType, what: str) -> tf.Tensor:
     absent = missing(dtype)
-    values = [absent if v is None else v for v in chain.from_iterable(columns)]
+    values = list(chain.from_iterable(columns))
     if dtype.is_integer:  # TensorFlow takes what remains in as many bits.
-        _check_size(values, dtype, what)
-    return tf.convert_to_tensor(values, dtype)
+        _check_size([v for v in values if v is not None], dtype, what)
+    return tf.convert_to_tensor([absent if v is None else v for v in values], dtype)
 
 
 def _check(values: Iterable[Any], dtype: tf.DType, what: str) -> None:

@@ -87,7 +87,19 @@ def encode(
         tokens: From `vocabulary`.
         labels: From `label_vocabulary`. Nodes without a label get -1; one that it does
             not know is an `InvalidArgumentError`.
+
+    Raises:
+        ForestError: If tokens or labels that are to be encoded are no strings.
     """
+    given = {"tokens": tokens, "labels": labels}
+    for array in (name for name, words in given.items() if words is not None):
+        dtype = getattr(getattr(forest, array), "dtype", None)
+        if dtype != tf.string:
+            raise ForestError(
+                f"encode(..., {array}=) takes {array} that are strings. Those of this "
+                f"forest are {dtype.name if dtype else 'not there'}: perhaps it is "
+                "encoded already."
+            )
     changes = {}
     if tokens is not None:
         changes["tokens"] = tf.cast(tokens(forest.tokens), tf.int32)

@@ -21,10 +21,18 @@ def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
     Args:
         embedding: A Keras layer; what differs from `keras.layers.Embedding` is called.
         tokens: Integers, of any shape.
+
+    Raises:
+        TypeError: If the tokens are words, and the layer looks up integers.
     """
     table = _table_of(embedding)
     if table is None:
         return embedding(tokens)
+    if tokens.dtype == tf.string:
+        raise TypeError(
+            f"{embedding.name} looks up integers, and the tokens are words. Encode the "
+            "trees before: rtf.data.encode(trees, tokens=rtf.data.vocabulary(trees))."
+        )
     # Where a layer computes in half precision, `value` is all of the table, cast.
     return tf.cast(gather_rows(table, tokens), embedding.compute_dtype)
 

@@ -53,6 +53,13 @@ def test_trees_are_encoded_in_a_dataset():
     )
 
 
+@pytest.mark.parametrize("array", ["tokens", "labels"])
+def test_what_is_no_string_is_not_encoded(array):
+    words = vocabulary(from_nested([["a", "b"]]))
+    with pytest.raises(ForestError, match=rf"{array} that are strings"):
+        encode(from_nested([[1, 2]]), **{array: words})
+
+
 def test_labels_are_numbered_from_0_and_none_is_minus_1():
     labeled = trees().replace(labels=["NN", "DT", *["NN"] * 6, "", "", "X", ""])
     labels = label_vocabulary(labeled)

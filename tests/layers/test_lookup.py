@@ -42,6 +42,11 @@ class Doubled(keras.layers.Embedding):
         return 2 * super().call(inputs)
 
 
+def test_words_are_to_be_encoded_before(embedding):
+    with pytest.raises(TypeError, match=r"the tokens are words\. Encode the trees"):
+        rtf.layers.look_up(embedding, tf.constant(["a"]))
+
+
 def test_a_layer_of_another_kind_is_called():
     layer = Doubled(5, 4)
     np.testing.assert_array_equal(rtf.layers.look_up(layer, TOKENS), layer(TOKENS))
