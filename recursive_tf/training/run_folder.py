@@ -115,10 +115,10 @@ class RunFolder:
                 f"mask_token={words.mask_token!r}, "
                 f"num_oov_indices={words.num_oov_indices}."
             )
-        broken = [word for word in known if "\n" in word]
+        broken = [str(word) for word in known if "\n" in word]
         if broken:
             raise ValueError(
-                f"save_words writes a word a line, and {str(broken[0])!r} has a line break. "
+                f"save_words writes a word a line, and {broken[0]!r} has a line break. "
                 "Replace line breaks in the tokens before you make the vocabulary."
             )
         with replaced(self.words) as new:
