@@ -135,9 +135,15 @@ def _define(
         )
         rows = [each[tf.newaxis] for each in previous]
         x = tf.cast(tf.gather(steps.inputs, step), dtype)[tf.newaxis]
-        output, new = cell(x, rows if len(rows) > 1 else rows[0])
+        output, new = cell(x, _states_of(cell, rows))
         state.output([output[0], *(each[0] for each in tf.nest.flatten(new))])
     return state
+
+
+def _states_of(cell: Any, rows: list[tf.Tensor]) -> Any:
+    """Returns states as Keras's RNN hands them to a cell: one alone is in a list."""
+    states = tf.nest.pack_sequence_as(cell.state_size, rows)
+    return states if tf.nest.is_nested(states) else [states]
 
 
 def _found_at(

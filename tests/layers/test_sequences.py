@@ -14,6 +14,13 @@ CELLS = {
     "LSTM": keras.layers.LSTMCell,
     "GRU": keras.layers.GRUCell,
     "simple": keras.layers.SimpleRNNCell,
+    "stacked": lambda units, dtype: keras.layers.StackedRNNCells(
+        [
+            keras.layers.LSTMCell(units + 1, dtype=dtype),
+            keras.layers.GRUCell(units, dtype=dtype),
+        ],
+        dtype=dtype,
+    ),
 }
 
 
@@ -74,6 +81,20 @@ def test_values_and_gradients_are_those_of_keras(cell, return_sequences, executo
         results.append([*rows, *gradients])
     for found, expected in zip(*results, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_cell_of_one_state_takes_a_list_as_from_keras():
+    class Plus(keras.layers.Layer):
+        state_size = SIZE
+
+        def call(self, x, states):
+            state = states[0] + x
+            return state, [state]
+
+    inputs = sequences([2])
+    found = rtf.layers.SequenceEncoder(Plus(dtype="float64"), dtype="float64")(inputs)
+    rnn = keras.layers.RNN(Plus(dtype="float64"), return_sequences=True)
+    np.testing.assert_allclose(found[0], rnn(inputs.to_tensor())[0], rtol=1e-6)
 
 
 def test_the_output_of_no_step_is_zeros():
@@ -168,7 +189,7 @@ def states_by_keras(cell, row, *, go_backwards):
     rnn = keras.layers.RNN(
         cell, return_state=True, go_backwards=go_backwards, dtype="float64"
     )
-    return [state[0] for state in rnn(row[tf.newaxis])[1:]]
+    return [state[0] for state in tf.nest.flatten(rnn(row[tf.newaxis])[1:])]
 
 
 @pytest.mark.every_executor
@@ -195,13 +216,13 @@ def test_states_are_those_after_the_last_step(cell, return_sequences, executor):
     for is_backward, own in enumerate(encoder.cells.values()):
         found = tf.nest.flatten(states[is_backward])
         for row, length in enumerate(LENGTHS):
-            expected = [np.zeros(UNITS)] * len(found)
+            expected = [tf.zeros_like(part[row]) for part in found]
             if length:
                 expected = states_by_keras(
                     own, inputs[row], go_backwards=bool(is_backward)
                 )
-            rows = [part[row] for part in found]
-            np.testing.assert_allclose(rows, expected, rtol=1e-9, atol=1e-12)
+            for part, state in zip(found, expected, strict=True):
+                np.testing.assert_allclose(part[row], state, rtol=1e-9, atol=1e-12)
 
 
 def test_a_model_with_states_of_one_direction_is_saved(tmp_path):
