@@ -56,7 +56,7 @@ OF_OBJECTS = {
         *("_distribute_strategy", "_maybe_symbolic_build"),
     ),
     "keras.src.backend.common.variables": ("_value",),
-    "keras.src.layers.layer": ("_flatten_layers",),
+    "keras.src.layers.layer": ("_flatten_layers", "_get_own_losses"),
     "keras.src.optimizers.base_optimizer": (
         *("_accumulated_gradients", "_apply_weight_decay", "_iterations"),
         *("_backend_apply_gradients", "_backend_increment_gradient_accumulators"),

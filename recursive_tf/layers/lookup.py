@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from recursive_tf.distribute.tables import gather_rows, is_in_another_process
+from recursive_tf.layers.losses import refused_losses
 
 
 def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
@@ -24,10 +25,12 @@ def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
 
     Raises:
         TypeError: If the tokens are words, and the layer looks up integers.
+        ValueError: If the layer adds a loss in a body.
     """
     table = _table_of(embedding)
     if table is None:
-        return embedding(tokens)
+        with refused_losses(embedding):
+            return embedding(tokens)
     if tokens.dtype == tf.string:
         raise TypeError(
             f"{embedding.name} looks up integers, and the tokens are words. Encode the "
@@ -61,6 +64,8 @@ def vector_of(embedding: Any, tokens: tf.Tensor) -> Callable[[tf.Tensor], tf.Ten
 def _table_of(embedding: Any) -> tf.Variable | None:
     """Returns the variable of a layer that only looks up; None of another layer."""
     if type(embedding) is not keras.layers.Embedding:
+        return None
+    if embedding.activity_regularizer is not None:  # A call adds its loss.
         return None
     table = embedding.embeddings
     if not isinstance(table, keras.Variable):  # Of a quantized or an adapted layer.

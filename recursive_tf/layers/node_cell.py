@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.losses import refused_losses
 from recursive_tf.python.subgraphs.subgraph import SubGraph
 
 LEAVES, NODES = "leaves", "nodes"
@@ -58,7 +59,8 @@ class NodeCell:
         as_layer = keras.layers.Lambda(
             self.layer.leaf, dtype=self.layer.dtype_policy, name=self.layer.name
         )
-        return as_layer(x)
+        with refused_losses(self.layer):
+            return as_layer(x)
 
     def internal(self, children: Any, x: Any) -> Any:
         """Returns the state of a node over others.
@@ -66,8 +68,12 @@ class NodeCell:
         Args:
             children: A tuple of states, or, for any number, a state of lists, [k, ...].
             x: What the node takes, or None.
+
+        Raises:
+            ValueError: If the cell adds a loss, here or in a leaf.
         """
-        return self.layer(children, x)
+        with refused_losses(self.layer):
+            return self.layer(children, x)
 
     def output(self, state: Any) -> Any:
         """Returns what a state shows to the outside: its first tensor by default."""

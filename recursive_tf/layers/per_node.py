@@ -7,6 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from recursive_tf.layers.losses import refused_losses
+
 
 @keras.saving.register_keras_serializable("recursive_tf")
 class PerNode(keras.layers.Wrapper):
@@ -49,9 +51,14 @@ class PerNode(keras.layers.Wrapper):
             self.layer.build((None, *shapes[0]))
 
     def call(self, *arguments: Any, **options: Any) -> Any:
-        """Returns what the layer returns of the node."""
+        """Returns what the layer returns of the node.
+
+        Raises:
+            ValueError: If the layer adds a loss in a body.
+        """
         rows, named = tf.nest.map_structure(_as_batch, (arguments, options))
-        found = self.layer(*rows, **named)
+        with refused_losses(self.layer):
+            found = self.layer(*rows, **named)
         return tf.nest.map_structure(lambda batch: batch[0], found)
 
 

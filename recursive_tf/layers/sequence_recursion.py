@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from recursive_tf.layers.losses import refused_losses
 from recursive_tf.python.options import Options
 from recursive_tf.python.subgraphs.subgraph import SubGraph
 
@@ -135,7 +136,8 @@ def _define(
         )
         rows = [each[tf.newaxis] for each in previous]
         x = tf.cast(tf.gather(steps.inputs, step), dtype)[tf.newaxis]
-        output, new = cell(x, _states_of(cell, rows))
+        with refused_losses(cell):
+            output, new = cell(x, _states_of(cell, rows))
         state.output([output[0], *(each[0] for each in tf.nest.flatten(new))])
     return state
 

@@ -454,6 +454,11 @@ class SubGraph:
             )
 
 
+def is_in_body() -> bool:
+    """Says whether ops that are made now are a part of a SubGraph's body."""
+    return enclosing_body(tf_compat.default_graph()) is not None
+
+
 def root_call_of(subgraph: SubGraph) -> RootCall:
     """Returns how a SubGraph is called from outside; its program is closed once.
 
