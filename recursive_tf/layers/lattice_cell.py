@@ -100,7 +100,18 @@ class LatticeInputs(keras.layers.Layer):
                 embedding.build(())
 
     def call(self, forest: Forest) -> tf.Tensor:
-        """Returns [num_nodes, size + 1]: vectors, and the mark of words."""
+        """Returns [num_nodes, size + 1]: vectors, and the mark of words.
+
+        Raises:
+            ValueError: If the forest does not say which nodes are words.
+        """
+        if IS_WORD not in forest.features:
+            raise ValueError(
+                f"{self.name} takes lattices, forests with a feature 'is_word', 1 at "
+                f"words and 0 at positions, and got one with the features "
+                f"{sorted(forest.features)}. rtf.data.read_lattices makes lattices; or "
+                "say forest.replace(features={'is_word': marks})."
+            )
         is_word = tf.cast(forest.features[IS_WORD], tf.bool)
         tokens = tf.maximum(forest.tokens, 0)
         # Each table is asked only for what it has.

@@ -14,10 +14,36 @@ MODES = {
     "max": tf.math.segment_max,
     "sum": tf.math.segment_sum,
 }
+CURE = "TreeEncoder(cell, return_nodes=True) returns vectors of all nodes."
 
 
 class _OfTrees(keras.layers.Layer):
     """A layer that is called with a forest and a vector of each node."""
+
+    def checked(self, forest: Forest, nodes: tf.Tensor) -> tf.Tensor:
+        """Returns vectors of nodes, which are as many as the forest's nodes.
+
+        Raises:
+            ValueError: If there are others, e.g. those of the roots.
+            tf.errors.InvalidArgumentError: The same, where a function runs that was
+                traced for any number.
+        """
+        expected, found = forest.tokens.shape[0], nodes.shape[0]
+        if expected is not None and found is not None:
+            if expected == found:
+                return nodes
+            raise ValueError(
+                f"{self.name} takes a vector of each node, [num_nodes, size]: of "
+                f"{expected} nodes, and got {found} rows. {CURE}"
+            )
+        are_as_many = tf.debugging.assert_equal(
+            tf.shape(nodes)[0],
+            forest.num_nodes,
+            message=f"{self.name} takes a vector of each node, [num_nodes, size], and "
+            f"got another number of rows. {CURE}",
+        )
+        with tf.control_dependencies([are_as_many]):
+            return tf.identity(nodes)
 
     def of_trees(self, forest: Forest, rows: tf.Tensor) -> tf.Tensor:
         """Returns a row for each tree: of one tree, the row itself."""
@@ -68,7 +94,11 @@ class NodePooling(_OfTrees):
 
         Returns:
             [num_trees, size]; [size] of a tree.
+
+        Raises:
+            ValueError: If the vectors are not as many as the nodes.
         """
+        nodes = self.checked(forest, nodes)
         return self.of_trees(forest, MODES[self.mode](nodes, trees_of_nodes(forest)))
 
     def get_config(self) -> dict[str, Any]:
@@ -120,7 +150,8 @@ class NodeAttention(_OfTrees):
         self.context = self.add_weight(shape=(self.units, 1), name="context")
 
     def call(self, forest: Forest, nodes: tf.Tensor) -> Any:
-        """Returns a vector of each tree; arguments as of `NodePooling`."""
+        """Returns a vector of each tree; arguments and errors as of `NodePooling`."""
+        nodes = self.checked(forest, nodes)
         trees = trees_of_nodes(forest)
         hidden = tf.tanh(tf.matmul(nodes, self.kernel) + self.bias)
         scores = tf.matmul(hidden, self.context)[:, 0]

@@ -18,6 +18,8 @@ from recursive_tf.layers.sequence_recursion import (
 )
 from recursive_tf.python.options import Options
 
+RANK = 3  # Of sequences of vectors.
+
 
 @keras.saving.register_keras_serializable("recursive_tf")
 class SequenceEncoder(keras.layers.Layer):
@@ -98,7 +100,12 @@ class SequenceEncoder(keras.layers.Layer):
         return {name: cell for name, cell in cells.items() if cell is not None}
 
     def build(self, input_shape: Any) -> None:
-        """Makes the variables of the cells."""
+        """Makes the variables of the cells.
+
+        Raises:
+            ValueError: If the inputs are no sequences of vectors of one known size.
+        """
+        _check_shape(self.name, tuple(input_shape))
         for cell in self.cells.values():
             if not cell.built:
                 cell.build((None, input_shape[-1]))
@@ -116,7 +123,12 @@ class SequenceEncoder(keras.layers.Layer):
             units]; twice the units in both directions. The output of no step at all is
             zeros. With `return_state`, a pair of these and of the states; the state of
             no step at all is zeros, too.
+
+        Raises:
+            ValueError: If the inputs are no sequences of vectors of one known size.
         """
+        if inputs.shape.rank is not None:
+            _check_shape(self.name, tuple(inputs.shape))
         run = self._traced if tf.executing_eagerly() else self._encode
         return run(inputs, training)
 
@@ -157,6 +169,7 @@ class SequenceEncoder(keras.layers.Layer):
 
     def compute_output_spec(self, inputs: Any, **_: Any) -> Any:
         """Returns what a functional model sees of the outputs."""
+        _check_shape(self.name, tuple(inputs.shape))
         units = sum(map(units_of, self.cells.values()))
         steps = inputs.shape[:2] if self.return_sequences else inputs.shape[:1]
         outputs = keras.KerasTensor((*steps, units), self.compute_dtype)
@@ -205,3 +218,24 @@ def _check_cell(cell: Any, *, may_be_none: bool) -> None:
             "A cell is a Keras layer with a state_size, e.g. keras.layers.LSTMCell(8). "
             f"Got {cell!r}."
         )
+
+
+def _check_shape(name: str, shape: tuple[int | None, ...]) -> None:
+    if len(shape) == RANK and shape[-1] is not None:
+        return
+    if len(shape) < RANK:
+        cure = (
+            "Numbers of words need an embedding, ids.with_values(embedding("
+            "ids.values)), and one sequence of vectors is a batch of one, x[tf.newaxis]"
+        )
+    elif len(shape) > RANK:
+        cure = "Of a RaggedTensor, x.values are the inner sequences, as one batch"
+    else:
+        cure = (
+            "Say the size: keras.Input((None, size)), or "
+            "tf.ragged.constant(vectors, ragged_rank=1)"
+        )
+    raise ValueError(
+        f"{name} takes sequences of vectors, [sequences, (steps), size], whose size is "
+        f"known, and got shape {shape}. {cure}."
+    )

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.failures import message_of
 from tests.layers.cells import random_weights
 
 pytestmark = pytest.mark.slow
@@ -226,3 +227,15 @@ def test_a_model_of_lattices_is_saved_and_loaded(cell, tmp_path):
 def test_a_config_makes_the_same_cell():
     config = rtf.layers.LatticeLSTMCell(UNITS, dropout=0.5).get_config()
     assert rtf.layers.LatticeLSTMCell.from_config(config).get_config() == config
+
+
+@pytest.mark.traces_only
+def test_a_forest_that_does_not_say_what_words_are_is_refused():
+    layer = rtf.layers.LatticeInputs(
+        keras.layers.Embedding(10, SIZE), keras.layers.Embedding(20, SIZE), name="both"
+    )
+    forest = rtf.data.from_nested([[1, 2]]).replace(features={"other": [0, 0, 0]})
+    message = message_of(lambda: layer(forest), ValueError)
+    assert "both takes lattices, forests with a feature 'is_word'" in message
+    assert "got one with the features ['other']" in message
+    assert "rtf.data.read_lattices" in message

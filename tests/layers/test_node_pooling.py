@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 import recursive_tf as rtf
+from tests.helpers.failures import message_of
 
 SIZE = 4
 MODES = {"mean": np.mean, "max": np.max, "sum": np.sum}
@@ -106,3 +107,36 @@ def test_another_mode_is_refused():
         rtf.layers.NodePooling("median")
     with pytest.raises(ValueError, match="units=0"):
         rtf.layers.NodeAttention(0)
+
+
+LAYERS = [
+    lambda **choices: rtf.layers.NodePooling("max", **choices),
+    lambda **choices: rtf.layers.NodeAttention(3, **choices),
+]
+
+
+@pytest.mark.parametrize("make", LAYERS)
+def test_vectors_of_roots_are_refused_with_the_way_out(make):
+    forest = trees()
+    layer = make(name="pooled")
+    message = message_of(lambda: layer(forest, tf.ones([3, SIZE])), ValueError)
+    assert "pooled takes a vector of each node" in message
+    assert f"of {int(forest.num_nodes)} nodes, and got 3 rows" in message
+    assert "return_nodes=True" in message
+
+
+@pytest.mark.parametrize("make", LAYERS)
+def test_vectors_of_roots_are_refused_where_their_number_is_not_known(make):
+    forest = rtf.layers.ForestInput()
+    encoder = rtf.layers.TreeEncoder(
+        rtf.layers.TreeLSTMCell(SIZE), keras.layers.Embedding(10, 3)
+    )
+    model = keras.Model(forest, make(name="pooled")(forest, encoder(forest)))
+    batches = rtf.data.batches(trees(), 2)
+
+    def predict():
+        model.predict(batches, verbose=0)
+
+    message = message_of(predict, tf.errors.InvalidArgumentError)
+    assert "pooled takes a vector of each node" in message
+    assert "return_nodes=True" in message

@@ -182,6 +182,33 @@ def test_wrong_cells_are_refused_with_the_way_out():
     assert "Make a second cell" in message
 
 
+IDS = tf.ragged.constant([[1, 2, 3], [4]])
+UNKNOWN = tf.ragged.constant([[[1.0, 2.0], [3.0]], [[4.0]]])
+NESTED = tf.RaggedTensor.from_row_lengths(sequences(), [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "shape", "cure"),
+    [
+        (IDS, "(2, None)", "ids.with_values(embedding(ids.values))"),
+        (tf.ones([5, SIZE]), f"(5, {SIZE})", "x[tf.newaxis]"),
+        (UNKNOWN, "(2, None, None)", "ragged_rank=1"),
+        (NESTED, f"(2, None, None, {SIZE})", "x.values are the inner sequences"),
+        (keras.KerasTensor((None, None, None)), "(None, None, None)", "keras.Input"),
+    ],
+)
+def test_what_is_no_sequences_of_vectors_is_refused_with_the_way_out(
+    inputs, shape, cure
+):
+    built = encoder_of()
+    built(sequences())
+    for encoder in (encoder_of(name="words"), built):
+        message = message_of(lambda encoder=encoder: encoder(inputs), ValueError)
+        assert f"{encoder.name} takes sequences of vectors" in message
+        assert f"got shape {shape}" in message
+        assert cure in message
+
+
 # --- States
 
 
