@@ -80,9 +80,15 @@ NOT_OF_THEM = {
 }
 
 
+def sources() -> list[pathlib.Path]:
+    """Returns the files that may use what is private."""
+    folders = [ROOT / "recursive_tf" / folder for folder in KERAS_FOLDERS]
+    return [path for folder in (TF_COMPAT, *folders) for path in folder.glob("*.py")]
+
+
 def imported() -> set[str]:
-    """Returns each private name that tf_compat imports, or takes of a module."""
-    return {name for path in TF_COMPAT.glob("*.py") for name in _imported_by(path)}
+    """Returns each private name that is imported, or taken of a module."""
+    return {name for path in sources() for name in _imported_by(path)}
 
 
 def _imported_by(path: pathlib.Path) -> Iterator[str]:
@@ -90,7 +96,7 @@ def _imported_by(path: pathlib.Path) -> Iterator[str]:
     modules = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-            ("tensorflow.python", "tensorflow.core")
+            ("tensorflow.python", "tensorflow.core", "keras.src")
         ):
             for alias in node.names:
                 modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -108,10 +114,7 @@ def of_objects_used() -> set[str]:
     What the project itself defines under such a name, it does not take from others.
     """
     used, own = set(), set()
-    paths = [*TF_COMPAT.glob("*.py")]
-    for folder in KERAS_FOLDERS:
-        paths += (ROOT / "recursive_tf" / folder).glob("*.py")
-    for path in paths:
+    for path in sources():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute):
                 used.add(node.attr)
