@@ -134,7 +134,7 @@ class TreeEncoder(keras.layers.Layer):
             [num_trees, ...] for a batch, [...] for a tree; with `return_nodes`,
             [num_nodes, ...]. With `return_state`, a pair of these and of the states.
         """
-        if in_symbolic_scope() and tf.is_tensor(forest):
+        if in_symbolic_scope() and isinstance(forest, tf.Tensor):
             return self._outputs_like(forest)
         forest = self._with_inputs(_as_forest(forest), inputs)
         run = self._traced if tf.executing_eagerly() else self._encode
