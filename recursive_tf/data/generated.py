@@ -1,6 +1,7 @@
 """Trees of one shape, with words or without, or of a grammar; a seed decides."""
 
 import random
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 
 import tensorflow as tf
@@ -90,8 +91,9 @@ def from_words(
         seed: What random shapes follow from.
 
     Raises:
-        ForestError: If there is no such shape, or a sentence without words. In a
-            RaggedTensor, such a sentence is an `InvalidArgumentError`.
+        ForestError: If there is no such shape, or a sentence without words, or one that
+            is not split. In a RaggedTensor, a sentence without words is an
+            `InvalidArgumentError`.
     """
     split = split_of(shape)
     if isinstance(sentences, tf.RaggedTensor):
@@ -99,7 +101,12 @@ def from_words(
     rng = random.Random(seed)
     trees = []
     for number, words in enumerate(sentences):
-        if not words:
+        if isinstance(words, (str, bytes)):
+            raise ForestError(
+                f"sentence {number} is a text, {reprlib.repr(words)}, and not a list "
+                "of words. Split it, e.g. with sentence.split()."
+            )
+        if not len(words):
             raise ForestError(f"sentence {number} has no words, so it is no tree.")
         trees.append(shaped_tree(words, split, rng))
     return forest_of(trees, Columns(tf.string, None, {}, binary=True))

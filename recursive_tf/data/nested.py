@@ -11,7 +11,7 @@ with keys that may be left out, and any others, which are features.
 import dataclasses
 import numbers
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from recursive_tf.data.building import guessed_forest_of
@@ -58,8 +58,14 @@ def from_nested(trees: Iterable[Any], binary: bool | None = None) -> Forest:
             two.
 
     Raises:
-        ForestError: If something is no node; with its tree and its place in it.
+        ForestError: If something is no node; with its tree and its place in it. Also if
+            one tree is given, where a list of trees is expected.
     """
+    if isinstance(trees, (str, bytes, Mapping)):
+        raise ForestError(
+            f"from_nested takes a list of trees, and got {reprlib.repr(trees)}. If "
+            "this is a tree, say from_nested([tree])."
+        )
     plain = []
     for number, nested in enumerate(trees):
         try:

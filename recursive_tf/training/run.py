@@ -191,8 +191,12 @@ class Run:
                 another number of trees, another batch size or another seed.
             ClusterError: If another process of the cluster is lost.
             RuntimeError: If the run was not begun: `fit` stands in a `with`.
+            TypeError: If trees are no forest.
+            ValueError: If the model is not compiled, there are no trees, or the batch
+                size is not positive.
         """
         self._check_is_begun()
+        _check(model, train, dev, batch_size)
         here = distribution or distribute.make_distribution()
         if here.is_chief:
             self._hold(CLUSTER_PATIENCE_S if _is_of_several(here) else PATIENCE_S)
@@ -226,6 +230,27 @@ class Run:
                 verbose=verbose if here.is_chief else 0,
             )
         return None if chief is None else chief.best()
+
+
+def _check(model: keras.Model, train: Forest, dev: Forest, batch_size: int) -> None:
+    if not model.compiled:
+        raise ValueError(
+            f"{model.name} is not compiled, so nothing says how it learns. Call "
+            "model.compile(optimizer, loss) before fit."
+        )
+    for name, trees in (("train", train), ("dev", dev)):
+        if not isinstance(trees, Forest):
+            raise TypeError(
+                f"fit takes trees, a recursive_tf.data.Forest, as {name}. Got "
+                f"{trees!r}."
+            )
+        if not len(trees):
+            raise ValueError(
+                f"{name} has no trees: an epoch learns from some, and is measured on "
+                "others."
+            )
+    if batch_size < 1:
+        raise ValueError(f"batch_size={batch_size}: a step takes one tree at least.")
 
 
 def _is_of_several(here: Distribution) -> bool:

@@ -70,3 +70,8 @@ def test_pieces_of_words_are_refused():
     with pytest.raises(ForestError, match=r"Got .* with 2 ragged dimensions"):
         from_words(pieces)
     assert from_words(pieces.merge_dims(1, 2)).to_nested() == [["film", "s"]]
+
+
+def test_a_sentence_that_is_not_split_is_an_error():
+    with pytest.raises(ForestError, match=r"sentence 1 is a text, 'a film', and not a"):
+        from_words([["a", "film"], "a film"])

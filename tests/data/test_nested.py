@@ -115,3 +115,9 @@ def test_a_list_in_two_places_is_two_nodes():
 def test_a_number_too_large_for_its_dtype_is_an_error(node):
     with pytest.raises(ForestError, match=r"is too large for int32"):
         from_nested([[node, node]])
+
+
+@pytest.mark.parametrize("tree", ["abc", b"abc", {"token": "a"}])
+def test_one_tree_in_place_of_a_list_is_an_error(tree):
+    with pytest.raises(ForestError, match=r"say from_nested\(\[tree\]\)"):
+        from_nested(tree)

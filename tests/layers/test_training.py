@@ -288,6 +288,22 @@ def test_a_subclassed_model_is_loaded_with_all_of_its_weights(tmp_path):
     np.testing.assert_array_equal(loaded(forest), model(forest))
 
 
+class Holder(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.model = Subclassed()
+
+    def call(self, forest):
+        return self.model(forest)
+
+
+def test_a_layer_that_holds_an_encoder_stands_in_a_functional_model():
+    holder, forest = Holder(), rtf.layers.ForestInput()
+    model = keras.Model(forest, keras.layers.Dense(3)(holder(forest)))
+    trees, _ = examples()
+    np.testing.assert_array_equal(model(trees), model.layers[-1](holder(trees)))
+
+
 def test_an_export_of_one_tree_says_to_show_a_batch(tmp_path):
     with pytest.raises(ValueError, match="Show a batch of trees"):
         rtf.layers.export(functional(), tmp_path, examples()[0][0])

@@ -257,6 +257,28 @@ def test_without_matplotlib_it_draws_nothing_and_says_so(
     assert not (tmp_path / "curve.png").exists()
 
 
+WRONG = {
+    "no batches": ({"batch_size": 0}, ValueError, "batch_size=0: a step takes one"),
+    "no forest": ({"train": [1, 2]}, TypeError, r"as train\. Got \[1, 2\]"),
+    "no trees": ({"dev": rtf.data.from_nested([1])[:0]}, ValueError, "dev has no"),
+    "no optimizer": ({"model": keras.Sequential()}, ValueError, "is not compiled"),
+}
+
+
+@pytest.mark.parametrize(("given", "kind", "said"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_trained_is_said_before_a_step(
+    given, kind, said, trees, tmp_path
+):
+    right = {
+        "model": make_model(),
+        "train": trees,
+        "dev": trees,
+        "prepare": with_labels,
+    }
+    with Run(tmp_path) as run, pytest.raises(kind, match=said):
+        run.fit(**(right | CHOSEN | given))
+
+
 def test_a_run_that_fails_leaves_no_folder_of_its_own(tmp_path):
     with pytest.raises(KeyError), Run(tmp_path / "new"):
         raise KeyError
