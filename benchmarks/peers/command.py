@@ -97,25 +97,40 @@ class Server:
         Before the first pass of a batch size one is run that is not timed, or several
         until the mode is warm; before others one step.
         """
-        run_all = self._pass_of(mode)
         batches = self._work.batches(size)
         if (mode, size) in self._is_warm:
-            run_all(batches[:1])
+            self._pass_of(mode)(batches[:1])
         else:
-            missing = WARM_STEPS - self._steps[mode]
-            _run_passes(
-                run_all,
+            self._run_passes(
+                mode,
                 batches,
-                lambda steps, spent: steps < missing and spent < WARM_S,
+                lambda spent: self._steps[mode] < WARM_STEPS and spent < WARM_S,
             )
             self._is_warm.add((mode, size))
-        steps, spent, loss = _run_passes(
-            run_all, batches, lambda _, spent: spent < seconds
+        steps, spent, loss = self._run_passes(
+            mode, batches, lambda spent: spent < seconds
         )
-        self._steps[mode] += steps
         if not np.isfinite(loss):
             raise ValueError(f"The loss became {loss}.")
         return {"mode": mode, "batch": size, "steps": steps, "seconds": spent}
+
+    def _run_passes(
+        self, mode: str, batches: list[np.ndarray], goes_on: Callable[[float], bool]
+    ) -> tuple[int, float, float]:
+        """Runs whole passes, one at least, as long as `goes_on(seconds)`.
+
+        Returns:
+            How many steps there were, how long they took, and the last loss.
+        """
+        run_all = self._pass_of(mode)
+        steps, start = 0, time.perf_counter()
+        while True:
+            loss = run_all(batches)
+            steps += len(batches)
+            self._steps[mode] += len(batches)
+            spent = time.perf_counter() - start
+            if not goes_on(spent):
+                return steps, spent, loss
 
     def _pass_of(self, mode: str) -> Callable[[list[np.ndarray]], float]:
         """Returns what runs a step for each of some batches."""
@@ -128,25 +143,6 @@ class Server:
             return loss
 
         return getattr(self._system, f"{name}_all", step_by_step)
-
-
-def _run_passes(
-    run_all: Callable[[list[np.ndarray]], float],
-    batches: list[np.ndarray],
-    goes_on: Callable[[int, float], bool],
-) -> tuple[int, float, float]:
-    """Runs whole passes, one at least, as long as `goes_on(steps, seconds)`.
-
-    Returns:
-        How many steps there were, how long they took, and the last loss.
-    """
-    steps, start = 0, time.perf_counter()
-    while True:
-        loss = run_all(batches)
-        steps += len(batches)
-        spent = time.perf_counter() - start
-        if not goes_on(steps, spent):
-            return steps, spent, loss
 
 
 def main(

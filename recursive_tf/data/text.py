@@ -37,15 +37,16 @@ def summary(forest: Forest) -> str:
 
 def _first_trees(forest: Forest) -> list[str]:
     is_tree = forest.shape.rank == 0
+    num_trees = 1 if is_tree else len(forest)
     try:
         # What is wrong with a forest is often looked for by showing it.
-        first = (
-            [forest] if is_tree else [forest[i] for i in range(len(forest))[:MAX_TREES]]
-        )
-        shown = [_line(tree.validate(dag=True)) for tree in first]
+        shown = [
+            _line((forest if is_tree else forest[i]).validate(dag=True))
+            for i in range(min(MAX_TREES, num_trees))
+        ]
     except ForestError as error:
         return [f"not valid: {error}"]
-    return shown + ["..."] * (not is_tree and len(forest) > MAX_TREES)
+    return shown + ["..."] * (num_trees > MAX_TREES)
 
 
 def _line(tree: Forest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -93,12 +94,11 @@ def encode(
     """
     given = {"tokens": tokens, "labels": labels}
     for array in (name for name, words in given.items() if words is not None):
-        dtype = getattr(getattr(forest, array), "dtype", None)
-        if dtype != tf.string:
+        what = _other_than_strings(getattr(forest, array))
+        if what:
             raise ForestError(
-                f"encode(..., {array}=) takes {array} that are strings. Those of this "
-                f"forest are {dtype.name if dtype else 'not there'}: perhaps it is "
-                "encoded already."
+                f"encode(..., {array}=) takes {array} that are strings, and the forest "
+                f"has {what}: perhaps it is encoded already."
             )
     changes = {}
     if tokens is not None:
@@ -124,9 +124,16 @@ def _counts(trees: Forest | Iterable[Forest], array: str) -> list[tuple[str, int
 
 def _strings(forest: Forest, array: str) -> np.ndarray:
     arrays = {"tokens": forest.tokens, "labels": forest.labels, **forest.features}
-    found = arrays.get(array)
-    if found is None or found.dtype != tf.string:
-        what = "no such array" if found is None else f"{found.dtype.name}s"
+    found: Any = arrays.get(array)
+    what = _other_than_strings(found)
+    if what:
         raise ForestError(f"A vocabulary is made of strings; {array!r} is {what}.")
     strings: np.ndarray = found.numpy()
     return strings
+
+
+def _other_than_strings(array: tf.Tensor | None) -> str:
+    """Says what an array is in place of strings; nothing, if it is strings."""
+    if array is None:
+        return "no such array"
+    return "" if array.dtype == tf.string else f"{array.dtype.name}s"

@@ -24,10 +24,11 @@ def refused_losses(layer: Any) -> Iterator[None]:
     Raises:
         ValueError: If there is a new loss, by `add_loss` or an activity_regularizer.
     """
+    if not is_in_body():
+        yield
+        return
     before = [loss for _, loss in _losses_of(layer)]
     yield
-    if not is_in_body():
-        return
     for owner, loss in _losses_of(layer):
         if tf.is_symbolic_tensor(loss) and all(loss is not other for other in before):
             raise ValueError(
