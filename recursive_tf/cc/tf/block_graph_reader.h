@@ -16,6 +16,7 @@
 #include "recursive_tf/cc/blocks/block_graph.h"
 #include "recursive_tf/cc/blocks/opcode.h"
 #include "recursive_tf/cc/tf/block_reader.h"
+#include "recursive_tf/cc/tf/block_value.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
@@ -42,38 +43,8 @@ class BlockGraphReader {
   using Reader =
       absl::Status (BlockGraphReader::*)(const tensorflow::Node& node);
 
-  // A tensor of the function that is read.
-  struct Value {
-    enum class Kind : uint8_t {
-      // Of the graph: rows, of numbers or of bools, which are 1 and 0; or what
-      // is summed over rows.
-      kRows,
-      kSum,
-      // Rows of whole numbers that the block computes; the graph has them as
-      // numbers of its dtype.
-      kWholeRows,
-      // Of each row of the graph several rows, as a product of matrices takes
-      // them.
-      kFolded,
-      // One whole number a row.
-      kNumber,
-      // The shape of rows, or a part of it.
-      kShape,
-      kInvariant,
-      kLiteral,
-    };
-
-    Kind kind = Kind::kRows;
-    // A node of the graph, a number, or which shape, invariant or literal.
-    int32_t id = 0;
-    // Of one row, or of all.
-    Shape shape;
-    tensorflow::DataType dtype = tensorflow::DT_FLOAT;
-    // Rows in one row of the graph.
-    int64_t num_folded = 1;
-    // Of whole rows: what no number of them is beyond, below 0 either.
-    int64_t most = 0;
-  };
+  using Value = BlockValue;
+  using Range = AxisRange;
 
   static absl::Status Refuse(absl::string_view why) {
     return absl::UnimplementedError(why);
@@ -94,6 +65,8 @@ class BlockGraphReader {
   absl::Status FindDtype();
   absl::Status Read(const tensorflow::Node& node);
   absl::Status ReadArgument(const tensorflow::Node& node);
+  absl::Status ReadArgumentOfNumbers(const tensorflow::Node& node,
+                                     int32_t index, int32_t axis);
   // Returns a node for an argument of rows.
   int32_t ReadParts(int32_t index, int32_t axis);
   int32_t AddInput(const BlockInput& input, int64_t width, int32_t axis);
@@ -102,6 +75,8 @@ class BlockGraphReader {
   absl::Status ReadConstant(const tensorflow::Node& node);
   absl::Status ReadIdentity(const tensorflow::Node& node);
   absl::Status AddOutput(Value value);
+  // Says which numbers an output is, or which argument, if it is just that.
+  absl::Status FindNumbersOf(const Value& value, BlockOutput* output);
 
   // What ops take and give.
   absl::Status Input(const tensorflow::Node& node, int index,
@@ -222,15 +197,6 @@ class BlockGraphReader {
 
   // --- block_reader_slices.cc
 
-  // What is taken of an axis.
-  struct Range {
-    int64_t begin = 0;
-    int64_t count = 0;
-    int64_t stride = 1;
-    // Whether the axis goes, or is one of one step that comes.
-    bool is_one = false;
-    bool is_new = false;
-  };
   absl::Status ReadUnpack(const tensorflow::Node& node);
   absl::Status ReadSplit(const tensorflow::Node& node);
   absl::Status ReadSplitV(const tensorflow::Node& node);
@@ -327,6 +293,8 @@ class BlockGraphReader {
   Value RowsOfNumber(const Value& number);
   // Sets `*id` to the number that a value is, for each row.
   absl::Status AsNumber(const Value& value, int32_t* id);
+  // The same also of keys.
+  absl::Status AsAnyNumber(const Value& value, int32_t* id);
   // Puts a number for each row in a vector of one, or takes it out.
   absl::Status ReshapeNumber(const tensorflow::Node& node, Value number);
   absl::Status ReadGather(const tensorflow::Node& node);
@@ -337,8 +305,46 @@ class BlockGraphReader {
                         const Value& number, bool is_variable);
   absl::Status ReadWantedIds(const tensorflow::Node& node);
   int32_t AddNumber(RowNumber number);
-  // Takes a number for each row out of a vector of one.
-  absl::Status SliceNumber(const tensorflow::Node& node, Value number);
+
+  // --- block_reader_several_numbers.cc
+
+  // Returns whether an input of an op is keys, or several numbers a row.
+  bool TakesNumbers(const tensorflow::Node& node) const;
+  Value ScalarLiteral(tensorflow::Tensor tensor);
+  // Adds a value to `*each` for each whole number that a row has of one: a
+  // number, a constant, or an invariant.
+  absl::Status Each(Value value, std::vector<Value>* each);
+  // Sets an output to those of a row.
+  absl::Status SetNumbers(const tensorflow::Node& node, int output,
+                          std::vector<Value> each, Shape shape,
+                          tensorflow::DataType dtype);
+  // Makes values numbers of the same rows, if one of them has rows.
+  absl::Status JoinRows(std::vector<Value>* each);
+  // Adds a number for each column of an argument or of a table.
+  absl::Status AddColumns(RowNumber number, int64_t num_columns,
+                          std::vector<Value>* each);
+  // Adds a number that is computed of others, one of which has rows.
+  absl::Status Computed(NumberOp op, tensorflow::DataType dtype,
+                        const std::vector<Value>& operands,
+                        std::vector<Value>* each);
+  // Computes whole numbers of several ones a row, one by one.
+  absl::Status ReadEach(const tensorflow::Node& node);
+  absl::Status CastEach(const tensorflow::Node& node);
+  absl::Status PackNumbers(const tensorflow::Node& node, int64_t axis);
+  absl::Status UnpackNumbers(const tensorflow::Node& node);
+  absl::Status JoinNumbers(const tensorflow::Node& node, int64_t axis);
+  absl::Status SliceNumbers(const tensorflow::Node& node);
+  // Reads the element of a table that a row's numbers say.
+  absl::Status ReadElementAt(const tensorflow::Node& node, const Value& table,
+                             const Value& numbers);
+  // Gives each row constants.
+  absl::Status BroadcastNumbers(const tensorflow::Node& node);
+
+  // --- block_reader_random.cc
+
+  absl::Status ReadBitcast(const tensorflow::Node& node);
+  absl::Status ReadKeyRows(const tensorflow::Node& node);
+  absl::Status ReadDraw(const tensorflow::Node& node);
 
   // --- block_reader_whole_rows.cc
 
@@ -382,6 +388,8 @@ class BlockGraphReader {
   // Constants of the function.
   std::vector<tensorflow::Tensor> literals_;
   std::vector<Shape> shapes_;
+  // By what is several of them: each.
+  std::vector<std::vector<Value>> numbers_;
   std::map<int32_t, int32_t> argument_of_node_;
   // By number: the node that it is as rows.
   std::map<int32_t, int32_t> node_of_number_;

@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/block_reader.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -107,6 +108,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   if (type == "Const") return ReadConstant(node);
   // What only orders ops has no value.
   if (type == "NoOp") return absl::OkStatus();
+  if (TakesNumbers(node) && NumberOpOf(type).has_value()) return ReadEach(node);
   if (IsOfNumbers(node)) return ReadNumber(node);
   if (IsElementwise(node)) return ReadElementwise(node);
   if (HasFormula(node)) return ReadFormula(node);
@@ -117,6 +119,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"ArgMin", &BlockGraphReader::ReadArgMax},
       {"BatchMatMulV2", &BlockGraphReader::ReadBatchMatMul},
       {"BiasAddGrad", &BlockGraphReader::ReadBiasAddGrad},
+      {"Bitcast", &BlockGraphReader::ReadBitcast},
       {"BroadcastTo", &BlockGraphReader::ReadBroadcast},
       {"Cast", &BlockGraphReader::ReadCast},
       {"ConcatV2", &BlockGraphReader::ReadConcat},
@@ -138,8 +141,12 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
       {"Pow", &BlockGraphReader::ReadPow},
       {"PreventGradient", &BlockGraphReader::ReadIdentity},
       {"RecursiveItems", &BlockGraphReader::ReadItems},
+      {"RecursiveKeyRows", &BlockGraphReader::ReadKeyRows},
+      {"RecursiveNormalRows", &BlockGraphReader::ReadDraw},
       // Of a program, a lookup in an empty table is one out of range.
       {"RecursiveNotEmpty", &BlockGraphReader::ReadIdentity},
+      {"RecursiveTruncatedNormalRows", &BlockGraphReader::ReadDraw},
+      {"RecursiveUniformRows", &BlockGraphReader::ReadDraw},
       {"RecursiveWantedIds", &BlockGraphReader::ReadWantedIds},
       {"Reshape", &BlockGraphReader::ReadReshape},
       {"ResourceGather", &BlockGraphReader::ReadGather},
@@ -188,17 +195,28 @@ absl::Status BlockGraphReader::ReadArgument(const tf::Node& node) {
       (argument.dtype == tf::DT_BOOL && SizeOf(argument.shape) > 1)) {
     value.id = ReadParts(index, axis);
     argument_of_node_[value.id] = index;
-  } else if (IsWholeNumber(argument.dtype)) {
-    value.kind = Value::Kind::kNumber;
-    RowNumber number = {NumberOp::kArgument, argument.dtype, index};
-    number.axis = axis;
-    value.id = AddNumber(std::move(number));
+  } else if (IsWholeNumber(argument.dtype) || IsKey(argument.dtype)) {
+    block_.argument_axes[index] = axis;
+    return ReadArgumentOfNumbers(node, index, axis);
   } else {
     // Refused if anything reads it.
     return absl::OkStatus();
   }
   block_.argument_axes[index] = axis;
   return Set(node, 0, value);
+}
+
+absl::Status BlockGraphReader::ReadArgumentOfNumbers(const tf::Node& node,
+                                                     int32_t index,
+                                                     int32_t axis) {
+  const BlockArgument& argument = arguments_[index];
+  RowNumber number = {NumberOp::kArgument, argument.dtype, index};
+  number.axis = axis;
+  std::vector<Value> each;
+  // Refused if anything reads it.
+  const int64_t size = SizeOf(argument.shape);
+  if (!AddColumns(std::move(number), size, &each).ok()) return absl::OkStatus();
+  return SetNumbers(node, 0, std::move(each), argument.shape, argument.dtype);
 }
 
 int32_t BlockGraphReader::ReadParts(int32_t index, int32_t axis) {
@@ -294,20 +312,45 @@ void BlockGraphReader::FillColumns(Value* value) {
       graph.Elementwise(Opcode::kMul, {value->id, graph.Constant(1, size)});
 }
 
+absl::Status BlockGraphReader::FindNumbersOf(const Value& value,
+                                             BlockOutput* output) {
+  std::vector<Value> each;
+  TF_RETURN_IF_ERROR(Each(value, &each));
+  bool is_given = !each.empty();
+  output->kind = BlockOutput::Kind::kNumber;
+  for (size_t i = 0; i < each.size(); ++i) {
+    int32_t id = 0;
+    TF_RETURN_IF_ERROR(AsAnyNumber(each[i], &id));
+    const RowNumber& number = block_.numbers[id];
+    output->axis = std::max(output->axis, number.axis);
+    output->numbers.push_back(id);
+    is_given = is_given && number.op == NumberOp::kArgument &&
+               number.num_columns == static_cast<int32_t>(each.size()) &&
+               number.column == static_cast<int32_t>(i) &&
+               number.tensor == block_.numbers[output->numbers[0]].tensor;
+  }
+  if (output->axis < 0) return Refuse("an output that is the same for all");
+  for (const int32_t id : output->numbers) {
+    int32_t& axis = block_.numbers[id].axis;
+    if (axis >= 0) block_.graph.JoinAxes(axis, output->axis);
+    axis = output->axis;
+  }
+  if (!is_given) return absl::OkStatus();
+  output->kind = BlockOutput::Kind::kArgument;
+  output->index = block_.numbers[output->numbers[0]].tensor;
+  output->numbers.clear();
+  return absl::OkStatus();
+}
+
 absl::Status BlockGraphReader::AddOutput(Value value) {
   BlockOutput output;
   output.dtype = value.dtype;
   output.shape = value.shape;
   switch (value.kind) {
-    case Value::Kind::kNumber: {
-      const RowNumber& number = block_.numbers[value.id];
-      output.axis = number.axis;
-      const bool is_given = number.op == NumberOp::kArgument;
-      output.kind =
-          is_given ? BlockOutput::Kind::kArgument : BlockOutput::Kind::kNumber;
-      output.index = is_given ? number.tensor : value.id;
+    case Value::Kind::kNumber:
+    case Value::Kind::kNumbers:
+      TF_RETURN_IF_ERROR(FindNumbersOf(value, &output));
       break;
-    }
     case Value::Kind::kWholeRows:
     case Value::Kind::kRows: {
       FillColumns(&value);

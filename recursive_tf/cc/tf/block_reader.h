@@ -27,13 +27,14 @@ struct BlockArgument {
   std::vector<int64_t> widths{};
 };
 
-// What the graph calls an input: an argument or one of its parts, a lookup, or
-// a whole number.
+// What the graph calls an input: an argument or one of its parts, a lookup, a
+// whole number, or what is drawn.
 struct BlockInput {
   int32_t argument = -1;
   int32_t part = 0;
   int32_t lookup = -1;
   int32_t number = -1;
+  int32_t draw = -1;
 };
 
 // Rows of a matrix, or of a variable that is one, which numbers select: to the
@@ -50,12 +51,26 @@ struct RowLookup {
   int64_t width = 0;
 };
 
+// Rows of random numbers, each of which follows from numbers of its own.
+struct RowDraw {
+  enum class Distribution : uint8_t { kUniform, kNormal, kTruncatedNormal };
+
+  Distribution distribution = Distribution::kUniform;
+  int32_t key = 0;
+  // Two words.
+  int32_t counters[2] = {};
+  // Of a row.
+  int64_t width = 0;
+};
+
 struct BlockOutput {
   enum class Kind : uint8_t { kGraph, kNumber, kArgument };
 
   Kind kind = Kind::kGraph;
-  // Of the graph's outputs, of the numbers, or of the arguments.
+  // Of the graph's outputs, or of the arguments.
   int32_t index = 0;
+  // Those that a row is, if it is of numbers.
+  std::vector<int32_t> numbers{};
   // That its rows stand along; -1 if it has none.
   int32_t axis = -1;
   // Bools or whole numbers, if what the graph gives is made that.
@@ -77,6 +92,7 @@ struct ReadBlock {
   // The numbers that are the graph's owners.
   std::vector<int32_t> owners;
   std::vector<RowLookup> lookups;
+  std::vector<RowDraw> draws;
   // To the graph, numbers and lookups these are further invariants.
   std::vector<tensorflow::Tensor> literals;
   std::vector<BlockOutput> outputs;

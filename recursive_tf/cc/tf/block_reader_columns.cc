@@ -133,6 +133,7 @@ absl::Status BlockGraphReader::ReadConcat(const tf::Node& node) {
   const int num_values = node.num_inputs() - 1;
   Shape axis;
   TF_RETURN_IF_ERROR(Integers(node, num_values, &axis));
+  if (TakesNumbers(node)) return JoinNumbers(node, axis[0]);
   std::vector<Value> values(num_values);
   for (int i = 0; i < num_values; ++i) {
     TF_RETURN_IF_ERROR(Rows(node, i, &values[i]));
@@ -153,10 +154,9 @@ absl::Status BlockGraphReader::ReadPack(const tf::Node& node) {
     TF_RETURN_IF_ERROR(Input(node, i, &packed));
     if (packed.kind == Value::Kind::kShape) return PackShape(node);
   }
-  if (packed.kind == Value::Kind::kNumber) {
-    packed.shape.push_back(1);
-    const bool is_one = node.num_inputs() == 1 && axis != 0;
-    return is_one ? Set(node, 0, packed) : Refuse("several whole numbers");
+  if (packed.kind == Value::Kind::kNumber ||
+      packed.kind == Value::Kind::kNumbers) {
+    return PackNumbers(node, axis);
   }
   int64_t along = 0;
   TF_RETURN_IF_ERROR(AxisInRow(axis, packed.shape.size() + 1, &along));
@@ -197,6 +197,7 @@ absl::Status BlockGraphReader::ReadBroadcast(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
   Shape shape;
   TF_RETURN_IF_ERROR(Integers(node, 1, &shape));
+  if (value.kind == Value::Kind::kLiteral) return BroadcastNumbers(node);
   if (value.kind != Value::Kind::kRows ||
       shape.size() != value.shape.size() + 1 || shape.front() != -1) {
     return Refuse("another shape");

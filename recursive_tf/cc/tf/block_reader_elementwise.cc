@@ -215,11 +215,12 @@ absl::Status BlockGraphReader::ReadIsFinite(const tf::Node& node) {
 absl::Status BlockGraphReader::ReadCast(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
+  const tf::DataType dtype = node.output_type(0);
   if (value.kind == Value::Kind::kNumber) {
+    if (IsKey(dtype)) return ReadEach(node);
     if (SizeOf(value.shape) != 1) return Refuse("no number for each row");
     value = RowsOfNumber(value);
   }
-  const tf::DataType dtype = node.output_type(0);
   const bool is_bool =
       value.kind == Value::Kind::kRows && value.dtype == tf::DT_BOOL;
   if (value.kind == Value::Kind::kWholeRows || (is_bool && IsInteger(dtype))) {

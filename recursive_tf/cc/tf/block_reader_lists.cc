@@ -53,14 +53,19 @@ absl::Status BlockGraphReader::ReadOfOwner(const tf::Node& node, Value value,
   const int32_t index = OwnersOf(owner);
   if (index < 0 || !owner.shape.empty()) return Refuse("another lookup");
   const Owners& owners = block_.graph.owners()[index];
-  if (value.kind == Value::Kind::kNumber) {
-    const RowNumber& of = block_.numbers[value.id];
-    block_.graph.JoinAxes(of.axis, owners.rows);
-    RowNumber number = {
-        NumberOp::kOfOwner, value.dtype, -1, {value.id, owner.id}};
-    number.axis = owners.items;
-    value.id = AddNumber(std::move(number));
-    return Set(node, 0, value);
+  if (value.kind == Value::Kind::kNumber ||
+      value.kind == Value::Kind::kNumbers) {
+    std::vector<Value> each;
+    TF_RETURN_IF_ERROR(Each(value, &each));
+    for (Value& one : each) {
+      if (one.kind != Value::Kind::kNumber) continue;
+      block_.graph.JoinAxes(block_.numbers[one.id].axis, owners.rows);
+      RowNumber number = {
+          NumberOp::kOfOwner, one.dtype, -1, {one.id, owner.id}};
+      number.axis = owners.items;
+      one.id = AddNumber(std::move(number));
+    }
+    return SetNumbers(node, 0, std::move(each), value.shape, value.dtype);
   }
   if (value.kind != Value::Kind::kRows || block_.graph[value.id].axis < 0) {
     return Refuse("another lookup");

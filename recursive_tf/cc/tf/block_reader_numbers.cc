@@ -57,9 +57,14 @@ absl::Status BlockGraphReader::ReadNumber(const tf::Node& node) {
 }
 
 absl::Status BlockGraphReader::AsNumber(const Value& value, int32_t* id) {
-  if (!IsWholeNumber(value.dtype) || SizeOf(value.shape) != 1) {
+  if (!IsWholeNumber(value.dtype)) {
     return Refuse("no whole number for each row");
   }
+  return AsAnyNumber(value, id);
+}
+
+absl::Status BlockGraphReader::AsAnyNumber(const Value& value, int32_t* id) {
+  if (SizeOf(value.shape) != 1) return Refuse("no whole number for each row");
   RowNumber number;
   number.dtype = value.dtype;
   switch (value.kind) {
@@ -130,25 +135,6 @@ absl::Status BlockGraphReader::ReshapeNumber(const tf::Node& node,
   return Set(node, 0, number);
 }
 
-absl::Status BlockGraphReader::SliceNumber(const tf::Node& node, Value number) {
-  Shape begin;
-  TF_RETURN_IF_ERROR(Integers(node, 1, &begin));
-  int32_t shrink_mask = 0;
-  int32_t begin_mask = 0;
-  int32_t end_mask = 0;
-  TF_RETURN_IF_ERROR(
-      tf::GetNodeAttr(node.attrs(), "shrink_axis_mask", &shrink_mask));
-  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "begin_mask", &begin_mask));
-  TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "end_mask", &end_mask));
-  // All rows of the only column.
-  const bool is_column = shrink_mask == 2 && (begin_mask & 1) == 1 &&
-                         (end_mask & 1) == 1 && begin.size() == 2 &&
-                         (begin[1] == 0 || begin[1] == -1);
-  if (!is_column || number.shape != Shape{1}) return Refuse("another slice");
-  number.shape.clear();
-  return Set(node, 0, number);
-}
-
 absl::Status BlockGraphReader::ReadGather(const tf::Node& node) {
   const bool is_variable = node.type_string() == "ResourceGather";
   Value table;
@@ -189,6 +175,9 @@ absl::Status BlockGraphReader::ReadGatherNd(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Input(node, 0, &table));
   TF_RETURN_IF_ERROR(Input(node, 1, &number));
   TakeAsInvariant(&table);
+  if (number.kind == Value::Kind::kNumbers) {
+    return ReadElementAt(node, table, number);
+  }
   if (table.kind != Value::Kind::kInvariant ||
       number.kind != Value::Kind::kNumber || number.shape != Shape{1}) {
     return Refuse("another lookup");
@@ -222,16 +211,19 @@ absl::Status BlockGraphReader::ReadElements(const tf::Node& node,
                                             const Value& table,
                                             const Value& number,
                                             bool is_zero_outside) {
-  if (table.shape.size() != 1 || !IsWholeNumber(table.dtype)) {
+  if (!IsWholeNumber(table.dtype)) {
     if (is_zero_outside) return Refuse("rows that may lack");
     return ReadRows(node, table, number, /*is_variable=*/false);
   }
-  Value selected = number;
-  selected.dtype = table.dtype;
+  if (table.shape.empty()) return Refuse("no rows");
+  const Shape row(table.shape.begin() + 1, table.shape.end());
   RowNumber element = {NumberOp::kElement, table.dtype, table.id, {number.id}};
   element.is_zero_outside = is_zero_outside;
-  selected.id = AddNumber(std::move(element));
-  return Set(node, 0, selected);
+  std::vector<Value> each;
+  TF_RETURN_IF_ERROR(AddColumns(std::move(element), SizeOf(row), &each));
+  Shape shape = number.shape;
+  shape.insert(shape.end(), row.begin(), row.end());
+  return SetNumbers(node, 0, std::move(each), std::move(shape), table.dtype);
 }
 
 absl::Status BlockGraphReader::ReadRows(const tf::Node& node,

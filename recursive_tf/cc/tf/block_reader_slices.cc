@@ -33,9 +33,11 @@ absl::Status BlockGraphReader::ReadUnpack(const tf::Node& node) {
   int32_t axis = 0;
   TF_RETURN_IF_ERROR(tf::GetNodeAttr(node.attrs(), "axis", &axis));
   Value value;
-  TF_RETURN_IF_ERROR(Rows(node, 0, &value));
+  TF_RETURN_IF_ERROR(Input(node, 0, &value));
   int64_t along = 0;
   TF_RETURN_IF_ERROR(AxisInRow(axis, value.shape.size(), &along));
+  if (value.kind == Value::Kind::kNumbers) return UnpackNumbers(node);
+  TF_RETURN_IF_ERROR(AsRows(&value));
   return SetParts(node, value, along, Shape(node.num_outputs(), 1),
                   /*keeps_axis=*/false);
 }
@@ -204,7 +206,10 @@ absl::Status BlockGraphReader::ReadStridedSlice(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
   if (value.kind == Value::Kind::kShape) return SliceShape(node);
-  if (value.kind == Value::Kind::kNumber) return SliceNumber(node, value);
+  if (value.kind == Value::Kind::kNumber ||
+      value.kind == Value::Kind::kNumbers) {
+    return SliceNumbers(node);
+  }
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
   std::vector<Range> ranges;
   TF_RETURN_IF_ERROR(RangesOfRow(node, value.shape, &ranges));

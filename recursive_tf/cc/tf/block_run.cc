@@ -17,6 +17,7 @@
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/block_reader.h"
 #include "recursive_tf/cc/tf/chosen_kernels.h"
+#include "recursive_tf/cc/tf/draw_rows.h"
 #include "recursive_tf/cc/tf/new_tensor.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
@@ -89,6 +90,11 @@ bool BlockRun<T>::FindInputs() {
       return false;
     }
   }
+  memory_.draws.resize(block_.draws.size());
+  for (size_t i = 0; i < memory_.draws.size(); ++i) {
+    DrawRows(block_.draws[i], memory_.numbers, &step_.team(),
+             &memory_.draws[i]);
+  }
   memory_.placed.inputs.reserve(block_.inputs.size());
   for (const BlockInput& input : block_.inputs) {
     memory_.placed.inputs.push_back(FindInput(input));
@@ -101,6 +107,9 @@ template <typename T>
 RowSet<T> BlockRun<T>::FindInput(const BlockInput& input) {
   if (input.lookup >= 0) {
     return {nullptr, 0, memory_.lookups[input.lookup].data()};
+  }
+  if (input.draw >= 0) {
+    return {memory_.draws[input.draw].data(), block_.draws[input.draw].width};
   }
   if (input.number >= 0) {
     const std::vector<int64_t>& numbers = memory_.numbers[input.number];
@@ -277,8 +286,7 @@ absl::Status BlockRun<T>::SetOutput(const BlockOutput& output,
       return WithSizes(rows_[output.index].AsTensor(&step_.team()), sizes,
                        tensor);
     case BlockOutput::Kind::kNumber:
-      return WithSizes(AsTensor(memory_.numbers[output.index],
-                                block_.numbers[output.index].dtype),
+      return WithSizes(AsTensor(memory_.numbers, output.numbers, output.dtype),
                        sizes, tensor);
     case BlockOutput::Kind::kGraph:
       break;

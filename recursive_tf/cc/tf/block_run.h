@@ -29,9 +29,10 @@ struct BlockMemory {
   // First what is given, then what is computed, too.
   BlockRows<T> placed;
   std::vector<tensorflow::Tensor> buffers;
-  // By number, and by lookup.
+  // By number, by lookup, and by draw.
   std::vector<std::vector<int64_t>> numbers;
   std::vector<std::vector<T*>> lookups;
+  std::vector<std::vector<T>> draws;
   // Of inputs that are whole numbers or bools.
   std::vector<std::vector<T>> cast;
 };

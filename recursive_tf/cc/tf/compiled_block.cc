@@ -204,10 +204,12 @@ std::vector<int32_t> NumbersThatCount(const ReadBlock& block) {
   for (const BlockInput& input : block.inputs) {
     if (input.number >= 0) numbers.push_back(input.number);
   }
+  for (const RowDraw& draw : block.draws) {
+    numbers.insert(numbers.end(),
+                   {draw.key, draw.counters[0], draw.counters[1]});
+  }
   for (const BlockOutput& output : block.outputs) {
-    if (output.kind == BlockOutput::Kind::kNumber) {
-      numbers.push_back(output.index);
-    }
+    numbers.insert(numbers.end(), output.numbers.begin(), output.numbers.end());
   }
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());

@@ -14,8 +14,19 @@
 
 namespace recursive_tf {
 
-// Fills each row of `output` from its key and counter: the same numbers, bit by
-// bit, that TensorFlow's kernel draws for one row.
+// Fills a row of so many numbers from its counter, two numbers, and key: the
+// same, bit by bit, that TensorFlow's kernel draws.
+template <typename Distribution, typename T>
+void FillRandomRow(const uint64_t* counter, const uint64_t* key, int64_t size,
+                   const Distribution& distribution, T* row) {
+  constexpr int64_t kGroupSize = Distribution::kResultElementCount;
+  using Task = tensorflow::functor::FillPhiloxRandomTask<
+      Distribution, Distribution::kVariableSamplesPerOutput>;
+  Task::Run(tensorflow::GetPhiloxRandomFromCounterKeyMem(counter, key), row,
+            size, 0, (size + kGroupSize - 1) / kGroupSize, distribution);
+}
+
+// Fills each row of `output` from its key and counter.
 //
 // REQUIRES: `keys` is [N, 1] and `counters` is [N, 2] or wider, with N >= 1 the
 // number of rows of `output`.
@@ -28,14 +39,10 @@ void FillRandomRows(tensorflow::OpKernelContext* ctx,
                     const tensorflow::Tensor& counters,
                     const DistributionOf& distribution_of,
                     tensorflow::Tensor* output) {
-  using Task = tensorflow::functor::FillPhiloxRandomTask<
-      Distribution, Distribution::kVariableSamplesPerOutput>;
-  constexpr int64_t kGroupSize = Distribution::kResultElementCount;
   constexpr int64_t kCostOfElement =
       tensorflow::random::PhiloxRandom::kElementCost +
       Distribution::kElementCost;
   const int64_t size = output->NumElements() / output->dim_size(0);
-  const int64_t num_groups = (size + kGroupSize - 1) / kGroupSize;
   const int64_t counter_width = counters.dim_size(1);
   const uint64_t* key = keys.flat<uint64_t>().data();
   const uint64_t* counter = counters.flat<uint64_t>().data();
@@ -45,11 +52,9 @@ void FillRandomRows(tensorflow::OpKernelContext* ctx,
                     std::max<int64_t>(size, 1) * kCostOfElement,
                     [&](int64_t begin, int64_t end) {
                       for (int64_t row = begin; row < end; ++row) {
-                        Task::Run(
-                            tensorflow::GetPhiloxRandomFromCounterKeyMem(
-                                counter + (row * counter_width), key + row),
-                            first + (row * size), size, 0, num_groups,
-                            distribution_of(row));
+                        FillRandomRow(counter + (row * counter_width),
+                                      key + row, size, distribution_of(row),
+                                      first + (row * size));
                       }
                     });
 }

@@ -10,7 +10,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "recursive_tf/cc/base/mix_key.h"
 #include "recursive_tf/cc/tf/new_tensor.h"
+#include "recursive_tf/cc/tf/random_rows.h"
 #include "recursive_tf/cc/tf/row_batch.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/tensor_shape.h"
@@ -42,6 +44,8 @@ int64_t As(tf::DataType dtype, int64_t number) {
   switch (dtype) {
     case tf::DT_INT32:
       return static_cast<int32_t>(number);
+    case tf::DT_UINT32:
+      return static_cast<uint32_t>(number);
     case tf::DT_BOOL:
       return number != 0 ? 1 : 0;
     default:
@@ -74,8 +78,26 @@ int64_t FloorDiv(int64_t a, int64_t b) {
   return a / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
 }
 
+// Returns the key of a seed, or its counter.
+uint64_t OfSeed(NumberOp op, uint64_t first, uint64_t second) {
+  uint64_t key = 0;
+  uint64_t counter[2];
+  KeyAndCounterOf(first, second, &key, counter);
+  return op == NumberOp::kKeyOfSeed ? key : counter[1];
+}
+
 int64_t Compute(NumberOp op, int64_t a, int64_t b) {
   switch (op) {
+    case NumberOp::kMixKey:
+      return Wrapped(a, b, MixKey);
+    case NumberOp::kKeyOfSeed:
+    case NumberOp::kCounterOfSeed:
+      return Wrapped(a, b,
+                     [op](uint64_t x, uint64_t y) { return OfSeed(op, x, y); });
+    case NumberOp::kLowHalf:
+      return static_cast<uint32_t>(a);
+    case NumberOp::kHighHalf:
+      return static_cast<int64_t>(static_cast<uint64_t>(a) >> 32U);
     case NumberOp::kAdd:
       return Wrapped(a, b, [](uint64_t x, uint64_t y) { return x + y; });
     case NumberOp::kSub:
@@ -125,18 +147,33 @@ bool AreInside(const Numbers& numbers, int64_t bound) {
   });
 }
 
-bool ReadElements(const RowNumber& number, const tf::Tensor& vector,
+void ReadColumn(const RowNumber& number, const tf::Tensor& rows,
+                int64_t num_rows, Numbers* numbers) {
+  numbers->resize(num_rows);
+  WithType(number.dtype, [&](const auto* type) {
+    const auto* next = static_cast<decltype(type)>(rows.data()) + number.column;
+    for (int64_t& to : *numbers) {
+      to = static_cast<int64_t>(*next);
+      next += number.num_columns;
+    }
+  });
+}
+
+bool ReadElements(const RowNumber& number, const tf::Tensor& table,
                   const Numbers& indices, Numbers* numbers) {
-  const int64_t size = vector.NumElements();
+  const int64_t size = table.NumElements() / number.num_columns;
   if (!number.is_zero_outside && !AreInside(indices, size)) return false;
   numbers->resize(indices.size());
-  WithType(vector.dtype(), [&](const auto* type) {
-    const auto* const first = static_cast<decltype(type)>(vector.data());
-    std::transform(
-        indices.begin(), indices.end(), numbers->begin(), [&](int64_t index) {
-          return IsInside(index, size) ? static_cast<int64_t>(first[index])
-                                       : int64_t{0};
-        });
+  WithType(table.dtype(), [&](const auto* type) {
+    const auto* const first =
+        static_cast<decltype(type)>(table.data()) + number.column;
+    const int64_t stride = number.num_columns;
+    std::transform(indices.begin(), indices.end(), numbers->begin(),
+                   [&](int64_t index) {
+                     return IsInside(index, size)
+                                ? static_cast<int64_t>(first[index * stride])
+                                : int64_t{0};
+                   });
   });
   return true;
 }
@@ -238,6 +275,7 @@ std::optional<NumberOp> NumberOpOf(const std::string& type) {
       {"Mul", NumberOp::kMul},
       {"Neg", NumberOp::kNeg},
       {"NotEqual", NumberOp::kNotEqual},
+      {"RecursiveMixKey", NumberOp::kMixKey},
       {"Select", NumberOp::kSelect},
       {"SelectV2", NumberOp::kSelect},
       {"Sub", NumberOp::kSub},
@@ -250,6 +288,8 @@ std::optional<NumberOp> NumberOpOf(const std::string& type) {
 bool IsWholeNumber(tf::DataType dtype) {
   return dtype == tf::DT_INT32 || dtype == tf::DT_INT64 || dtype == tf::DT_BOOL;
 }
+
+bool IsKey(tf::DataType dtype) { return dtype == tf::DT_UINT64; }
 
 void ReadNumbers(const tf::Tensor& tensor, int64_t num_rows, Numbers* numbers) {
   WithType(tensor.dtype(), [&](const auto* type) {
@@ -279,10 +319,11 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
   for (size_t i = 0; i < numbers.size(); ++i) {
     const RowNumber& number = numbers[i];
     Numbers* const to = &(*found)[i];
+    if (number.axis < 0) continue;
     int64_t& num_rows = (*num_rows_by_axis)[number.axis];
     switch (number.op) {
       case NumberOp::kArgument:
-        ReadNumbers(rows[number.tensor].AsTensor(), num_rows, to);
+        ReadColumn(number, rows[number.tensor].AsTensor(), num_rows, to);
         break;
       case NumberOp::kInvariant:
         ReadNumbers(*invariants[number.tensor], num_rows, to);
@@ -318,14 +359,20 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
   return true;
 }
 
-tf::Tensor AsTensor(const std::vector<int64_t>& numbers, tf::DataType dtype) {
-  const auto size = static_cast<int64_t>(numbers.size());
+tf::Tensor AsTensor(const std::vector<Numbers>& numbers,
+                    const std::vector<int32_t>& of_row, tf::DataType dtype) {
+  const size_t num_rows = numbers[of_row.front()].size();
+  const auto size = static_cast<int64_t>(num_rows * of_row.size());
   tf::Tensor tensor = NewTensorOrThrow(dtype, tf::TensorShape({size}));
   WithType(dtype, [&](const auto* type) {
     using Type = std::remove_cv_t<std::remove_pointer_t<decltype(type)>>;
-    std::transform(numbers.begin(), numbers.end(),
-                   static_cast<Type*>(tensor.data()),
-                   [](int64_t number) { return static_cast<Type>(number); });
+    auto* const first = static_cast<Type*>(tensor.data());
+    for (size_t column = 0; column < of_row.size(); ++column) {
+      const Numbers& from = numbers[of_row[column]];
+      for (size_t row = 0; row < num_rows; ++row) {
+        first[row * of_row.size() + column] = static_cast<Type>(from[row]);
+      }
+    }
   });
   return tensor;
 }

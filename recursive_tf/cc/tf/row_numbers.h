@@ -14,11 +14,11 @@ namespace recursive_tf {
 
 // What a whole number is computed with; bools are 0 and 1.
 enum class NumberOp : uint8_t {
-  // Given: one for each row, the same for all rows, or a constant.
+  // Given: with each row, the same for all rows, or a constant.
   kArgument,
   kInvariant,
   kConstant,
-  // An element of an invariant, a vector.
+  // A number of a row of an invariant.
   kElement,
   // Of other numbers.
   kAdd,
@@ -40,6 +40,15 @@ enum class NumberOp : uint8_t {
   kNot,
   kSelect,
   kCast,
+  // The two halves of a word of 64 bits.
+  kLowHalf,
+  kHighHalf,
+  // Keys of random numbers: RecursiveMixKey of two numbers; what
+  // RecursiveKeyRows gives for a seed of two, but for a counter's first word,
+  // which is 0.
+  kMixKey,
+  kKeyOfSeed,
+  kCounterOfSeed,
   // The first operand, which is at least 0 and less than the constant, or than
   // the invariant has rows. If there is a second one, only where that is not 0.
   kInside,
@@ -64,7 +73,8 @@ struct RowNumber {
   }
 
   NumberOp op = NumberOp::kArgument;
-  // Of int32, int64 or bool.
+  // Of int32, int64 or bool; of keys and what they are made of, an unsigned
+  // one.
   tensorflow::DataType dtype = tensorflow::DT_INT32;
   // By number: of the arguments, or of the invariants.
   int32_t tensor = -1;
@@ -76,11 +86,17 @@ struct RowNumber {
   bool is_zero_outside = false;
   // That the rows stand along: BlockGraph says more of axes.
   int32_t axis = -1;
+  // Of an argument or a table: which number of a row it is, of how many.
+  int32_t column = 0;
+  int32_t num_columns = 1;
 };
 
 // Returns whether a dtype is one of whole numbers, or of bools, that can be
 // computed.
 bool IsWholeNumber(tensorflow::DataType dtype);
+
+// Returns whether a dtype is that of a key, whose bits are a number here.
+bool IsKey(tensorflow::DataType dtype);
 
 // Sets `*numbers` to those of a tensor: one for each row, or that of all rows.
 void ReadNumbers(const tensorflow::Tensor& tensor, int64_t num_rows,
@@ -89,7 +105,8 @@ void ReadNumbers(const tensorflow::Tensor& tensor, int64_t num_rows,
 // Returns the element of a tensor of whole numbers or bools at a place.
 int64_t NumberAt(const tensorflow::Tensor& tensor, int64_t index);
 
-// Sets `*found` to all numbers of all rows; its memory is used again.
+// Sets `*found` to all numbers of all rows; its memory is used again. Of those
+// without an axis, which nothing reads, there are none.
 // `*num_rows` are by axis, -1 where numbers say how many items there are, and
 // all known then. Returns false if an element is out of range, if a divisor is
 // 0, or if lists have other items than there are. REQUIRES: tensors of the
@@ -100,8 +117,9 @@ bool FindNumbers(const std::vector<RowNumber>& numbers,
                  std::vector<int64_t>* num_rows,
                  std::vector<std::vector<int64_t>>* found);
 
-// Returns numbers as a tensor with an element for each.
-tensorflow::Tensor AsTensor(const std::vector<int64_t>& numbers,
+// Returns rows, of some of all numbers each, as a vector of all their elements.
+tensorflow::Tensor AsTensor(const std::vector<std::vector<int64_t>>& numbers,
+                            const std::vector<int32_t>& of_row,
                             tensorflow::DataType dtype);
 
 }  // namespace recursive_tf
