@@ -23,6 +23,26 @@ def test_there_is_one_root_call(executor):
 
 
 @pytest.mark.parametrize("executor", ["dataflow", "batched"])
+def test_a_tape_in_a_function_sees_the_root_call(executor):
+    w = tf.Variable(1.5)
+    with rtf.SubGraph("power", executor=executor) as power:
+        n, x = power.input(tf.int32), power.input(tf.float32)
+        power.output(tf.cond(n < 1, lambda: x, lambda: w * power(n - 1, x)))
+
+    def slopes(counts, xs):
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            rows = tf.vectorized_map(lambda row: power(*row) * row[1], (counts, xs))
+        return tape.gradient(rows, [w, xs])
+
+    counts, xs = tf.constant([2, 1]), tf.constant([0.5, 3.0])
+    for run in slopes, tf.function(slopes):
+        by_w, by_x = run(counts, xs)
+        assert float(by_w) == 2 * 1.5 * 0.25 + 9.0
+        assert by_x.numpy().tolist() == [2.25, 2 * 1.5 * 3.0]
+
+
+@pytest.mark.parametrize("executor", ["dataflow", "batched"])
 def test_rows_share_what_is_memoized(executor):
     graph = random_graph(2)
     value = define_evaluation(

@@ -43,6 +43,7 @@ def _map_rows(
     with tf.name_scope("vectorized_map"):
         mapped = tf_compat.add_like(tf_compat.default_graph(), op, [*args, *rest])
     tf_compat.set_attr(mapped, "mapped", tf_compat.AttrValue(b=True))
+    tf_compat.show_tapes(mapped)
     *outputs, activation = mapped.outputs
     if is_mapped:
         outputs = [_reshape(output, outer_shape, 1) for output in outputs]

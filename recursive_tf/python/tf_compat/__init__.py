@@ -127,6 +127,7 @@ from recursive_tf.python.tf_compat.replicas import (
 from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
     pause_outer_tapes,
+    show_tapes,
     variable_accessed,
     watched_variables,
 )
@@ -235,6 +236,7 @@ __all__ = [
     "set_loop_graphs",
     "set_origin",
     "set_strings",
+    "show_tapes",
     "signature_of",
     "spec_of_one_replica",
     "spec_of_variable",

@@ -37,6 +37,17 @@ def variable_accessed(variable: tf.Variable) -> None:
     resource_variable_ops.variable_accessed(variable)
 
 
+def show_tapes(op: tf.Operation) -> None:
+    """Tells gradient tapes of an op that was added to a graph as it is.
+
+    They learn by themselves of ops that a function of TensorFlow adds.
+    """
+    attributes: list[Any] = []
+    for attribute in op.op_def.attr:
+        attributes += [attribute.name, op.get_attr(attribute.name)]
+    tf.__internal__.record_gradient(op.type, op.inputs, tuple(attributes), op.outputs)
+
+
 def have_tangents(tensors: Iterable[Any]) -> bool:
     """Says whether a `tf.autodiff.ForwardAccumulator` follows inputs of an op.
 
