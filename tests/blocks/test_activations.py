@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import recursive_tf as rtf
 from tests.blocks.compared import rows_and_gradient
 from tests.helpers.close import assert_all_close
 
@@ -32,6 +33,7 @@ FUNCTIONS = {
     "power of -2": lambda x: x**-2.0,
     "power of 4": lambda x: x**4.0,
     "power of numbers": lambda x: tf.pow(tf.abs(x), x),
+    "power of a constant": lambda x: tf.pow(tf.constant(1.5, x.dtype), x),
     "divide no nan": lambda x: tf.math.divide_no_nan(x, x - 1.0),
     "multiply no nan": lambda x: tf.math.multiply_no_nan(1.0 / x, x),
     "xdivy": lambda x: tf.math.xdivy(x, x - 1.0),
@@ -96,3 +98,16 @@ def test_bools_of_a_row_become_one(reduce):
         found, rows_and_gradient(body, rows, "tensorflow"), strict=True
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_the_base_of_a_power_may_be_shared():
+    first, *others = [tf.Variable([1.5 + i, 2.0, 3.0 - 0.1 * i]) for i in range(6)]
+
+    def values(blocks):
+        with rtf.SubGraph("f", options=rtf.Options(blocks=blocks)) as f:
+            x = f.input(tf.TensorSpec([3]))
+            power = tf.pow(first, x) * x
+            f.output(tf.add_n([power, *(tf.sin(x * other) for other in others)]))
+        return f.map(tf.random.stateless_normal([7, 3], [1, 2]))
+
+    assert_all_close([values("compiled")], [values("tensorflow")])

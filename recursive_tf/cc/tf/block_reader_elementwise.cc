@@ -156,9 +156,10 @@ absl::Status BlockGraphReader::ReadPow(const tf::Node& node) {
                         SizeOf(exponent.shape) == 1 &&
                         exponent.dtype == block_.dtype;
   const double power = is_known ? NumberOf(literals_[exponent.id]) : 0;
-  Value value = operands[0];
-  if (value.kind == Value::Kind::kRows &&
+  Value value;
+  if (operands[0].kind == Value::Kind::kRows &&
       (power == -1 || power == 1 || power == 2 || power == 3)) {
+    value = operands[0];
     value.id = Power(value.id, static_cast<int>(power));
   } else {
     TF_RETURN_IF_ERROR(Elementwise(Opcode::kPow, operands, &value));
