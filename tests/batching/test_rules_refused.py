@@ -16,6 +16,7 @@ from tests.batching.rows import (
 )
 
 VARIABLE = tf.Variable(tf.ones([3]))
+OF_ANY_SIZE = tf.Variable(tf.ones([3]), shape=[None])
 NORMALIZATION = tf.keras.layers.BatchNormalization()
 NORMALIZATION.build([None, 3])
 EFFECT = "has an effect for each activation. Take it out of the SubGraph"
@@ -101,6 +102,10 @@ REFUSED = {
     "a partition": (
         lambda x: tf.reduce_sum(tf.dynamic_partition(x, [0, 1, 0], 2)[0]),
         *("DynamicPartition", SHAPE, VECTOR),
+    ),
+    "rows beside a shared one of any size": (
+        lambda x: tf.stack([x, OF_ANY_SIZE + 1.0]),
+        *("AddV2", SHAPE, VECTOR),
     ),
     "words": (
         lambda s: tf.size(tf.strings.split(s)),

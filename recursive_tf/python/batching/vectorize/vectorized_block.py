@@ -110,6 +110,8 @@ class VectorizedBlock:
     ) -> tf.Tensor:
         """Returns an operand with rows in front, each broadcast to a shape."""
         shape = operand.shape if shape is None else shape
+        if None in shape:
+            raise varying(operand.tensor)
         if operand.is_row and operand.shape == list(shape):
             return operand.tensor
         return tf.broadcast_to(
