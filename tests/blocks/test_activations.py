@@ -100,14 +100,28 @@ def test_bools_of_a_row_become_one(reduce):
         np.testing.assert_array_equal(one, other)
 
 
-def test_the_base_of_a_power_may_be_shared():
-    first, *others = [tf.Variable([1.5 + i, 2.0, 3.0 - 0.1 * i]) for i in range(6)]
+def assert_values_are_those_of_tensorflow(body):
+    """Of values alone: what computes of shared numbers is no block in a gradient."""
+    rows = tf.random.stateless_normal([7, 3], [1, 2])
 
     def values(blocks):
         with rtf.SubGraph("f", options=rtf.Options(blocks=blocks)) as f:
-            x = f.input(tf.TensorSpec([3]))
-            power = tf.pow(first, x) * x
-            f.output(tf.add_n([power, *(tf.sin(x * other) for other in others)]))
-        return f.map(tf.random.stateless_normal([7, 3], [1, 2]))
+            f.output(body(f.input(tf.TensorSpec([3]))))
+        return f.map(rows)
 
     assert_all_close([values("compiled")], [values("tensorflow")])
+
+
+@pytest.mark.parametrize("function", [tf.math.xlogy, tf.math.xlog1py])
+def test_a_logarithm_may_be_of_what_rows_share(function):
+    shared = tf.Variable([0.5, 2.0, 3.0])
+    assert_values_are_those_of_tensorflow(
+        lambda x: function(x, shared) + function(x[:1], 1.5) * x
+    )
+
+
+def test_the_base_of_a_power_may_be_shared():
+    first, *others = [tf.Variable([1.5 + i, 2.0, 3.0 - 0.1 * i]) for i in range(6)]
+    assert_values_are_those_of_tensorflow(
+        lambda x: tf.add_n([tf.pow(first, x), *(tf.sin(x * other) for other in others)])
+    )

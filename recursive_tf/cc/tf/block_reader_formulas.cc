@@ -1,6 +1,7 @@
 // Reads the ops of which each element takes several instructions: activations,
 // and functions that are 0 where an operand is.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -178,6 +179,10 @@ absl::Status BlockGraphReader::ReadFormula(const tf::Node& node) {
   for (size_t i = 0; i < operands.size(); ++i) {
     TF_RETURN_IF_ERROR(AsOperand(operands[i], result.shape, &ids[i]));
   }
+  // A part of a formula may be of what is the same for all rows alone.
+  int32_t axis = -1;
+  for (const int32_t id : ids) axis = std::max(axis, block_.graph[id].axis);
+  for (int32_t& id : ids) id = block_.graph.Along(id, axis);
   float alpha = 0;
   tf::TryGetNodeAttr(node.attrs(), "alpha", &alpha);
   result.id = FormulaOps().at(node.type_string())(
