@@ -100,15 +100,26 @@ def arrays_of_trees(forest: Forest, trees: tf.Tensor) -> Arrays:
         forest: A batch.
         trees: int32[k], from 0.
     """
-    sizes = tf.gather(forest.sizes, trees)
-    shift = starts(sizes) - tf.gather(starts(forest.sizes), trees)
-    shift_of_rows = repeat(shift, sizes)
+    sizes, shift, shift_of_rows = _shifts(forest, trees)
     rows = tf.range(tf.size(shift_of_rows)) - shift_of_rows
     return {
         "roots": tf.gather(forest.roots, trees) + shift,
         "sizes": sizes,
         **map_rows(forest, lambda array: tf.gather(array, rows), shift_of_rows),
     }
+
+
+def nodes_of_trees(forest: Forest, trees: tf.Tensor) -> tf.Tensor:
+    """Returns the nodes that some trees of a batch have, in the order given, int32."""
+    _, _, shift_of_rows = _shifts(forest, trees)
+    return tf.range(tf.size(shift_of_rows)) - shift_of_rows
+
+
+def _shifts(forest: Forest, trees: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Returns the sizes of some trees, and how far each of them and its nodes move."""
+    sizes = tf.gather(forest.sizes, trees)
+    shift = starts(sizes) - tf.gather(starts(forest.sizes), trees)
+    return sizes, shift, repeat(shift, sizes)
 
 
 @fused

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from recursive_tf.data import Forest, ForestError
 from recursive_tf.data.batches import CHOICE, Choice, read_ahead
+from recursive_tf.data.rows import nodes_of_trees
 from recursive_tf.distribute import balance
 from recursive_tf.distribute.replica_dataset import ReplicaDataset
 
@@ -17,6 +18,10 @@ SHARING: dict[str, Callable[[np.ndarray, int], list[np.ndarray]]] = {
     "nodes": balance.by_nodes,
     "trees": balance.in_order,
 }
+_UNKNOWN = [
+    "What stands beside a forest has a row for each of its trees, or for each of its "
+    "nodes. The rows that are there, the trees and the nodes:"
+]
 
 
 def shards(
@@ -43,7 +48,8 @@ def shards(
 
     Args:
         dataset: Of batches for all replicas together: a `Forest`, or a tuple that
-            begins with one and goes on with tensors that have a row a tree.
+            begins with one and goes on with tensors that have a row a tree, e.g.
+            labels of trees, or a row a node, e.g. labels of nodes.
         strategy: Of `tf.distribute`; the current one if None.
         balance_by: `"nodes"`, or `"trees"` for shards in the order of the batch.
 
@@ -126,5 +132,16 @@ def _rows(parts: tuple[Any, ...], trees: tf.Tensor) -> Any:
     forest, *others = parts
     if not others:
         return forest[trees]
-    found = tf.nest.map_structure(lambda part: tf.gather(part, trees), tuple(others))
-    return (forest[trees], *found)
+    nodes = nodes_of_trees(forest, trees)
+
+    def of_part(part: Any) -> Any:
+        """Returns the rows of the trees, or of their nodes, where each node has one."""
+        count = tf.cast(tf.shape(part)[0], tf.int32)
+        is_of_trees = tf.equal(count, forest.num_trees)
+        is_known = tf.logical_or(is_of_trees, tf.equal(count, forest.num_nodes))
+        message = [*_UNKNOWN, count, forest.num_trees, forest.num_nodes]
+        with tf.control_dependencies([tf.debugging.Assert(is_known, message)]):
+            chosen = tf.cond(is_of_trees, lambda: trees, lambda: nodes)
+        return tf.gather(part, chosen)
+
+    return (forest[trees], *tf.nest.map_structure(of_part, tuple(others)))

@@ -66,6 +66,26 @@ def test_rows_beside_a_forest_go_with_its_trees():
         assert sorted(places) == list(range(5))
 
 
+def test_rows_of_nodes_go_with_their_trees():
+    of_nodes = {
+        "tensor": trees().tokens,
+        "ragged": tf.RaggedTensor.from_uniform_row_length(trees().tokens, 1),
+    }
+    dataset = tf.data.Dataset.from_tensors((trees(), of_nodes, tf.range(5)))
+    for balance_by in ("nodes", "trees"):
+        for forest, others, places in of_worker(dataset, balance_by=balance_by):
+            assert forest.to_nested() == [NESTED[i] for i in places.numpy()]
+            np.testing.assert_array_equal(others["tensor"], forest.tokens)
+            np.testing.assert_array_equal(others["ragged"].flat_values, forest.tokens)
+
+
+def test_rows_of_something_else():
+    dataset = tf.data.Dataset.from_tensors((trees(), tf.range(7)))
+    found = r"a row.*\[7\].*\[5\].*21"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=found):
+        of_worker(dataset)
+
+
 def test_the_same_in_each_pass():
     dataset = of_worker(rtf.data.batches(trees(), 3), balance_by="nodes")
     assert nested(dataset) == nested(dataset)
