@@ -6,8 +6,10 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
 from recursive_tf.data import Forest
+from recursive_tf.data.rows import NO_CHILD
 
 MODES = {
     "mean": tf.math.segment_mean,
@@ -19,6 +21,35 @@ CURE = "TreeEncoder(cell, return_nodes=True) returns vectors of all nodes."
 
 class _OfTrees(keras.layers.Layer):
     """A layer that is called with a forest and a vector of each node."""
+
+    def call(self, forest: Forest, nodes: tf.Tensor) -> Any:
+        """Returns a vector of each tree.
+
+        Args:
+            forest: A tree or a batch of trees.
+            nodes: A vector of each node, [num_nodes, size], e.g. what a `TreeEncoder`
+                with `return_nodes=True` returns.
+
+        Returns:
+            [num_trees, size]; [size] of a tree.
+
+        Raises:
+            TypeError: If there is no forest.
+            ValueError: If the vectors are not as many as the nodes.
+        """
+        if in_symbolic_scope() and isinstance(forest, tf.Tensor):
+            # Keras builds a saved model of a class of its own, with placeholders.
+            forest = _of_single_nodes(forest)
+        if not isinstance(forest, Forest):
+            raise TypeError(
+                f"{self.name} is called with a recursive_tf.data.Forest, and then with "
+                f"a vector of each of its nodes. Got {forest!r}. {CURE}"
+            )
+        return self.pooled(forest, self.checked(forest, nodes))
+
+    def pooled(self, forest: Forest, nodes: tf.Tensor) -> Any:
+        """Returns a vector of each tree, of vectors of all nodes."""
+        raise NotImplementedError
 
     def checked(self, forest: Forest, nodes: tf.Tensor) -> tf.Tensor:
         """Returns vectors of nodes, which are as many as the forest's nodes.
@@ -84,21 +115,8 @@ class NodePooling(_OfTrees):
     def build(self, forest_shape: Any, nodes_shape: Any) -> None:
         """Does nothing: there are no variables."""
 
-    def call(self, forest: Forest, nodes: tf.Tensor) -> tf.Tensor:
-        """Returns a vector of each tree.
-
-        Args:
-            forest: A tree or a batch of trees.
-            nodes: A vector of each node, [num_nodes, size], e.g. what a `TreeEncoder`
-                with `return_nodes=True` returns.
-
-        Returns:
-            [num_trees, size]; [size] of a tree.
-
-        Raises:
-            ValueError: If the vectors are not as many as the nodes.
-        """
-        nodes = self.checked(forest, nodes)
+    def pooled(self, forest: Forest, nodes: tf.Tensor) -> tf.Tensor:
+        """Returns a vector of each tree, of vectors of all nodes."""
         return self.of_trees(forest, MODES[self.mode](nodes, trees_of_nodes(forest)))
 
     def get_config(self) -> dict[str, Any]:
@@ -149,9 +167,11 @@ class NodeAttention(_OfTrees):
         )
         self.context = self.add_weight(shape=(self.units, 1), name="context")
 
-    def call(self, forest: Forest, nodes: tf.Tensor) -> Any:
-        """Returns a vector of each tree; arguments and errors as of `NodePooling`."""
-        nodes = self.checked(forest, nodes)
+    def pooled(self, forest: Forest, nodes: tf.Tensor) -> Any:
+        """Returns a vector of each tree, of vectors of all nodes; maybe their scores.
+
+        The vectors are [num_trees, size], and the scores [num_nodes].
+        """
         trees = trees_of_nodes(forest)
         hidden = tf.tanh(tf.matmul(nodes, self.kernel) + self.bias)
         scores = tf.matmul(hidden, self.context)[:, 0]
@@ -182,3 +202,11 @@ def trees_of_nodes(forest: Forest) -> tf.Tensor:
     """Returns the number of the tree of each node, int32[num_nodes]."""
     sizes = tf.reshape(forest.sizes, [-1])
     return tf.repeat(tf.range(tf.size(sizes)), sizes)
+
+
+def _of_single_nodes(placeholder: tf.Tensor) -> Forest:
+    """Returns a forest with a tree of one node for each row of a placeholder."""
+    nodes = tf.range(tf.size(placeholder))
+    none = tf.fill([tf.size(placeholder)], NO_CHILD)
+    sizes = tf.ones_like(nodes)
+    return Forest(tokens=nodes, left=none, right=none, roots=nodes, sizes=sizes)

@@ -83,13 +83,13 @@ def test_the_gradient_of_attention_is_the_numerical_one():
     np.testing.assert_allclose(theory, numeric, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: rtf.layers.NodePooling("max"),
-        lambda: rtf.layers.NodeAttention(3),
-    ],
-)
+LAYERS = [
+    lambda **choices: rtf.layers.NodePooling("max", **choices),
+    lambda **choices: rtf.layers.NodeAttention(3, **choices),
+]
+
+
+@pytest.mark.parametrize("make", LAYERS)
 def test_a_model_that_pools_is_saved_and_loaded(make, tmp_path):
     forest = rtf.layers.ForestInput()
     encoder = rtf.layers.TreeEncoder(
@@ -102,17 +102,44 @@ def test_a_model_that_pools_is_saved_and_loaded(make, tmp_path):
     np.testing.assert_allclose(again(trees()), model(trees()), rtol=1e-6)
 
 
+@keras.saving.register_keras_serializable("tests")
+class Pools(keras.Model):
+    def __init__(self, pool, **kwargs):
+        super().__init__(**kwargs)
+        cell, words = rtf.layers.TreeLSTMCell(SIZE), keras.layers.Embedding(10, 3)
+        self.encoder = rtf.layers.TreeEncoder(cell, words, return_nodes=True)
+        self.pool = keras.saving.deserialize_keras_object(pool)
+        self.classify = keras.layers.Dense(2)
+
+    def call(self, forest):
+        return self.classify(self.pool(forest, self.encoder(forest)))
+
+    def get_config(self):
+        pool = keras.saving.serialize_keras_object(self.pool)
+        return super().get_config() | {"pool": pool}
+
+
+@pytest.mark.parametrize("make", LAYERS)
+def test_a_model_of_a_class_of_its_own_is_loaded_with_all_weights(make, tmp_path):
+    model = Pools(keras.saving.serialize_keras_object(make()))
+    expected = model(trees())
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(again(trees()), expected)
+
+
+@pytest.mark.parametrize("make", LAYERS)
+def test_what_is_no_forest_is_refused(make):
+    nodes = tf.ones([3, SIZE])
+    message = message_of(lambda: make(name="pooled")(nodes, nodes), TypeError)
+    assert "pooled is called with a recursive_tf.data.Forest, and then" in message
+
+
 def test_another_mode_is_refused():
     with pytest.raises(ValueError, match=r"mode='median': choose one of"):
         rtf.layers.NodePooling("median")
     with pytest.raises(ValueError, match="units=0"):
         rtf.layers.NodeAttention(0)
-
-
-LAYERS = [
-    lambda **choices: rtf.layers.NodePooling("max", **choices),
-    lambda **choices: rtf.layers.NodeAttention(3, **choices),
-]
 
 
 @pytest.mark.parametrize("make", LAYERS)
