@@ -115,7 +115,14 @@ def _dtype_of(values: Iterable[Any], name: str) -> tf.DType:
         types = ", ".join(sorted(type_.__name__ for type_ in given))
         raise ForestError(f"{name} must be of one type in all nodes. Got {types}.")
     type_ = given.pop() if given else int
-    return tf.string if type_ is bytes else tf.as_dtype(ABSENT.get(type_, type_))
+    try:
+        return tf.string if type_ is bytes else tf.as_dtype(ABSENT.get(type_, type_))
+    except TypeError:
+        raise ForestError(
+            f"{name} must be one string or number of each node. Got {type_.__name__}. "
+            "What is a vector of each node comes after: forest.replace(labels=..., "
+            "features={...}), with a row for each node."
+        ) from None
 
 
 def _tensor(columns: Iterable[Iterable[Any]], dtype: tf.DType, what: str) -> tf.Tensor:

@@ -7,6 +7,11 @@ import tensorflow as tf
 from recursive_tf.data.errors import ForestError
 from recursive_tf.data.forest import Forest
 
+_NOT_STACKED = (
+    "Forests are put together by rtf.data.concat([...]), and not by tf.stack or "
+    "tf.concat: it moves the links of their nodes. It takes batches and single trees."
+)
+
 
 @tf.experimental.dispatch_for_api(tf.shape)
 def _shape(  # type: ignore[no-untyped-def]
@@ -25,3 +30,13 @@ def _add_n(inputs: List[Forest], name=None):  # type: ignore[no-untyped-def]  # 
         "under a strategy of tf.distribute: call rtf.distribute.enable_fit(model) "
         "first, as in docs/distributed.md."
     )
+
+
+@tf.experimental.dispatch_for_api(tf.stack)
+def _stack(values: List[Forest], axis=0, name="stack"):  # type: ignore[no-untyped-def]  # noqa: UP006
+    raise ForestError(_NOT_STACKED)
+
+
+@tf.experimental.dispatch_for_api(tf.concat)
+def _concat(values: List[Forest], axis, name="concat"):  # type: ignore[no-untyped-def]  # noqa: UP006
+    raise ForestError(_NOT_STACKED)

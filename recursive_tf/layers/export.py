@@ -68,8 +68,13 @@ def export(
 
     Raises:
         ValueError: If `like` is one tree and no batch.
-        TypeError: If `preprocess` returns no `Forest`.
+        TypeError: If `like` is no `Forest`, or `preprocess` returns none.
     """
+    if not isinstance(like, Forest):
+        raise TypeError(
+            "like= shows which arrays there will be, by a batch of trees, a "
+            f"recursive_tf.data.Forest. Got {like!r}."
+        )
     if like.shape.rank != 1:
         raise ValueError(
             "Show a batch of trees and not one tree, e.g. like=forest[:1]."

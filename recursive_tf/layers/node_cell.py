@@ -78,7 +78,8 @@ class NodeCell:
     def output(self, state: Any) -> Any:
         """Returns what a state shows to the outside: its first tensor by default."""
         if self.has_own_output:
-            return self.layer.output_of(state)
+            with refused_losses(self.layer):
+                return self.layer.output_of(state)
         return self._first(state)
 
     def build(self, x: tf.TensorSpec) -> tuple[Any, Any]:

@@ -84,11 +84,17 @@ class TreeEncoder(keras.layers.Layer):
             **kwargs: Of every Keras layer: name, dtype, trainable.
 
         Raises:
-            TypeError: If the cell is no Keras layer with a method `leaf`.
+            TypeError: If the cell is no Keras layer with a method `leaf`, or the
+                embedding is no Keras layer.
             ValueError: If `go_down` does not fit the cell or the other options.
         """
         super().__init__(**kwargs)
         self._node_cell = NodeCell(cell)
+        if not isinstance(embedding, keras.layers.Layer | None):
+            raise TypeError(
+                f"The embedding of {self.name} is a Keras layer, e.g. "
+                f"keras.layers.Embedding(10_000, 300). Got {embedding!r}."
+            )
         self.cell = cell
         self.embedding = embedding
         self.executor = executor

@@ -227,3 +227,11 @@ def test_only_forests_of_the_same_arrays_are_joined():
         concat([forest(), forest().replace(labels=None)])
     with pytest.raises(ForestError, match="at least one"):
         concat([])
+
+
+@pytest.mark.parametrize("put", [tf.stack, lambda forests: tf.concat(forests, 0)])
+def test_forests_are_put_together_by_their_own_function(put):
+    one = forest()
+    for forests in ([one, one], [one[0], one[0]], (one,)):
+        with pytest.raises(ForestError, match=r"rtf\.data\.concat"):
+            put(forests)

@@ -121,3 +121,9 @@ def test_a_number_too_large_for_its_dtype_is_an_error(node):
 def test_one_tree_in_place_of_a_list_is_an_error(tree):
     with pytest.raises(ForestError, match=r"say from_nested\(\[tree\]\)"):
         from_nested(tree)
+
+
+@pytest.mark.parametrize("key", ["token", "label", "weight"])
+def test_a_vector_of_a_node_is_refused_with_the_way_out(key):
+    with pytest.raises(ForestError, match=rf"{key}.* of each node\. Got list.*replace"):
+        from_nested([{"token": "a", "label": 1} | {key: [1, 0]}])

@@ -57,6 +57,18 @@ def test_predictions_stand_beside_labels_that_they_miss():
     assert lines[1] == "├── 2 A"
 
 
+def test_scores_of_labels_are_no_predictions():
+    with pytest.raises(ForestError, match=r"shape \[5\].*tf\.argmax\(logits, -1\)"):
+        shown(sentence(), tf.zeros([5, 5]))
+
+
+def test_labels_that_are_vectors_are_shown_without_colors():
+    forest = sentence().replace(labels=tf.one_hot([0, 1, 0, 1, 0], 2))
+    assert "[1.0, 0.0] A" in shown(forest)
+    assert "not [1.0, 0.0] A" in shown(forest, 1 - forest.labels)
+    assert "<svg" in forest._repr_html_()
+
+
 def test_labels_have_colors_in_the_terminal():
     plain = shown(sentence())
     colored = shown(sentence(), color="truecolor")

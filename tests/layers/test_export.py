@@ -185,3 +185,9 @@ def test_an_export_by_keras_names_the_way(tmp_path):
     model = keras.Model(forest, encoder(forest))
     with pytest.raises(TypeError, match=r"recursive_tf\.layers\.export\(model, path"):
         model.export(str(tmp_path / "model"))
+
+
+def test_like_is_a_batch_of_trees(tmp_path):
+    for like, kind in ((5, TypeError), (TREES[0], ValueError)):
+        with pytest.raises(kind, match="like="):
+            rtf.layers.export(None, tmp_path / "model", like=like)

@@ -37,6 +37,15 @@ class AddsLossAtLeaves(AddsLoss):
         return children[0] + children[1]
 
 
+class AddsLossOfItsOutput(AddsLossAtLeaves):
+    def leaf(self, x):
+        return x
+
+    def output_of(self, state):
+        self.add_loss(tf.reduce_sum(state))
+        return state
+
+
 class OfPerNode(keras.layers.Layer):
     def __init__(self, regularizers):
         super().__init__()
@@ -60,6 +69,7 @@ class OfPerNode(keras.layers.Layer):
     [
         (lambda: AddsLoss(name="own"), "own"),
         (lambda: AddsLossAtLeaves(name="own"), "own"),
+        (lambda: AddsLossOfItsOutput(name="own"), "own"),
         (
             lambda: rtf.layers.TreeLSTMCell(
                 UNITS, activity_regularizer="l2", name="regular"

@@ -230,6 +230,11 @@ def test_what_is_no_cell_is_refused():
         rtf.layers.TreeEncoder(keras.layers.Dense(3))
 
 
+def test_an_embedding_that_is_no_layer_is_refused():
+    with pytest.raises(TypeError, match=r"embedding of words is .*Got 10\."):
+        rtf.layers.TreeEncoder(rtf.layers.TreeLSTMCell(UNITS), 10, name="words")
+
+
 def test_a_cell_that_returns_two_kinds_of_states_is_refused():
     class Wrong(keras.layers.Layer):
         def leaf(self, x):

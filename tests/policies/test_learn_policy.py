@@ -219,3 +219,9 @@ def test_results_are_the_same_whatever_a_policy_does(seed):
         results.append([states, *tape.gradient(states, program.matrices)])
     for found, expected in zip(*results, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [(None, [()]), (print, 5)])
+def test_it_takes_a_function_and_arguments(wrong):
+    with pytest.raises(TypeError, match="a list of the arguments of its calls"):
+        rtf.learn_policy(*wrong)

@@ -61,6 +61,28 @@ def test_a_file_of_another_version_is_refused(tmp_path, config):
     assert f"a learned policy of version {config.get('version')}, or none" in message
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda config: config.pop("automata"),
+        lambda config: config["automata"].append(None),
+        lambda config: config["automata"][0].pop("steps"),
+        lambda config: config["automata"][0]["steps"].append([[0], 3, [0], 1]),
+        lambda config: config["automata"][0]["steps"].append([[0], 0, 0, 1]),
+        lambda config: config["automata"][0]["choices"].append([[1], 2]),
+        lambda config: config["automata"][0]["choices"].append([[-1], -1]),
+        lambda config: config["automata"][0]["blocks"].append(7),
+        lambda config: config["automata"][0].update(encoding="first"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path, damage):
+    config = json.loads(json.dumps(POLICY.config()))
+    damage(config)
+    (tmp_path / "policy.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="This learned policy is damaged"):
+        rtf.LearnedPolicy.load(tmp_path / "policy.json")
+
+
 def test_options_with_it_come_back_from_their_config():
     options = rtf.Options(max_depth=7, policy=POLICY)
     config = json.loads(json.dumps(options.config()))

@@ -238,6 +238,12 @@ def test_tensorflows_own_schedule_is_the_function_itself():
     assert rtf.parallel(function, rtf.Schedule()) is function
 
 
+@pytest.mark.parametrize("wrong", [(7, rtf.Schedule(1, 1)), (print, "1x1")])
+def test_it_takes_a_function_and_a_schedule(wrong):
+    with pytest.raises(TypeError, match=r"takes a function and an rtf\.Schedule"):
+        rtf.parallel(*wrong)
+
+
 def test_in_a_function_that_is_traced_it_says_where_it_belongs():
     inner = rtf.parallel(tf.function(lambda x: x + 1), rtf.Schedule(2, 1))
     with pytest.raises(RuntimeError, match=r"Put rtf\.parallel around"):

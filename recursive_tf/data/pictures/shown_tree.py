@@ -58,13 +58,21 @@ def shown_trees(forest: Forest, predictions: Any, max_trees: int) -> list[ShownT
         max_trees: The most that are returned.
 
     Raises:
-        ForestError: If there is not a prediction for each node.
+        ForestError: If there is not a prediction for each node, or it is not of the
+            shape of a label.
     """
     values = None if predictions is None else _values(predictions)
     if values is not None and len(values) != int(forest.num_nodes):
         raise ForestError(
             f"There are {len(values)} predictions for {int(forest.num_nodes)} nodes; "
             "each needs one, e.g. tf.argmax(logits, -1)."
+        )
+    of_one = np.asarray(predictions).shape[1:] if values is not None else ()
+    of_label = () if forest.labels is None else tuple(forest.labels.shape[1:])
+    if of_one not in ((), of_label):
+        raise ForestError(
+            f"A prediction of one node is of shape {[*of_one]}, which is no label of a "
+            "node. Choose one, e.g. tf.argmax(logits, -1)."
         )
     first = forest[:max_trees] if forest.shape.rank else forest
     trees = trees_of(first)
@@ -76,17 +84,23 @@ def shown_trees(forest: Forest, predictions: Any, max_trees: int) -> list[ShownT
         end = start + len(tree)
         of_tree = None if values is None else values[start:end]
         marks = tree.labels if of_tree is None else of_tree
-        shown.append(ShownTree(tree, of_tree, [palette.get(mark) for mark in marks]))
+        colors = [palette.get(mark) if _has_color(mark) else None for mark in marks]
+        shown.append(ShownTree(tree, of_tree, colors))
         start = end
     return shown
 
 
 def colors_of(values: Iterable[Any]) -> dict[Any, str]:
     """Returns a color for each value: numbers from red to green, words all around."""
-    known = sorted({value for value in values if not is_missing(value)})
+    known = sorted({value for value in values if _has_color(value)})
     last = GREEN if not any(isinstance(value, str) for value in known) else LAST_HUE
     step = (last - RED) / max(1, len(known) - 1)
     return {value: _hex(RED + i * step) for i, value in enumerate(known)}
+
+
+def _has_color(value: Any) -> bool:
+    """Whether a color can stand for a label: for none that is missing, or a vector."""
+    return not isinstance(value, list) and not is_missing(value)
 
 
 def _hex(hue: float) -> str:

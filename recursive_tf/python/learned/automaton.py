@@ -76,19 +76,52 @@ class Automaton:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "Automaton":
-        """Returns what `config` returned these values of."""
-        return cls(
-            subgraph=config["subgraph"],
-            blocks=tuple(config["blocks"]),
-            encoding=config["encoding"],
-            choices={tuple(state): block for state, block in config["choices"]},
-            steps={(tuple(s), b, tuple(a)): n for s, b, a, n in config["steps"]},
-            launches=dict(config["launches"]),
+        """Returns what `config` returned these values of.
+
+        Raises:
+            ValueError: If it is not that.
+        """
+        try:
+            found = cls(
+                subgraph=config["subgraph"],
+                blocks=tuple(config["blocks"]),
+                encoding=config["encoding"],
+                choices={tuple(state): block for state, block in config["choices"]},
+                steps={(tuple(s), b, tuple(a)): n for s, b, a, n in config["steps"]},
+                launches=dict(config["launches"]),
+            )
+            is_sound = found._is_sound()
+        except (KeyError, TypeError, ValueError):
+            is_sound = False
+        if not is_sound:
+            raise damaged(config)
+        return found
+
+    def _is_sound(self) -> bool:
+        """Whether all numbers are of blocks, and all choices are of what waits."""
+        launched = [*self.choices.items(), *((s, block) for s, block, _ in self.steps)]
+        numbers = {n for state, _ in launched for n in state}
+        numbers |= {n for _, _, after in self.steps for n in after}
+        names = (self.subgraph, *self.blocks, *self.launches)
+        return (
+            self.encoding in ENCODINGS
+            and "fsm" in self.launches
+            and all(isinstance(name, str) for name in names)
+            and all(type(n) is int and 0 <= n < len(self.blocks) for n in numbers)
+            and all(block in state for state, block in launched)
         )
 
     def __str__(self) -> str:
         """Returns the automaton as a text of some lines."""
         return "\n".join(_lines(self))
+
+
+def damaged(config: Any) -> ValueError:
+    """Returns the error of a part of a policy that `config` never returns."""
+    return ValueError(
+        "This learned policy is damaged: `save` does not write states, blocks or "
+        f"numbers as they are in {config!r:.80}. Learn it again."
+    )
 
 
 def encode(waiting: Sequence[int], ranks: Sequence[int], encoding: str) -> State:

@@ -7,7 +7,7 @@ from typing import Any
 
 from recursive_tf.python.config_files import read_config, write_config
 from recursive_tf.python.errors import SubGraphError
-from recursive_tf.python.learned.automaton import Automaton
+from recursive_tf.python.learned.automaton import Automaton, damaged
 from recursive_tf.python.learned.picture import picture
 
 _VERSION = 1
@@ -75,7 +75,10 @@ class LearnedPolicy:
                 f"This is a learned policy of version {version}, or none; this version "
                 f"of recursive_tf reads version {_VERSION}."
             )
-        return cls(tuple(map(Automaton.from_config, config["automata"])))
+        automata = config.get("automata")
+        if not isinstance(automata, Sequence):
+            raise damaged(config)
+        return cls(tuple(map(Automaton.from_config, automata)))
 
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the policy to a file, as JSON."""

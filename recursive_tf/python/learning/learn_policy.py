@@ -1,6 +1,6 @@
 """`rtf.learn_policy`: from some runs to a policy."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -58,12 +58,18 @@ def learn_policy(
 
     Raises:
         SubGraphError: If `step` made no root call in the batched executor.
+        TypeError: If there is no function, or no list of arguments.
         ValueError: If there is no such encoding, or fewer trials than one.
     """
     if encoding not in _CHOICES:
         raise ValueError(f"encoding={encoding!r}: choose one of {_CHOICES}.")
     if trials < 1:
         raise ValueError(f"trials={trials}: make at least 1.")
+    if not callable(step) or not isinstance(batches, Iterable):
+        raise TypeError(
+            "rtf.learn_policy takes a function and a list of the arguments of its "
+            f"calls, e.g. [(nodes,), (others,)]. Got {step!r} and {batches!r}."
+        )
 
     def run() -> None:
         for batch in batches:

@@ -30,10 +30,16 @@ def parallel(function: F, schedule: Schedule) -> F:
         schedule: See `rtf.Schedule`. With `rtf.Schedule()` it returns `function`.
 
     Raises:
+        TypeError: If it gets something else than a function and a schedule.
         RuntimeError: When it is called while a `tf.function` is traced, whose graph
             runs by the schedule of whoever calls that one.
         ValueError: When it is called with a schedule that the machine cannot have.
     """
+    if not callable(function) or not isinstance(schedule, Schedule):
+        raise TypeError(
+            "rtf.parallel takes a function and an rtf.Schedule, e.g. rtf.parallel("
+            f"step, profile.schedule). Got {function!r} and {schedule!r}."
+        )
     if schedule.is_tensorflows:
         return function
 

@@ -1,6 +1,7 @@
 """`rtf.Schedule`: which threads run operations, and in which order."""
 
 import dataclasses
+import numbers
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -41,7 +42,8 @@ class Schedule:
     pinned: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.executors, str) != isinstance(self.threads, str):
+        given = (self.executors, self.threads)
+        if given != ("auto", "auto") and not all(map(_is_number, given)):
             raise ValueError(
                 f"executors={self.executors!r} with threads={self.threads!r}: give "
                 "both numbers, or neither. rtf.profile measures which are fastest."
@@ -103,6 +105,10 @@ class Schedule:
 
 
 TENSORFLOWS = Schedule()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _counted(count: Any, what: str) -> str:
