@@ -83,7 +83,7 @@ def test_strings_are_looked_up_in_the_body():
     found = encoder(rtf.data.from_nested([["a", ["b", "c"]]]))
     integers = rtf.layers.TreeEncoder(encoder.cell, encoder.embedding.table)
     expected = integers(rtf.data.from_nested([[1, [2, 3]]]))
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
 
 
 def test_an_embedding_and_inputs_are_refused_together():
