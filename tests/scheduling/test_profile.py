@@ -120,6 +120,25 @@ def test_one_of_another_machine_is_refused(profile, tmp_path, name):
         rtf.Profile.load(tmp_path / "profile.json")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda config: config.pop("machine"),
+        lambda config: config["seconds"].pop(""),
+        lambda config: config["seconds"].update({"": "fast"}),
+        lambda config: config["seconds"].update(twice=[1.0]),
+        lambda config: config["graphs"][0]["waits"].append(1),
+        lambda config: config["graphs"][0].pop("names"),
+        lambda config: config["launches"].append({"name": "f"}),
+    ],
+)
+def test_a_damaged_one_is_refused(profile, damage):
+    config = json.loads(json.dumps(profile.config()))
+    damage(config)
+    with pytest.raises(ValueError, match=r"This profile is damaged.*Measure"):
+        rtf.Profile.from_config(config)
+
+
 def test_one_of_another_version_is_refused(profile):
     with pytest.raises(ValueError, match="of version 7"):
         rtf.Profile.from_config({**profile.config(), "version": 7})

@@ -118,19 +118,28 @@ class Profile:
                 f"version of recursive_tf reads version {_VERSION}."
             )
         here = this_machine()
-        if config["machine"] != here:
+        try:
+            of_here = config["machine"] == here
+            measured_on = in_words(config["machine"])
+            found = cls(
+                here,
+                {s: tuple(runs) for s, runs in config["seconds"].items()},
+                tuple(map(_graph_from, config["graphs"])),
+                tuple(ProfiledLaunches(**each) for each in config["launches"]),
+            )
+            str(found)  # Reads all times of schedules.
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                "This profile is damaged: `save` does not write it like this "
+                f"({error!r}). Measure again with rtf.profile."
+            ) from error
+        if not of_here:
             raise ValueError(
                 "This profile was measured elsewhere, and says nothing of this "
-                f"machine. It is of {in_words(config['machine'])}; this is "
-                f"{in_words(here)}. Measure again with rtf.profile."
+                f"machine. It is of {measured_on}; this is {in_words(here)}. Measure "
+                "again with rtf.profile."
             )
-        seconds = {s: tuple(runs) for s, runs in config["seconds"].items()}
-        return cls(
-            here,
-            seconds,
-            tuple(map(_graph_from, config["graphs"])),
-            tuple(ProfiledLaunches(**each) for each in config["launches"]),
-        )
+        return found
 
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the profile to a file, as JSON."""
