@@ -11,6 +11,9 @@ import tensorflow as tf
 from recursive_tf.distribute.tables import gather_rows, is_in_another_process
 from recursive_tf.layers.losses import refused_losses
 
+# What is no such number is cast; words are not looked up by number.
+_KEPT = (tf.int32, tf.int64, tf.string)
+
 
 def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
     """Returns what an embedding makes of tokens, in a body or outside.
@@ -37,7 +40,7 @@ def look_up(embedding: Any, tokens: tf.Tensor) -> tf.Tensor:
             "trees before: rtf.data.encode(trees, tokens=rtf.data.vocabulary(trees))."
         )
     # Where a layer computes in half precision, `value` is all of the table, cast.
-    return tf.cast(gather_rows(table, tokens), embedding.compute_dtype)
+    return tf.cast(gather_rows(table, _indices(tokens)), embedding.compute_dtype)
 
 
 def vector_of(embedding: Any, tokens: tf.Tensor) -> Callable[[tf.Tensor], tf.Tensor]:
@@ -53,12 +56,18 @@ def vector_of(embedding: Any, tokens: tf.Tensor) -> Callable[[tf.Tensor], tf.Ten
     table = _table_of(embedding)
     if table is None or not is_in_another_process(table):
         return lambda node: look_up(embedding, tf.gather(tokens, node))
+    tokens = _indices(tokens)
     has_token = tokens >= 0
     different, places = tf.unique(tf.boolean_mask(tokens, has_token))
     vectors = look_up(embedding, different)
     nowhere = tf.fill(tf.shape(tokens), -1)
     place_of = tf.tensor_scatter_nd_update(nowhere, tf.where(has_token), places)
     return lambda node: tf.gather(vectors, tf.gather(place_of, node))
+
+
+def _indices(tokens: tf.Tensor) -> tf.Tensor:
+    """Returns tokens of any numbers as indices, as Keras's Embedding does."""
+    return tokens if tokens.dtype in _KEPT else tf.cast(tokens, tf.int32)
 
 
 def _table_of(embedding: Any) -> tf.Variable | None:

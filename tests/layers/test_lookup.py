@@ -23,6 +23,14 @@ def test_vectors_are_those_of_the_layer(embedding):
     )
 
 
+@pytest.mark.parametrize("dtype", [tf.int64, tf.uint8, tf.int16, tf.float32, tf.bool])
+def test_tokens_are_of_any_type_that_the_layer_takes(embedding, dtype):
+    tokens = tf.cast(TOKENS, dtype)
+    np.testing.assert_array_equal(
+        rtf.layers.look_up(embedding, tokens), embedding(tokens)
+    )
+
+
 def test_the_gradient_has_the_rows_that_were_looked_up(embedding):
     with tf.GradientTape() as tape:
         found = rtf.layers.look_up(embedding, TOKENS)
