@@ -98,6 +98,9 @@ def make_variables(model: keras.Model, spec: Any) -> None:
         model: Compiled.
         spec: Of what a replica gets in a step; None if that is not known, which makes
             no variables of metrics and losses.
+
+    Raises:
+        ValueError: If a loss or a metric takes labels, and there are none.
     """
     waiting = [model._compile_metrics, model._compile_loss]
     waiting = [part for part in waiting if part is not None and not part.built]
@@ -105,6 +108,13 @@ def make_variables(model: keras.Model, spec: Any) -> None:
     with model.distribute_strategy.scope():
         if spec is not None and (waiting or not is_built):
             x, y, _ = keras.utils.unpack_x_y_sample_weight(spec)
+            if waiting and y is None:
+                raise ValueError(
+                    f"{model.name} is compiled with a loss or a metric of labels, and "
+                    "gets forests alone. Give it pairs: "
+                    "batches.map(lambda forest: (forest, forest.labels)), or the same "
+                    "function as prepare= of Run.fit."
+                )
             outputs = _outputs(model, x)
             y, y_pred = tf.nest.map_structure(_symbolic, (y, outputs))
             for part in waiting:

@@ -261,6 +261,7 @@ WRONG = {
     "no batches": ({"batch_size": 0}, ValueError, "batch_size=0: a step takes one"),
     "no forest": ({"train": [1, 2]}, TypeError, r"as train\. Got \[1, 2\]"),
     "no trees": ({"dev": rtf.data.from_nested([1])[:0]}, ValueError, "dev has no"),
+    "no labels": ({"prepare": None}, ValueError, r"nodes.* gets forests alone\. Give"),
     "no optimizer": ({"model": keras.Sequential()}, ValueError, "is not compiled"),
 }
 
