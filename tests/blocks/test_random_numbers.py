@@ -70,10 +70,15 @@ def rows_and_gradients(noise, choice, num_rows=9, dtype=tf.float32, width=WIDTH)
 
 def check(noise, **kwargs):
     """Checks block programs, all of which have to be compiled, against the others."""
-    found, explanation = rows_and_gradients(noise, COMPILED, **kwargs)
+    return check_made(lambda: noise, **kwargs)
+
+
+def check_made(make, **kwargs):
+    """The same of what has a state, and is made anew for each comparison."""
+    found, explanation = rows_and_gradients(make(), COMPILED, **kwargs)
     assert explanation.not_compiled == {}
     for other in (TENSORFLOW, DATAFLOW):
-        expected, _ = rows_and_gradients(noise, other, **kwargs)
+        expected, _ = rows_and_gradients(make(), other, **kwargs)
         assert_all_close(found, expected, rtol=1e-5, atol=1e-6)
     return found
 
@@ -86,31 +91,19 @@ def test_what_a_body_draws(noise, dtype):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_of_noise(name):
-    """Each comparison has a layer of its own: its generator begins where theirs do."""
-    layers = {}
+    def make():
+        layer = LAYERS[name]()
+        return lambda y, n: layer(y[None], training=True)[0]
 
-    def noise(y, n):
-        del n
-        graph = id(tf.compat.v1.get_default_graph())
-        layer = layers.setdefault(graph, LAYERS[name]())
-        return layer(y[None], training=True)[0]
-
-    check(noise)
+    check_made(make)
 
 
 def test_a_generator_that_root_calls_move_on():
-    generators = [tf.random.Generator.from_seed(3) for _ in range(3)]
+    def make():
+        generator = tf.random.Generator.from_seed(3)
+        return lambda y, n: y + generator.normal([WIDTH])
 
-    def run(choice):
-        generator = generators.pop()
-        noise = lambda y, n: y + generator.normal([WIDTH])  # noqa: E731
-        first, explanation = rows_and_gradients(noise, choice)
-        return first, explanation
-
-    found, explanation = run(COMPILED)
-    assert explanation.not_compiled == {}
-    for other in (TENSORFLOW, DATAFLOW):
-        assert_all_close(found, run(other)[0], rtol=1e-5, atol=1e-6)
+    check_made(make)
 
 
 def test_rows_that_threads_share():
