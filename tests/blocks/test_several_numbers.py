@@ -108,8 +108,9 @@ def test_several_numbers_are_handed_on():
     assert explanation.not_compiled == {}
 
 
+@pytest.mark.parametrize("number", [4, tf.int64.min], ids=["next", "far"])
 @pytest.mark.parametrize("select", ["gather", "element", "column"])
-def test_a_row_that_is_not_there_is_an_error(select):
+def test_a_row_that_is_not_there_is_an_error(select, number):
     def body(n):
         if select == "gather":
             return tf.gather(TABLE, n)[0]
@@ -118,4 +119,4 @@ def test_a_row_that_is_not_there_is_an_error(select):
     with pytest.raises(
         tf.errors.InvalidArgumentError, match=r"SubGraph 'f' failed at.*indices\[2\] = "
     ):
-        mapped(body, tf.constant([0, 1, 9]), blocks="compiled")
+        mapped(body, tf.constant([0, 1, number], tf.int64), blocks="compiled")

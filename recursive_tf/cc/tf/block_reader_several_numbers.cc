@@ -258,21 +258,20 @@ absl::Status BlockGraphReader::ReadElementAt(const tf::Node& node,
       (has_policy && policy == "IGNORE")) {
     return Refuse("another lookup");
   }
-  int32_t place = each[0].id;
+  const auto add = [&](NumberOp op, std::vector<int32_t> operands,
+                       int64_t constant) {
+    RowNumber number = {op, tf::DT_INT64, -1, std::move(operands)};
+    number.constant = constant;
+    return AddNumber(std::move(number));
+  };
+  int32_t place =
+      AddNumber({NumberOp::kInside, tf::DT_INT64, table.id, {each[0].id}});
   for (size_t axis = 1; axis < each.size(); ++axis) {
     const int64_t size = table.shape[axis];
-    RowNumber inside = {NumberOp::kInside, tf::DT_INT64, -1, {each[axis].id}};
-    inside.constant = size;
-    RowNumber factor = {NumberOp::kConstant, tf::DT_INT64};
-    factor.constant = size;
-    place = AddNumber({NumberOp::kMul,
-                       tf::DT_INT64,
-                       -1,
-                       {place, AddNumber(std::move(factor))}});
-    place = AddNumber({NumberOp::kAdd,
-                       tf::DT_INT64,
-                       -1,
-                       {place, AddNumber(std::move(inside))}});
+    const int32_t inside = add(NumberOp::kInside, {each[axis].id}, size);
+    const int32_t factor = add(NumberOp::kConstant, {}, size);
+    place = add(NumberOp::kMul, {place, factor}, 0);
+    place = add(NumberOp::kAdd, {place, inside}, 0);
   }
   Value element;
   element.kind = Value::Kind::kNumber;
@@ -282,7 +281,6 @@ absl::Status BlockGraphReader::ReadElementAt(const tf::Node& node,
   return Set(node, 0, element);
 }
 
-// Constants of which each row gets its own.
 absl::Status BlockGraphReader::BroadcastNumbers(const tf::Node& node) {
   Value literal;
   TF_RETURN_IF_ERROR(Input(node, 0, &literal));
