@@ -287,7 +287,6 @@ class BlockGraphReader {
 
   // Returns whether an op computes whole numbers of those of each row.
   bool IsOfNumbers(const tensorflow::Node& node) const;
-  absl::Status ReadNumber(const tensorflow::Node& node);
   // Returns whole numbers as rows of the block's dtype; bools stay bools, which
   // are 1 and 0.
   Value RowsOfNumber(const Value& number);
@@ -327,7 +326,7 @@ class BlockGraphReader {
   absl::Status Computed(NumberOp op, tensorflow::DataType dtype,
                         const std::vector<Value>& operands,
                         std::vector<Value>* each);
-  // Computes whole numbers of several ones a row, one by one.
+  // Computes whole numbers: of several ones a row, one by one.
   absl::Status ReadEach(const tensorflow::Node& node);
   absl::Status CastEach(const tensorflow::Node& node);
   absl::Status PackNumbers(const tensorflow::Node& node, int64_t axis);

@@ -1,6 +1,5 @@
 #include "recursive_tf/cc/tf/block_reader.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -108,8 +107,7 @@ absl::Status BlockGraphReader::Read(const tf::Node& node) {
   if (type == "Const") return ReadConstant(node);
   // What only orders ops has no value.
   if (type == "NoOp") return absl::OkStatus();
-  if (TakesNumbers(node) && NumberOpOf(type).has_value()) return ReadEach(node);
-  if (IsOfNumbers(node)) return ReadNumber(node);
+  if (IsOfNumbers(node)) return ReadEach(node);
   if (IsElementwise(node)) return ReadElementwise(node);
   if (HasFormula(node)) return ReadFormula(node);
   if (IsReduction(node)) return ReadReduction(node);
@@ -316,28 +314,24 @@ absl::Status BlockGraphReader::FindNumbersOf(const Value& value,
                                              BlockOutput* output) {
   std::vector<Value> each;
   TF_RETURN_IF_ERROR(Each(value, &each));
-  bool is_given = !each.empty();
-  output->kind = BlockOutput::Kind::kNumber;
-  for (size_t i = 0; i < each.size(); ++i) {
-    int32_t id = 0;
-    TF_RETURN_IF_ERROR(AsAnyNumber(each[i], &id));
-    const RowNumber& number = block_.numbers[id];
-    output->axis = std::max(output->axis, number.axis);
-    output->numbers.push_back(id);
-    is_given = is_given && number.op == NumberOp::kArgument &&
-               number.num_columns == static_cast<int32_t>(each.size()) &&
-               number.column == static_cast<int32_t>(i) &&
-               number.tensor == block_.numbers[output->numbers[0]].tensor;
+  TF_RETURN_IF_ERROR(JoinRows(&each));
+  if (each.empty() || each[0].kind != Value::Kind::kNumber) {
+    return Refuse("an output that is the same for all");
   }
-  if (output->axis < 0) return Refuse("an output that is the same for all");
-  for (const int32_t id : output->numbers) {
-    int32_t& axis = block_.numbers[id].axis;
-    if (axis >= 0) block_.graph.JoinAxes(axis, output->axis);
-    axis = output->axis;
+  const RowNumber& first = block_.numbers[each[0].id];
+  bool is_given = first.num_columns == static_cast<int32_t>(each.size());
+  output->kind = BlockOutput::Kind::kNumber;
+  output->axis = first.axis;
+  for (size_t i = 0; i < each.size(); ++i) {
+    const RowNumber& number = block_.numbers[each[i].id];
+    is_given = is_given && number.op == NumberOp::kArgument &&
+               number.tensor == first.tensor &&
+               number.column == static_cast<int32_t>(i);
+    output->numbers.push_back(each[i].id);
   }
   if (!is_given) return absl::OkStatus();
   output->kind = BlockOutput::Kind::kArgument;
-  output->index = block_.numbers[output->numbers[0]].tensor;
+  output->index = first.tensor;
   output->numbers.clear();
   return absl::OkStatus();
 }

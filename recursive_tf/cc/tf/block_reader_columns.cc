@@ -154,10 +154,7 @@ absl::Status BlockGraphReader::ReadPack(const tf::Node& node) {
     TF_RETURN_IF_ERROR(Input(node, i, &packed));
     if (packed.kind == Value::Kind::kShape) return PackShape(node);
   }
-  if (packed.kind == Value::Kind::kNumber ||
-      packed.kind == Value::Kind::kNumbers) {
-    return PackNumbers(node, axis);
-  }
+  if (packed.is_numbers()) return PackNumbers(node, axis);
   int64_t along = 0;
   TF_RETURN_IF_ERROR(AxisInRow(axis, packed.shape.size() + 1, &along));
   std::vector<Value> values(node.num_inputs());

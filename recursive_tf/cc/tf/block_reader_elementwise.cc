@@ -217,8 +217,8 @@ absl::Status BlockGraphReader::ReadCast(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
   const tf::DataType dtype = node.output_type(0);
+  if (value.kind == Value::Kind::kNumbers) return CastEach(node);
   if (value.kind == Value::Kind::kNumber) {
-    if (IsKey(dtype)) return ReadEach(node);
     if (SizeOf(value.shape) != 1) return Refuse("no number for each row");
     value = RowsOfNumber(value);
   }

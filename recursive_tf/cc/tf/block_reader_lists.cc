@@ -53,8 +53,7 @@ absl::Status BlockGraphReader::ReadOfOwner(const tf::Node& node, Value value,
   const int32_t index = OwnersOf(owner);
   if (index < 0 || !owner.shape.empty()) return Refuse("another lookup");
   const Owners& owners = block_.graph.owners()[index];
-  if (value.kind == Value::Kind::kNumber ||
-      value.kind == Value::Kind::kNumbers) {
+  if (value.is_numbers()) {
     std::vector<Value> each;
     TF_RETURN_IF_ERROR(Each(value, &each));
     for (Value& one : each) {

@@ -20,7 +20,8 @@ namespace tf = tensorflow;
 // Of whole numbers of rows, and of nothing else that has rows.
 bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
   if (!NumberOpOf(node.type_string()).has_value()) return false;
-  if (!IsWholeNumber(node.output_type(0))) return false;
+  const tf::DataType dtype = node.output_type(0);
+  if (dtype != tf::DT_BOOL && !tf::DataTypeIsInteger(dtype)) return false;
   bool has_number = false;
   for (int i = 0; i < node.num_inputs(); ++i) {
     Value value;
@@ -29,31 +30,9 @@ bool BlockGraphReader::IsOfNumbers(const tf::Node& node) const {
         value.kind == Value::Kind::kWholeRows) {
       return false;
     }
-    has_number |= value.kind == Value::Kind::kNumber;
+    has_number |= value.is_numbers();
   }
   return has_number;
-}
-
-absl::Status BlockGraphReader::ReadNumber(const tf::Node& node) {
-  RowNumber number;
-  number.op = *NumberOpOf(node.type_string());
-  number.dtype = node.output_type(0);
-  Value result;
-  result.kind = Value::Kind::kNumber;
-  result.dtype = number.dtype;
-  for (int i = 0; i < node.num_inputs(); ++i) {
-    Value value;
-    TF_RETURN_IF_ERROR(Input(node, i, &value));
-    int32_t id = 0;
-    TF_RETURN_IF_ERROR(AsNumber(value, &id));
-    number.operands.push_back(id);
-    if (value.kind == Value::Kind::kNumber &&
-        value.shape.size() > result.shape.size()) {
-      result.shape = value.shape;
-    }
-  }
-  result.id = AddNumber(std::move(number));
-  return Set(node, 0, result);
 }
 
 absl::Status BlockGraphReader::AsNumber(const Value& value, int32_t* id) {

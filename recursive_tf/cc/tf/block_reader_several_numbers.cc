@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/log/check.h"
 #include "absl/status/status.h"
 #include "recursive_tf/cc/tf/block_graph_reader.h"
 #include "recursive_tf/cc/tf/row_numbers.h"
@@ -45,18 +44,15 @@ absl::Status BlockGraphReader::Each(Value value, std::vector<Value>* each) {
   const bool is_whole = IsWholeNumber(value.dtype) || IsKey(value.dtype);
   if (value.kind == Value::Kind::kNumbers) {
     *each = numbers_[value.id];
-  } else if (value.kind == Value::Kind::kLiteral && is_whole &&
-             value.shape.size() < 2) {
-    const tf::Tensor literal = literals_[value.id];
-    for (int64_t i = 0; i < literal.NumElements(); ++i) {
-      tf::Tensor number(literal.dtype(), {});
-      CHECK(number.CopyFrom(literal.dims() == 0 ? literal : literal.SubSlice(i),
-                            {}));
-      each->push_back(ScalarLiteral(std::move(number)));
-    }
   } else if (is_whole && SizeOf(value.shape) == 1) {
     value.shape.clear();
     each->push_back(std::move(value));
+  } else if (is_whole && value.kind == Value::Kind::kLiteral &&
+             value.shape.size() == 1) {
+    const tf::Tensor literal = literals_[value.id];
+    for (int64_t i = 0; i < literal.NumElements(); ++i) {
+      each->push_back(ScalarLiteral(literal.SubSlice(i)));
+    }
   } else {
     return Refuse("no whole numbers");
   }
@@ -135,11 +131,7 @@ absl::Status BlockGraphReader::ReadEach(const tf::Node& node) {
   for (int i = 0; i < node.num_inputs(); ++i) {
     are_signed = are_signed && IsWholeNumber(node.input_type(i));
   }
-  const bool is_cast = op == NumberOp::kCast;
-  if (is_cast && node.output_type(0) == block_.dtype) return CastEach(node);
-  const bool is_integer = tf::DataTypeIsInteger(node.output_type(0));
-  const bool takes_keys = is_cast || op == NumberOp::kMixKey;
-  if (!are_signed && !(takes_keys && is_integer)) {
+  if (!are_signed && op != NumberOp::kCast && op != NumberOp::kMixKey) {
     return Refuse("another dtype");
   }
   Shape shape;
@@ -171,7 +163,9 @@ absl::Status BlockGraphReader::ReadEach(const tf::Node& node) {
 absl::Status BlockGraphReader::CastEach(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
-  if (!IsWholeNumber(value.dtype)) return Refuse("another dtype");
+  if (!IsWholeNumber(value.dtype) || node.output_type(0) != block_.dtype) {
+    return Refuse("another dtype");
+  }
   std::vector<int32_t> columns;
   for (const Value& each : std::vector<Value>(numbers_[value.id])) {
     if (each.kind != Value::Kind::kNumber) return Refuse("no rows");

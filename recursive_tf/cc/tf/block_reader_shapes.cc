@@ -21,9 +21,7 @@ absl::Status BlockGraphReader::ReadReshape(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
   const bool is_reshape = node.type_string() == "Reshape";
-  const bool is_number =
-      value.kind == Value::Kind::kNumber || value.kind == Value::Kind::kNumbers;
-  if (is_number && node.type_string() != "Squeeze") {
+  if (value.is_numbers() && node.type_string() != "Squeeze") {
     return ReshapeNumber(node, value);
   }
   if (value.kind == Value::Kind::kShape && is_reshape) {

@@ -15,8 +15,7 @@ namespace tf = tensorflow;
 absl::Status BlockGraphReader::ReadShape(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
-  if (value.kind != Value::Kind::kRows && value.kind != Value::Kind::kNumber &&
-      value.kind != Value::Kind::kNumbers) {
+  if (value.kind != Value::Kind::kRows && !value.is_numbers()) {
     return Refuse("the shape of no rows");
   }
   Shape sizes = value.shape;

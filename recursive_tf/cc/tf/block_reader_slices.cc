@@ -206,10 +206,7 @@ absl::Status BlockGraphReader::ReadStridedSlice(const tf::Node& node) {
   Value value;
   TF_RETURN_IF_ERROR(Input(node, 0, &value));
   if (value.kind == Value::Kind::kShape) return SliceShape(node);
-  if (value.kind == Value::Kind::kNumber ||
-      value.kind == Value::Kind::kNumbers) {
-    return SliceNumbers(node);
-  }
+  if (value.is_numbers()) return SliceNumbers(node);
   TF_RETURN_IF_ERROR(Rows(node, 0, &value));
   std::vector<Range> ranges;
   TF_RETURN_IF_ERROR(RangesOfRow(node, value.shape, &ranges));

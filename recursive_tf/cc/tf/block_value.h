@@ -31,6 +31,10 @@ struct BlockValue {
     kLiteral,
   };
 
+  bool is_numbers() const {
+    return kind == Kind::kNumber || kind == Kind::kNumbers;
+  }
+
   Kind kind = Kind::kRows;
   // A node of the graph, a number, or which numbers, shape, invariant or
   // literal.
