@@ -50,6 +50,9 @@ def batches(  # noqa: PLR0913 (one for each choice)
     a batch is used. How many are made at once is fixed. In the parts of the dataset
     that follow, `tf.data.AUTOTUNE` means all cores.
 
+    `tf.train.Checkpoint` cannot keep an iterator of the dataset, since orders are made
+    in Python. A seed, and how many batches to skip, say where training goes on.
+
     >>> from recursive_tf.data import generate
     >>> trees = generate("random", 10)
     >>> [len(batch) for batch in batches(trees, 4)]

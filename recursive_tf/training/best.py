@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import json
 import math
 import os
 import pathlib
@@ -16,6 +17,8 @@ from recursive_tf.training.files import LOG, RunError, replaced
 from recursive_tf.training.record import DEV, Line, Record
 
 MODES = ("max", "min")
+# What the file of a model has beside what Keras saves: the line of its epoch.
+LINE = "epoch.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +69,8 @@ class BestEpoch(keras.callbacks.Callback):
     """Saves the model after each epoch that is better than all before.
 
     Keras's `ModelCheckpoint` does not know which model is there when training goes on,
-    and a kill while it writes leaves half a file.
+    and a kill while it writes leaves half a file. Here the file itself says it: beside
+    the model it has the record's line of the epoch.
 
     An epoch whose figure is no number is worse than all others; the first one is saved
     whatever it is.
@@ -86,13 +90,13 @@ class BestEpoch(keras.callbacks.Callback):
     2
 
     Attributes:
-        line: What the record says of the epoch whose model is saved; None if none is.
+        line: What the record said of the epoch whose model is saved; None if none is.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], record: Record, monitor: Monitor
     ) -> None:
-        """Finds the best one of the epochs that the record has.
+        """Reads of which epoch the model is that is there.
 
         Args:
             path: Of the model.
@@ -105,13 +109,8 @@ class BestEpoch(keras.callbacks.Callback):
         self._monitor = monitor
         self._name = DEV + monitor.name
         self._sign = 1 if monitor.mode == "max" else -1
-        self.line: Line | None = None
-        if not record.epochs:
-            return
-        if is_whole(path):
-            for line in record.epochs:
-                self._take(line)
-        else:
+        self.line = line_of(path)
+        if self.line is None and record.epochs:
             LOG.warning(
                 "%s is not there or damaged: the best one of the epochs to come is "
                 "kept there.",
@@ -129,15 +128,17 @@ class BestEpoch(keras.callbacks.Callback):
         line = self._record.epochs[-1]
         there = [n.removeprefix(DEV) for n in line if n.startswith(DEV)]
         self._monitor.check_is_one_of(there)
-        if self._take(line):
+        if self._is_better(line):
             with replaced(self._path) as new:
                 self.model.save(new)
-
-    def _take(self, line: Line) -> bool:
-        is_better = self.line is None or self._rank(line) > self._rank(self.line)
-        if is_better:
+                with zipfile.ZipFile(new, "a") as file:
+                    file.writestr(LINE, json.dumps(line))
             self.line = line
-        return is_better
+
+    def _is_better(self, line: Line) -> bool:
+        if self.line is None or self.line["epoch"] == line["epoch"]:
+            return True  # The same epoch, if training was stopped before a checkpoint.
+        return self._rank(line) > self._rank(self.line)
 
     def _rank(self, line: Line) -> float:
         value = self._sign * line.get(self._name, math.nan)
@@ -164,6 +165,17 @@ def is_whole(path: pathlib.Path) -> bool:
             return file.testzip() is None
     except Exception:  # Damaged bytes may be any error of zipfile's.
         return False
+
+
+def line_of(path: pathlib.Path) -> Line | None:
+    """Returns the line of the epoch whose model a file has; None if it has none."""
+    if not is_whole(path):
+        return None
+    with zipfile.ZipFile(path) as file:
+        if LINE not in file.namelist():
+            return None
+        line: Line = json.loads(file.read(LINE))
+        return line
 
 
 def load(path: pathlib.Path) -> keras.Model:

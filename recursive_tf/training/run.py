@@ -18,7 +18,7 @@ from recursive_tf.data import Forest
 from recursive_tf.distribute import Distribution
 from recursive_tf.distribute.fit import make_variables
 from recursive_tf.distribute.parameter_server import fit_asynchronously
-from recursive_tf.training.best import BestEpoch, Monitor
+from recursive_tf.training.best import BestEpoch, Monitor, line_of
 from recursive_tf.training.checkpoints import Checkpoints
 from recursive_tf.training.curve import draw_curve
 from recursive_tf.training.files import LOG, RunError, replaced, writing
@@ -154,7 +154,7 @@ class Run:
         best_by: Monitor = LOWEST_LOSS,
         checkpoint_every: int = 200,
         distribution: Distribution | None = None,
-        callbacks: Sequence[keras.callbacks.Callback] = (),
+        callbacks: keras.callbacks.Callback | Sequence[keras.callbacks.Callback] = (),
         verbose: int = 1,
     ) -> Line | None:
         """Trains for all epochs that are not done yet.
@@ -178,8 +178,9 @@ class Run:
                 There is one at the end of each epoch, too.
             distribution: From `rtf.distribute.make_distribution`; None if this process
                 alone takes steps.
-            callbacks: Are called before what writes the files. They begin anew when
-                training goes on. In a cluster, each process has its own.
+            callbacks: One or several. They are called before what writes the files, and
+                begin anew when training goes on. In a cluster, each process has its
+                own.
             verbose: 1 shows Keras's progress bar, 2 a line an epoch, and 0 nothing.
 
         Returns:
@@ -214,6 +215,8 @@ class Run:
         )
         if last.position is not None:
             order.check(self.folder.order)
+        if isinstance(callbacks, keras.callbacks.Callback):
+            callbacks = [callbacks]
         all_callbacks = [order, *callbacks]
         chief = _Chief(self.folder, order, last, best_by) if here.is_chief else None
         all_callbacks += [last] if chief is None else chief.callbacks
@@ -290,10 +293,11 @@ class _Chief:
     def __init__(
         self, folder: RunFolder, order: Order, last: Checkpoints, best_by: Monitor
     ) -> None:
-        if last.position is None and len(folder.epochs()) > 1:
+        done = _num_done(folder)
+        if last.position is None and done > 1:
             raise RunError(
-                f"{folder.last} has no checkpoint any more, and {folder.metrics} has "
-                "epochs. Put back a copy of it, or begin another run in another folder."
+                f"{folder.last} has no checkpoint any more, and {done} epochs were "
+                "done. Put back a copy of it, or begin another run in another folder."
             )
         with writing(folder.path):
             folder.path.mkdir(parents=True, exist_ok=True)
@@ -323,10 +327,17 @@ class _Chief:
             return None
         if self._best.line is None:
             raise RunError(
-                f"All epochs are done, but {self._folder.metrics} or "
-                f"{self._folder.best} was lost: let one more epoch follow."
+                f"All epochs are done, but {self._folder.best} was lost: let one more "
+                "epoch follow."
             )
         return self._best.line
+
+
+def _num_done(folder: RunFolder) -> int:
+    """Returns how many epochs were done, by the record or the best model."""
+    of_best = line_of(folder.best)
+    lines = folder.epochs() + ([] if of_best is None else [of_best])
+    return max((int(line["epoch"]) for line in lines), default=0)
 
 
 @contextlib.contextmanager

@@ -64,6 +64,7 @@ FUNCTIONS = {
     "ConcatV2": lambda x: tf.concat([OTHER, x, x * x], 1),
     "Cumsum": lambda x: tf.cumsum(x, 1, reverse=True),
     "EmptyTensorList": popped,
+    "EuclideanNorm": lambda x: tf.math.reduce_euclidean_norm(x, 1),
     "ExpandDims": lambda x: tf.expand_dims(x, 1),
     "GatherNd": lambda x: tf.gather_nd(x, [[1, 2], [0, 0], [1, 2]]),
     "GatherV2": lambda x: tf.gather(x, [2, 0, 2], axis=1),

@@ -119,6 +119,13 @@ def _sum(op: tf.Operation, tangents: Sequence[Any]) -> _Inputs:
     return [_broadcast(-tangent if negative else tangent, op.outputs[0])]
 
 
+def _norm(op: tf.Operation, tangents: Sequence[Any]) -> _Inputs:
+    """Of the square root of a sum of squares."""
+    x, axes = op.inputs
+    products = tf.reduce_sum(x * tangents[0], axes, op.get_attr("keep_dims"))
+    return [products / op.outputs[0]]
+
+
 def _read(op: tf.Operation, tangents: Sequence[Any]) -> _Inputs:
     return [tangents[0]]
 
@@ -148,6 +155,7 @@ _DERIVATIVES: dict[str, _Derivative] = {
     **dict.fromkeys(_LINEAR, _linear),
     **dict.fromkeys(_PRODUCTS, _product),
     **dict.fromkeys(("AddV2", "Sub"), _sum),
+    "EuclideanNorm": _norm,
     "ReadVariableOp": _read,
     "ResourceGather": _look_up,
     "ResourceGatherNd": _look_up_nd,

@@ -21,7 +21,7 @@ _OF_SHAPES = frozenset(("OnesLike", "Rank", "Shape", "ShapeN", "Size", "ZerosLik
 _IN_ANY_ORDER = Rewrite(keeps_order=lambda *_: False)
 _UNKNOWN = "it has none in TensorFlow. Use another op, or tf.stop_gradient around it."
 _NOT_LINEAR = (
-    "its custom gradient is not linear in the gradient that it is given, so that "
+    "its gradient function is not linear in the gradient that it is given, so that "
     "there is none, or not known to be. Do that outside of the SubGraph."
 )
 
