@@ -67,7 +67,8 @@ def export(
             refers to by name.
 
     Raises:
-        ValueError: If `like` is one tree and no batch.
+        ValueError: If `like` is one tree and no batch, or the model has inputs beside
+            the forest.
         TypeError: If `like` is no `Forest`, or `preprocess` returns none.
     """
     if not isinstance(like, Forest):
@@ -79,6 +80,7 @@ def export(
         raise ValueError(
             "Show a batch of trees and not one tree, e.g. like=forest[:1]."
         )
+    _check_takes_one_forest(model)
     needed = _without_unread(model, like.replace(labels=None))
     serve_arrays = _function_of_arrays(model)
     serve_arrays.get_concrete_function(**_specs_of(needed))
@@ -102,6 +104,16 @@ def export(
             archive.add_endpoint("serve_texts", _function_of_texts(model, preprocess))
         with whole_folder(path) as folder:
             archive.write_out(folder, verbose=False)
+
+
+def _check_takes_one_forest(model: keras.Model) -> None:
+    inputs = getattr(model, "inputs", None) or ()  # None, if it is of a class.
+    if len(inputs) > 1:
+        raise ValueError(
+            f"export writes a model of one forest, and {model.name} takes "
+            f"{len(inputs)} inputs. Write it with tf.saved_model.save as a tf.Module "
+            "that holds model.variables, and a tf.function that calls the model."
+        )
 
 
 @contextlib.contextmanager

@@ -191,3 +191,37 @@ def test_like_is_a_batch_of_trees(tmp_path):
     for like, kind in ((5, TypeError), (TREES[0], ValueError)):
         with pytest.raises(kind, match="like="):
             rtf.layers.export(None, tmp_path / "model", like=like)
+
+
+def of_two_inputs():
+    forest, kind = rtf.layers.ForestInput(), keras.Input([3])
+    encoder = rtf.layers.TreeEncoder(
+        rtf.layers.TreeRNNCell(4), keras.layers.Embedding(6, 4)
+    )
+    both = keras.layers.Concatenate()([encoder(forest), kind])
+    return keras.Model([forest, kind], keras.layers.Dense(2)(both), name="of_two")
+
+
+class Served(tf.Module):
+    """What the error says to write instead."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.held = model.variables
+        self._model = lambda *inputs: model(inputs)  # A model would be saved, too.
+
+    @tf.function
+    def serve(self, forest, kind):
+        return self._model(forest, kind)
+
+
+def test_a_model_of_two_inputs_is_refused_and_may_be_saved_otherwise(tmp_path):
+    model, kind = of_two_inputs(), tf.ones([3, 3])
+    with pytest.raises(ValueError, match=r"of_two takes 2 inputs\. Write it with"):
+        rtf.layers.export(model, tmp_path / "model", like=TREES)
+    assert not (tmp_path / "model").exists()
+    served = Served(model)
+    expected = served.serve(TREES, kind)
+    tf.saved_model.save(served, str(tmp_path / "model"))
+    loaded = tf.saved_model.load(str(tmp_path / "model"))
+    np.testing.assert_allclose(loaded.serve(TREES, kind), expected, rtol=1e-6)
