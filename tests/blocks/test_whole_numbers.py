@@ -102,6 +102,19 @@ def test_casts_cut_off(dtype, to):
     assert_same(lambda n: tf.cast(n, to), rows)
 
 
+@pytest.mark.parametrize("blocks", ["compiled", "tensorflow"])
+@pytest.mark.parametrize("to", [tf.int8, tf.uint8, tf.int16, tf.uint16, tf.uint32])
+def test_numbers_of_other_dtypes_are_as_wide_as_these(to, blocks):
+    with rtf.SubGraph("f", options=rtf.Options(blocks=blocks)) as f:
+        n = f.input(tf.int32)
+        f.output((tf.cast(n * 37 + 11, to), n))
+    # So many that what stands behind them is hit if they are written too wide.
+    rows = tf.range(100)
+    found, passed = f.map(rows)
+    np.testing.assert_array_equal(found, tf.cast(rows * 37 + 11, to))
+    np.testing.assert_array_equal(passed, rows)
+
+
 def test_bools():
     a, b = tf.constant([True, True, False, False]), tf.constant([True, False] * 2)
     for op in (tf.logical_and, tf.logical_or, tf.not_equal, tf.equal):

@@ -28,8 +28,7 @@ absl::Status BlockGraphReader::ReadBitcast(const tf::Node& node) {
   TF_RETURN_IF_ERROR(Each(value, &from));
   const tf::DataType dtype = node.output_type(0);
   const int size = tf::DataTypeSize(dtype);
-  const bool is_whole =
-      dtype == tf::DT_UINT32 || IsInteger(dtype) || IsKey(dtype);
+  const bool is_whole = IsNumber(dtype) && dtype != tf::DT_BOOL;
   if (tf::DataTypeSize(value.dtype) != 8 || !is_whole) {
     return Refuse("another dtype");
   }

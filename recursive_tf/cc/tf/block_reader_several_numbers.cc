@@ -110,6 +110,7 @@ absl::Status BlockGraphReader::AddColumns(RowNumber number, int64_t num_columns,
 absl::Status BlockGraphReader::Computed(NumberOp op, tf::DataType dtype,
                                         const std::vector<Value>& operands,
                                         std::vector<Value>* each) {
+  if (!IsNumber(dtype)) return Refuse("another dtype");
   RowNumber number;
   number.op = op;
   number.dtype = dtype;

@@ -31,6 +31,8 @@ void WithType(tf::DataType dtype, const Visit& visit) {
   switch (dtype) {
     case tf::DT_INT32:
       return visit(static_cast<const int32_t*>(nullptr));
+    case tf::DT_UINT32:
+      return visit(static_cast<const uint32_t*>(nullptr));
     case tf::DT_BOOL:
       return visit(static_cast<const bool*>(nullptr));
     default:
@@ -290,6 +292,10 @@ bool IsWholeNumber(tf::DataType dtype) {
 }
 
 bool IsKey(tf::DataType dtype) { return dtype == tf::DT_UINT64; }
+
+bool IsNumber(tf::DataType dtype) {
+  return IsWholeNumber(dtype) || IsKey(dtype) || dtype == tf::DT_UINT32;
+}
 
 void ReadNumbers(const tf::Tensor& tensor, int64_t num_rows, Numbers* numbers) {
   WithType(tensor.dtype(), [&](const auto* type) {

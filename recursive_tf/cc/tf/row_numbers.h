@@ -98,6 +98,10 @@ bool IsWholeNumber(tensorflow::DataType dtype);
 // Returns whether a dtype is that of a key, whose bits are a number here.
 bool IsKey(tensorflow::DataType dtype);
 
+// Returns whether a dtype is one that a RowNumber may have. Those of 8 and 16
+// bits are not: nothing here cuts off a number as they do, or writes it so.
+bool IsNumber(tensorflow::DataType dtype);
+
 // Sets `*numbers` to those of a tensor: one for each row, or that of all rows.
 void ReadNumbers(const tensorflow::Tensor& tensor, int64_t num_rows,
                  std::vector<int64_t>* numbers);
