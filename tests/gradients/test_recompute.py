@@ -47,3 +47,17 @@ def test_what_is_recomputed_is_not_kept():
     # The inputs of each sine, and of the whole; and some of the first call.
     assert kept > STEPS - 1
     assert kept_of_inputs < 1.5
+
+
+@pytest.mark.every_executor
+def test_what_is_recomputed_around_eager_calls_has_gradients_of_variables():
+    """The second call runs a function that was traced in the first one."""
+    w = tf.Variable(2.0)
+    with rtf.SubGraph("power") as power:
+        n = power.input(tf.int32)
+        power.output(tf.cond(n < 1, lambda: 1.0, lambda: w * power(n - 1)))
+    recomputed = tf.recompute_grad(lambda: power(3))
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            y = recomputed()
+        assert float(tape.gradient(y, w)) == 12.0

@@ -194,6 +194,10 @@ class RootCall:
                 if forward:
                     want_dense_gradients(traced.graph)
                 self._eager[key] = traced
+        # A function that was traced before tells it only where a tape records, and not
+        # to `tf.recompute_grad` and `tf.custom_gradient`, in which none does.
+        for variable in self.program.variables:
+            tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
         return list(self._eager[key](*args, *given.values()))
 
     def _followed(
