@@ -123,6 +123,7 @@ class InvokeGradientOp : public RootKernel {
   absl::Status Prepare(tf::OpKernelContext* ctx,
                        std::vector<std::vector<tf::Tensor>>* rows,
                        std::shared_ptr<BackwardRun>* run) {
+    TF_RETURN_IF_ERROR(BackwardRun::CheckDeterminism(subgraph()));
     const RootHandle* handle = nullptr;
     TF_RETURN_IF_ERROR(GetHandle(ctx, 0, &handle));
     const std::shared_ptr<const ForwardRecord>& forward = handle->record;

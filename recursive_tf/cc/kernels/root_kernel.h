@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -34,9 +35,10 @@ class RootKernel : public tensorflow::AsyncOpKernel {
 
   // Returns what is told if the root op itself fails, and no call.
   absl::Status OfRoot(const absl::Status& status) const {
-    return OfSubGraph(status, spec_.names->front());
+    return OfSubGraph(status, subgraph());
   }
 
+  const std::string& subgraph() const { return spec_.names->front(); }
   bool mapped() const { return mapped_; }
 
   // What the op takes and returns: set while it is constructed.

@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_TF_BACKWARD_RUN_H_
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,10 @@ struct BackwardRun {
         forward(std::move(forward)) {}
 
   static constexpr int kNoResults = -1;
+
+  // Returns an error if the same gradients are asked for each time: here they
+  // add up in the order in which calls end.
+  static absl::Status CheckDeterminism(const std::string& subgraph);
 
   // Returns an error unless the gradient of what `activation` runs takes and
   // returns so many values. A gradient's call sites do not say what they call:
