@@ -293,8 +293,7 @@ class _Chief:
     def __init__(
         self, folder: RunFolder, order: Order, last: Checkpoints, best_by: Monitor
     ) -> None:
-        done = _num_done(folder)
-        if last.position is None and done > 1:
+        if last.position is None and (done := _num_done(folder)) > 1:
             raise RunError(
                 f"{folder.last} has no checkpoint any more, and {done} epochs were "
                 "done. Put back a copy of it, or begin another run in another folder."

@@ -196,8 +196,7 @@ class RootCall:
                 self._eager[key] = traced
         # A function that was traced before tells it only where a tape records, and not
         # to `tf.recompute_grad` and `tf.custom_gradient`, in which none does.
-        for variable in self.program.variables:
-            tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
+        self._tell_variables()
         return list(self._eager[key](*args, *given.values()))
 
     def _followed(
@@ -208,6 +207,11 @@ class RootCall:
         yield from given.values()
         for variable in self.program.variables:
             yield tf_compat.of_this_replica(variable).handle
+
+    def _tell_variables(self) -> None:
+        """Says to tapes that the variables of the program are read."""
+        for variable in self.program.variables:
+            tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
 
     def _trace(self, given: dict[int, tf.Tensor], *, mapped: bool) -> Any:
         specs = self.signature.flat_inputs
@@ -243,8 +247,7 @@ class RootCall:
             self._check_reachable(external)
             return external
 
-        for variable in program.variables:
-            tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
+        self._tell_variables()
         captures = [
             given[index] if index in given else capture.at_root(place)
             for index, capture in enumerate(program.captures)
