@@ -194,10 +194,9 @@ class RootCall:
                 if forward:
                     want_dense_gradients(traced.graph)
                 self._eager[key] = traced
-        # A function that was traced before tells it only where a tape records, and not
-        # to `tf.recompute_grad` and `tf.custom_gradient`, in which none does.
-        self._tell_variables()
-        return list(self._eager[key](*args, *given.values()))
+        function = self._eager[key]
+        tf_compat.tell_watchers(function)
+        return list(function(*args, *given.values()))
 
     def _followed(
         self, args: list[tf.Tensor], given: dict[int, tf.Tensor]
@@ -207,11 +206,6 @@ class RootCall:
         yield from given.values()
         for variable in self.program.variables:
             yield tf_compat.of_this_replica(variable).handle
-
-    def _tell_variables(self) -> None:
-        """Says to tapes that the variables of the program are read."""
-        for variable in self.program.variables:
-            tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
 
     def _trace(self, given: dict[int, tf.Tensor], *, mapped: bool) -> Any:
         specs = self.signature.flat_inputs
@@ -247,7 +241,8 @@ class RootCall:
             self._check_reachable(external)
             return external
 
-        self._tell_variables()
+        for variable in program.variables:
+            tf_compat.variable_accessed(tf_compat.of_this_replica(variable))
         captures = [
             given[index] if index in given else capture.at_root(place)
             for index, capture in enumerate(program.captures)

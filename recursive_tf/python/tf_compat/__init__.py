@@ -128,6 +128,7 @@ from recursive_tf.python.tf_compat.tapes import (
     have_tangents,
     pause_outer_tapes,
     show_tapes,
+    tell_watchers,
     variable_accessed,
     watched_variables,
 )
@@ -240,6 +241,7 @@ __all__ = [
     "signature_of",
     "spec_of_one_replica",
     "spec_of_variable",
+    "tell_watchers",
     "to_func_graph",
     "trace",
     "traced_functions",

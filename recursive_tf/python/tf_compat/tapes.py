@@ -37,6 +37,17 @@ def variable_accessed(variable: tf.Variable) -> None:
     resource_variable_ops.variable_accessed(variable)
 
 
+def tell_watchers(function: Any) -> None:
+    """Tells `tf.recompute_grad` and `tf.custom_gradient` what a traced function reads.
+
+    They watch variables in a call that no tape records, and only where one records does
+    TensorFlow's function tell of its variables by itself.
+    """
+    if not record.could_possibly_record():
+        for variable in function.graph.variables:
+            variable_accessed(variable)
+
+
 def show_tapes(op: tf.Operation) -> None:
     """Tells gradient tapes of an op that was added to a graph as it is.
 
