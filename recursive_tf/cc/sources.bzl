@@ -142,6 +142,7 @@ CORE_SOURCES = [
     "recursive_tf/cc/batching/block_order.cc",
     "recursive_tf/cc/batching/calls.cc",
     "recursive_tf/cc/batching/flow.cc",
+    "recursive_tf/cc/batching/flow_calls.cc",
     "recursive_tf/cc/batching/flow_deaths.cc",
     "recursive_tf/cc/batching/flow_items.cc",
     "recursive_tf/cc/batching/flow_lookups.cc",

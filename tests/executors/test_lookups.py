@@ -331,3 +331,25 @@ def test_a_cycle_ends_at_a_limit():
         around.output(tf.cond(tf.gather(following, node) < 0, lambda: node, again))
     with pytest.raises(tf.errors.ResourceExhaustedError, match="max_depth=5000"):
         around(0)
+
+
+@pytest.mark.parametrize("call", ["one", "map"])
+def test_a_computed_number_that_is_looked_up_may_be_the_result(call):
+    # Nobody else holds it: it lived only as long as the one who looked it up.
+    is_end = tf.constant([False, False, True, False, False, False])
+    with rtf.SubGraph(
+        "count", executor="batched", output_signature=tf.TensorSpec([], tf.int32)
+    ) as count:
+        node = count.input(tf.int32)
+        below = count.input(tf.float32)
+
+        def again():
+            following = tf.cast(tf.round(below), tf.int32)
+            return count(following, tf.cast(following, tf.float32) - 1.0)
+
+        count.output(tf.cond(tf.gather(is_end, node), lambda: node, again))
+    run = count if call == "one" else count.map
+    inputs = (tf.constant([5]), tf.constant([4.0]))
+    if call == "one":
+        inputs = tuple(x[0] for x in inputs)
+    assert np.ravel(run(*inputs)).tolist() == [2]

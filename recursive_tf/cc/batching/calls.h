@@ -140,7 +140,9 @@ class Calls {
         DepthOfCaller(parent, procedure) + (is_branch ? 0 : 1);
     const ActivationTree::Verdict verdict =
         is_branch ? ActivationTree::Verdict::kEntered
-                  : admission_.Judge(depth, activations_.table().num_bytes());
+                  : admission_.Judge(depth, [this] {
+                      return activations_.table().num_bytes();
+                    });
     if (verdict != ActivationTree::Verdict::kEntered) {
       refused_call_ = RefusedCall{verdict, parent, site, procedure, row};
       return kNoActivation;
@@ -371,11 +373,15 @@ class Calls {
   int32_t MakeForItems(const CallSite& call, const Branch& branch,
                        int32_t caller);
 
+  int64_t KeyAt(ValueRow row) const {
+    return host_->Keys(row.value).At(row.row);
+  }
+
   size_t BranchOf(const CallSite& call, int32_t caller) {
     if (!call.selector.has_value()) return 0;
-    const int32_t chosen =
-        host_->ReadSelector(activations_.Find(caller, *call.selector));
-    return CallSite::BranchFor(chosen, call.branches.size());
+    const ValueRow row = activations_.Find(caller, *call.selector);
+    return CallSite::BranchFor(host_->Selectors(row.value).At(row.row),
+                               call.branches.size());
   }
 
   // Says that a selector, if there was one, sent an activation to where it is.

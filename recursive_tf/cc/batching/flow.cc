@@ -291,8 +291,8 @@ class FlowMaker {
     }
     flow_.num_cells = num_cells;
     added.num_results = NumResults(call.branches.front());
+    AddByWay(&added);
     for (int32_t i = 0; i < added.num_results; ++i) {
-      AddByWay(i, &added);
       adding->slots[call.first_result + i] = {Kind::kCall, added.cell, i,
                                               place.call};
     }
@@ -300,10 +300,12 @@ class FlowMaker {
     return true;
   }
 
-  static void AddByWay(int32_t result, FlowCall* call) {
+  static void AddByWay(FlowCall* call) {
     for (const FlowBranch& branch : call->branches) {
-      call->by_way.push_back(branch.ask.has_value() ? FlowSource()
-                                                    : branch.results[result]);
+      for (int32_t i = 0; i < call->num_results; ++i) {
+        call->by_way.push_back(branch.ask.has_value() ? FlowSource()
+                                                      : branch.results[i]);
+      }
     }
   }
 

@@ -117,7 +117,21 @@ struct FlowBranch {
 struct FlowCall {
   // Returns where a result is if the call went to a branch that returned it.
   const FlowSource& ResultOf(int32_t way, int32_t result) const {
-    return by_way[result * branches.size() + WayOf(way)];
+    return by_way[WayOf(way) * num_results + result];
+  }
+
+  // Returns whether it takes one of several branches, and asks nobody.
+  bool is_fork() const {
+    return selector.has_value() && !list.has_value() &&
+           std::none_of(
+               branches.begin(), branches.end(),
+               [](const FlowBranch& branch) { return branch.ask.has_value(); });
+  }
+
+  // Returns whether it asks for one invocation, whatever was computed before.
+  bool is_ask() const {
+    return !selector.has_value() && !list.has_value() &&
+           branches.front().ask.has_value();
   }
 
   std::optional<FlowSource> selector;
@@ -126,8 +140,8 @@ struct FlowCall {
   // If it asks for each item of lists: the cells of one of them.
   std::optional<int32_t> list;
   int32_t num_results = 0;
-  // The results of the branches once more: result by result, with one of each
-  // branch, so that who reads one finds it soon.
+  // The results of the branches once more, branch by branch, so that who reads
+  // one finds it soon.
   std::vector<FlowSource> by_way;
   // Which results are held for who reads them, whatever a branch found them in.
   // Others are values of the branch itself, which live as long.

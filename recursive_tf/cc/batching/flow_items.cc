@@ -20,14 +20,15 @@ void FlowSteps::FindItems(const FlowSource& source, const FlowListInput& list,
   added.input = list.input;
   added.no_items = list.no_items;
   added.counts.reserve(launch->activations.size());
-  for (const int32_t id : launch->activations) {
-    const ValueRow first = table_.cell(id, source.cell);
+  for (const FlowInvocation* const by : launched_) {
+    const ValueRow* const cells = by->cells();
+    const ValueRow first = cells[source.cell];
     if (source.kind == Kind::kCall) {
       AddResultsOfItems(source, first, &rows);
       added.counts.push_back(first.row);
       continue;
     }
-    const int32_t count = table_.cell(id, source.cell + 1).value;
+    const int32_t count = cells[source.cell + 1].value;
     for (int32_t item = 0; item < count; ++item) {
       rows.Add({first.value + source.index, first.row + item});
     }
@@ -54,7 +55,7 @@ void FlowSteps::FindCounts(const FlowListOutput& list, int32_t stage,
   for (int32_t i = 0; i < launch->num_activations(); ++i) {
     added.counts.push_back(
         is_own ? ValueRow{launch->first_value + list.count.index, i}
-               : Find(table_[launch->activations[i]], list.count));
+               : Find(*launched_[i], list.count));
   }
 }
 
@@ -62,7 +63,7 @@ void FlowSteps::PutList(const Launch& launch, const FlowListOutput& list,
                         const std::vector<ValueRow>& counts) {
   int32_t row = 0;
   for (int32_t i = 0; i < launch.num_activations(); ++i) {
-    ValueRow* const cells = table_[launch.activations[i]].cells;
+    ValueRow* const cells = launched_[i]->cells();
     const int32_t count = host_->ReadCount(counts[i]);
     cells[list.cell] = {launch.first_value, row};
     cells[list.cell + 1].value = count;
@@ -72,7 +73,7 @@ void FlowSteps::PutList(const Launch& launch, const FlowListOutput& list,
 
 void FlowSteps::ReleaseItems(const FlowSource& source,
                              const FlowInvocation& by) {
-  const ValueRow items = by.cells[source.cell];
+  const ValueRow items = by.cells()[source.cell];
   for (int32_t item = 0; item < items.row; ++item) {
     const int32_t asked = asked_for_items_[items.value + item];
     readers_.Remove(table_.result(asked, source.index));

@@ -7,6 +7,7 @@
 #include "recursive_tf/cc/batching/flow_steps.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/scalars.h"
 
 namespace recursive_tf {
 
@@ -32,20 +33,32 @@ void FlowSteps::StartTables() {
   }
 }
 
-bool FlowSteps::LookUp(const FlowStage& stage, FlowInvocation* by) {
+void FlowSteps::LookUp(const FlowStage& stage, Group* group) {
   Tables& tables = tables_[stage.block];
-  if (tables.empty()) return false;
-  const ValueRow number = Find(*by, stage.inputs.front().front());
-  int64_t row = 0;
-  if (!host_->ReadNumber(number, &row)) return false;
-  if (row < 0 || row >= tables.num_rows) return false;
-  ++tables.num_looked_up;
-  by->cells[stage.cell] = {tables.first_value, static_cast<int32_t>(row)};
-  for (const int32_t output : stage.read_outputs) {
-    readers_.Add(tables.first_value + output, 1);
+  ScalarsOf scalars_of([this](int32_t value) { return host_->Numbers(value); });
+  FindAll(stage.inputs.front().front(), *group, &found_);
+  const bool is_last = !stage.last_reads.empty();
+  to_launch_.clear();
+  size_t num_found = 0;
+  for (size_t i = 0; i < group->size(); ++i) {
+    FlowInvocation* const by = (*group)[i];
+    const ValueRow number = found_[i];
+    const Scalars& its = scalars_of(number);
+    const int64_t row = its.At(number.row);
+    if (its.empty() || row < 0 || row >= tables.num_rows) {
+      to_launch_.push_back(by);
+      continue;
+    }
+    by->cells()[stage.cell] = {tables.first_value, static_cast<int32_t>(row)};
+    if (is_last) ReadLast(number.value, 1);
+    (*group)[num_found++] = by;
   }
-  if (!stage.last_reads.empty()) readers_.Remove(number);
-  return true;
+  group->resize(num_found);
+  WaitForBlock(to_launch_, stage.block);
+  tables.num_looked_up += static_cast<int64_t>(num_found);
+  for (const int32_t output : stage.read_outputs) {
+    readers_.Add(tables.first_value + output, static_cast<int32_t>(num_found));
+  }
 }
 
 void FlowSteps::ReleaseLookedUp() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/base/pooled_vector.h"
@@ -12,6 +13,7 @@
 #include "recursive_tf/cc/batching/admission.h"
 #include "recursive_tf/cc/batching/block_order.h"
 #include "recursive_tf/cc/batching/flow.h"
+#include "recursive_tf/cc/batching/flow_shared.h"
 #include "recursive_tf/cc/batching/flow_table.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/key_table.h"
@@ -32,7 +34,9 @@ namespace recursive_tf {
 // with a fraction of the work for each invocation: a call leaves the number of
 // who it asks, which one look-up of its key finds if invocations are shared;
 // nothing is handed over when that ends, since who reads a result finds it
-// there.
+// there. Those that are in one stage are a group. It goes on step by step: a
+// step for one after the other, and then the next one. So what a step has to
+// know of the stage is found once for all of them.
 //
 // Invariants:
 //   (1) An invocation and its cells stay where they are as long as another may
@@ -54,6 +58,7 @@ class FlowSteps : public Steps {
         schedule_(order, policy, plan->num_blocks),
         table_(flow->num_cells, flow->results.size()),
         tables_(plan->num_blocks),
+        by_edge_(flow->num_edges),
         num_gone_(flow->num_edges, 0) {}
 
   int32_t NumTables(int32_t block) const override;
@@ -90,7 +95,7 @@ class FlowSteps : public Steps {
                                       PathStep callee) const override;
   int32_t SubGraphOf(int32_t /*id*/) const override { return flow_.subgraph; }
   ValueRow DecidedBy(int32_t id) const override {
-    return table_[id].decided_by;
+    return table_[id]->decided_by;
   }
 
   int32_t num_values() const override { return readers_.num_values(); }
@@ -99,28 +104,12 @@ class FlowSteps : public Steps {
   int64_t num_bytes() const override;
 
  private:
-  static constexpr int32_t kNone = FlowInvocation::kNone;
   // Results and callers stand anywhere: those of what comes so many later are
   // asked for now.
   static constexpr size_t kAhead = 8;
 
-  // Of an invocation that is shared. Has a constructor for the reason that
-  // RowRun has one, as Waiter does.
-  struct Shared {
-    // So many that waiters of most invocations are found without a look at
-    // `waiters_`, where those of one stand far from each other.
-    static constexpr int32_t kFew = 5;
-
-    explicit Shared(int64_t key) : key(key) {}
-
-    int64_t key;
-    // The calls that wait for it: how many, the last of them, and who makes the
-    // first few.
-    int32_t num_waiters = 0;
-    int32_t last_waiter = kNone;
-    int32_t first[kFew];
-    bool has_ended = false;
-  };
+  // Invocations that are in one stage, in the order in which they came there.
+  using Group = std::vector<FlowInvocation*>;
 
   // What a block looks up; nothing, if it computes.
   struct Tables {
@@ -132,18 +121,6 @@ class FlowSteps : public Steps {
     int64_t num_looked_up = 0;
   };
 
-  // A call that waits.
-  struct Waiter {
-    Waiter(int32_t id, int32_t site, int32_t item, int32_t before)
-        : id(id), site(site), item(item), before(before) {}
-
-    int32_t id;
-    int32_t site;
-    int32_t item;
-    // The one before it, for the same.
-    int32_t before;
-  };
-
   bool is_refused() const {
     return refused_call_.has_value() || refused_push_.has_value() ||
            is_cancelled_;
@@ -152,14 +129,26 @@ class FlowSteps : public Steps {
   // Returns where an invocation finds a value. REQUIRES: what it asked for to
   // get it has ended.
   ValueRow Find(const FlowInvocation& by, const FlowSource& source) const {
-    if (source.kind == FlowSource::Kind::kPrologue) return {source.index, 0};
-    const ValueRow cell = by.cells[source.cell];
-    if (source.kind == FlowSource::Kind::kCell) {
-      return {cell.value + source.index, cell.row};
+    const FlowSource* at = &source;
+    while (true) {
+      if (at->kind == FlowSource::Kind::kPrologue) return {at->index, 0};
+      if (at->kind == FlowSource::Kind::kCell) return RowAt(*at, by);
+      const int32_t to = by.cells()[at->cell].value;
+      if (to >= 0) return table_.result(to, at->index);
+      at = &flow_.calls[at->of].ResultOf(to, at->index);
     }
-    if (cell.value >= 0) return table_.result(cell.value, source.index);
-    return Find(by, flow_.calls[source.of].ResultOf(cell.value, source.index));
   }
+  // The same of a cell. REQUIRES: `source` is one.
+  static ValueRow RowAt(const FlowSource& source, const FlowInvocation& by) {
+    const ValueRow cell = by.cells()[source.cell];
+    return {cell.value + source.index, cell.row};
+  }
+  // Sets `*found` to where each of a group finds a value.
+  void FindAll(const FlowSource& source, const Group& group,
+               std::vector<ValueRow>* found) const;
+  // The same of a result of a call.
+  void FindResults(const FlowSource& source, const Group& group,
+                   std::vector<ValueRow>* found) const;
   // The same of a row of the root call, which has no invocation.
   ValueRow FindAtRoot(int32_t row, const FlowSource& source) const {
     if (source.kind == FlowSource::Kind::kPrologue) return {source.index, 0};
@@ -170,10 +159,12 @@ class FlowSteps : public Steps {
   // or one of its own; null if a limit is reached. `parent` is null for a row
   // of the root call. `find` finds the sources of the call.
   template <typename FindSource>
-  FlowInvocation* Ask(const FlowAsk& ask, const FlowInvocation* parent,
-                      int32_t row, const FindSource& find);
+  FlowInvocation* Ask(const FlowAsk& ask, FlowInvocation* parent, int32_t row,
+                      const FindSource& find);
+  // The same for a row of the root call.
+  FlowInvocation* AskAtRoot(int32_t row);
   // Begins an invocation, without its arguments. Returns null if it may not.
-  FlowInvocation* Begin(const FlowAsk& ask, const FlowInvocation* parent,
+  FlowInvocation* Begin(const FlowAsk& ask, FlowInvocation* parent,
                         int32_t row);
 
   // Numbers the values that tables are.
@@ -181,26 +172,55 @@ class FlowSteps : public Steps {
   // Lets all that may go on wait for their next blocks.
   void GoOnWithAll();
   void GoOnWithEach();
+  // Says that a block reads so many rows of a value, and nobody after it.
+  void ReadLast(int32_t value, int32_t count) {
+    if (!read_last_.empty() && read_last_.back().first == value) {
+      read_last_.back().second += count;
+    } else {
+      read_last_.emplace_back(value, count);
+    }
+  }
+  // Gives up what is read last, after those who read it have gone on: they may
+  // hold it.
+  void EndLastReads();
   // Says that who looked up rows, and left the stage, does not read what dies
   // there.
   void ReleaseLookedUp();
-  // Does what comes after the block of the stage that an invocation is in: it
-  // waits for others, or arrives at the next stage.
-  void GoOn(const FlowStage& stage, FlowInvocation* by);
-  // Takes it to stage `to` and, if that has neither a block nor a call, on from
-  // there; at its end its caller, if that waited for it alone, to the stage
-  // behind the call, and so on.
-  void Arrive(FlowInvocation* by, int32_t to);
-  void WaitForBlock(const FlowInvocation& waits, int32_t block) {
-    schedule_.Add(waits.id, waits.progress, waits.call_depth, block);
+  // Fills `group_` with those of `taken_` from `*begin` on that are in one
+  // stage, and sets `*begin` to the one behind them. Returns the stage.
+  int32_t TakeGroup(size_t* begin);
+  // Gives a group the rows that the block of its stage looks up. Those for whom
+  // the block has to be launched wait for it, and are in the group no more.
+  // REQUIRES: there are tables.
+  void LookUp(const FlowStage& stage, Group* group);
+  // Does what comes after the block of the stage that a group is in: each waits
+  // for others, or arrives at the next stage.
+  void GoOn(int32_t at, const Group& group);
+  // Leads a group by an edge to the next stage.
+  void Leave(const FlowEdge& edge, const Group& group);
+  // Takes a group to stage `to` and, if that has neither a block nor a call, on
+  // from there.
+  void Arrive(const Group& group, int32_t to);
+  // Returns whether a stage has a block that is launched.
+  bool IsLaunched(const FlowStage& stage) const {
+    return stage.block != kNoBlock && tables_[stage.block].empty();
   }
-  // Gives an invocation the rows that the block of its stage looks up. Returns
-  // false if the block has to be launched.
-  bool LookUp(const FlowStage& stage, FlowInvocation* by);
-  bool Push(const FlowStage& stage, const FlowInvocation& by);
-  // Makes the calls of a stage. Returns where it goes on, also if it has to
-  // wait first; null if a call is refused.
-  const FlowEdge* MakeCalls(const FlowStage& stage, FlowInvocation* by);
+  void WaitForBlock(const Group& group, int32_t block) {
+    schedule_.AddAll(
+        block, group.size(),
+        [&](size_t i) -> const FlowInvocation& { return *group[i]; });
+  }
+  // Returns false if a push is refused.
+  bool Push(const FlowStage& stage, const Group& group);
+  // Makes the calls of a stage, and adds each that need not wait to those who
+  // leave by its edge. Returns false if a call is refused.
+  bool MakeCalls(const FlowStage& stage, const Group& group);
+  // The same where every call asks, for one that is not shared.
+  bool AskAll(const FlowStage& stage, const Group& group);
+  // The same where the only call takes a branch.
+  void Fork(const FlowStage& stage, const FlowCall& call, const Group& group);
+  // Makes the calls of one of them. Returns its edge; null if one is refused.
+  const FlowEdge* MakeCallsOf(const FlowStage& stage, FlowInvocation* by);
   // Makes a call that asks, because `decided_by` says so, if anything does.
   void AskAt(const FlowCall& call, const FlowBranch& branch,
              ValueRow decided_by, FlowInvocation* by);
@@ -209,43 +229,49 @@ class FlowSteps : public Steps {
   // Lets an invocation wait for who it asked, unless that is shared and ended.
   void WaitFor(const FlowInvocation& asked, FlowInvocation* by, int32_t site,
                int32_t item);
-  // Ends an invocation. Returns its caller if that goes on, or null.
-  FlowInvocation* End(FlowInvocation* ended);
+  // Ends a group.
+  void End(const Group& ended);
   // Says that a shared one has ended to all who wait for it, in their order.
   void Resume(const FlowInvocation& ended);
   // The same to one of them.
-  void ResumeOne(int32_t waits, const Progress& progress) {
-    FlowInvocation& invocation = table_[waits];
-    invocation.progress = std::max(invocation.progress, progress);
-    if (--invocation.num_pending == 0) resumed_.push_back(waits);
+  void ResumeOne(FlowInvocation* waits, const Progress& progress) {
+    waits->progress = std::max(waits->progress, progress);
+    if (--waits->num_pending == 0) resumed_.push_back(waits);
   }
   // Returns those who wait for a shared one and are not among the first few.
-  const std::vector<int32_t>& LateWaiters(const Shared& shared);
-  // Ends one that is not shared. Returns its caller if that goes on, or null.
-  FlowInvocation* Return(FlowInvocation* ended);
+  const Group& LateWaiters(const FlowShared& shared);
+  // Says it to the caller of one that is not shared.
+  void Return(FlowInvocation* ended);
 
   // Says that an invocation holds what a call of its own gave.
   void Hold(const FlowCall& call, const FlowInvocation& by) {
     for (const int32_t result : call.held_results) {
-      readers_.Add(Find(by, call.ResultOf(by.cells[call.cell].value, result)));
+      const int32_t way = by.cells()[call.cell].value;
+      readers_.Add(Find(by, call.ResultOf(way, result)));
     }
   }
-  // Says that an invocation does not read values any more.
-  void Release(const std::vector<FlowDeath>& deaths, const FlowInvocation& by) {
+  // Says that an invocation does not read a value any more.
+  void Release(const FlowDeath& death, const FlowInvocation& by) {
+    if (!IsThere(death, by)) return;
+    if (death.is_of_items) return ReleaseItems(death.source, by);
+    readers_.Remove(Find(by, death.source));
+  }
+  // The same of values that no one of a group reads any more.
+  void Release(const std::vector<FlowDeath>& deaths, const Group& group) {
     for (const FlowDeath& death : deaths) {
-      if (!IsThere(death, by)) continue;
-      if (death.is_of_items) {
-        ReleaseItems(death.source, by);
-      } else {
-        readers_.Remove(Find(by, death.source));
+      if (death.guards.empty() && !death.is_of_items) {
+        FindAll(death.source, group, &found_);
+        for (const ValueRow row : found_) readers_.Remove(row);
+        continue;
       }
+      for (const FlowInvocation* const by : group) Release(death, *by);
     }
   }
   // The same of what a call for each item of lists gave.
   void ReleaseItems(const FlowSource& source, const FlowInvocation& by);
   static bool IsThere(const FlowDeath& death, const FlowInvocation& by) {
     for (const FlowDeath::Guard& guard : death.guards) {
-      if (!guard.IsTaken(by.cells[guard.cell].value)) return false;
+      if (!guard.IsTaken(by.cells()[guard.cell].value)) return false;
     }
     return true;
   }
@@ -255,24 +281,21 @@ class FlowSteps : public Steps {
     if (by.value > of->decided_by.value) of->decided_by = by;
   }
 
-  // Says that who goes on when those end that come after `ids[i]` is needed
+  // Says that who goes on when those end that come after `group[i]` is needed
   // soon: their callers, or the first few who wait for them.
-  void PrefetchAfter(const std::vector<int32_t>& ids, size_t i) const {
-    if (i + kAhead >= ids.size()) return;
-    if (!flow_.is_shared) {
-      table_.Prefetch(table_[ids[i + kAhead]].parent);
-      return;
-    }
-    const Shared& shared = shared_[ids[i + kAhead]];
-    const int32_t count = std::min(shared.num_waiters, Shared::kFew);
+  void PrefetchAfter(const Group& group, size_t i) const {
+    if (i + kAhead >= group.size()) return;
+    const FlowInvocation& later = *group[i + kAhead];
+    if (!flow_.is_shared) return FlowTable::Prefetch(later.parent);
+    const FlowShared& shared = shared_[later.id];
+    const int32_t count = std::min(shared.num_waiters, FlowShared::kFew);
     for (int32_t waiter = 0; waiter < count; ++waiter) {
-      table_.PrefetchInvocation(shared.first[waiter]);
+      FlowTable::Prefetch(shared.first[waiter]);
     }
   }
 
   // Sets a part of an input of a launch to a row of each invocation.
-  void FindRows(const FlowSource& source, const std::vector<int32_t>& ids,
-                Rows* rows) const;
+  void FindRows(const FlowSource& source, Rows* rows);
   // Sets an input of a launch to the items of a list of each invocation.
   void FindItems(const FlowSource& source, const FlowListInput& list,
                  Launch* launch) const;
@@ -285,6 +308,9 @@ class FlowSteps : public Steps {
   void PutList(const Launch& launch, const FlowListOutput& list,
                const std::vector<ValueRow>& counts);
 
+  static int32_t IdOf(const FlowInvocation* invocation) {
+    return invocation == nullptr ? kNoActivation : invocation->id;
+  }
   // Returns the calls that wait, except those that began what they wait for.
   std::vector<WaitingCall> Waits() const;
 
@@ -297,8 +323,8 @@ class FlowSteps : public Steps {
   KeyTable keys_;
   FlowTable table_;
   // By invocation, if they are shared.
-  PooledVector<Shared> shared_;
-  PooledVector<Waiter> waiters_;
+  PooledVector<FlowShared> shared_;
+  PooledVector<FlowWaiter> waiters_;
   // By block; and those that have some.
   std::vector<Tables> tables_;
   std::vector<int32_t> looked_up_;
@@ -309,14 +335,25 @@ class FlowSteps : public Steps {
   std::vector<int32_t> of_rows_;
   // Invocations that entered a stage without a block, or begin; and those whose
   // calls all returned.
-  std::vector<int32_t> entered_;
-  std::vector<int32_t> resumed_;
-  // Those whose turn it is.
-  std::vector<int32_t> taken_;
+  Group entered_;
+  Group resumed_;
+  // Those whose turn it is, and those of them that are in one stage.
+  Group taken_;
+  Group group_;
+  // Where a group finds something, and the indices of what it pushes.
+  std::vector<ValueRow> found_;
+  std::vector<ValueRow> indices_;
+  // Those of a group who do not find what they look up.
+  Group to_launch_;
+  // Those of the launch that was last begun.
+  Group launched_;
+  // By edge: who leaves by it the stage that a group is in.
+  std::vector<Group> by_edge_;
   // What LateWaiters returned last.
-  std::vector<int32_t> late_;
-  // What the launch that was last begun reads, and nobody after it.
-  std::vector<RowRun> read_last_;
+  Group late_;
+  // What the launch that was last begun reads last, or a group that looks up
+  // rows: values, and how many rows of each.
+  std::vector<std::pair<int32_t, int32_t>> read_last_;
   // By edge: how many of the launch that completes left their stage by it, or
   // of those that now look up rows.
   std::vector<int32_t> num_gone_;

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
 #include <vector>
 
 #include "recursive_tf/cc/base/pooled_vector.h"
@@ -11,29 +14,31 @@
 
 namespace recursive_tf {
 
-// An invocation of a flow (flow.h): a line of the cache.
+// An invocation of a flow (flow.h). Its cells stand behind it in the table, and
+// behind them its results.
 struct FlowInvocation {
-  static constexpr int32_t kNone = -1;
+  explicit FlowInvocation(int32_t id) : id(id) {}
 
-  FlowInvocation(int32_t id, ValueRow* cells) : cells(cells), id(id) {}
+  ValueRow* cells() { return reinterpret_cast<ValueRow*>(this + 1); }
+  const ValueRow* cells() const {
+    return reinterpret_cast<const ValueRow*>(this + 1);
+  }
 
-  // Its cells, and behind them its results.
-  ValueRow* cells;
   int32_t id;
   int32_t stage = 0;
   // How many of the stage's calls have not returned.
   int32_t num_pending = 0;
   int32_t call_depth = 1;
-  // Who asked first, and where.
-  int32_t parent = kNoActivation;
+  // Who asked first, if it is no row of the root call, and where.
   int32_t site = 0;
   int32_t row = 0;
   Progress progress;
   ValueRow decided_by;
+  FlowInvocation* parent = nullptr;
   // If it is not shared: who it called that ended, as a list, whose places are
   // free when it ends; and the next one in its caller's list.
-  int32_t first_ended = kNone;
-  int32_t next_ended = kNone;
+  FlowInvocation* first_ended = nullptr;
+  FlowInvocation* next_ended = nullptr;
 };
 
 // The invocations of a flow, each with its cells and its results. They stand in
@@ -41,99 +46,90 @@ struct FlowInvocation {
 class FlowTable {
  public:
   FlowTable(int32_t num_cells, size_t num_results)
-      : num_cells_(num_cells), width_(num_cells + num_results) {}
+      : num_cells_(num_cells),
+        width_(num_cells + num_results),
+        num_bytes_each_(sizeof(FlowInvocation) + width_ * sizeof(ValueRow)) {}
 
-  // Returns a new invocation.
-  FlowInvocation& Add() {
+  // Returns a new invocation, whose cells are not set.
+  FlowInvocation* Add() {
     if (!free_.empty()) return AddAtFree();
-    if (size_ % kChunk == 0) chunks_.emplace_back(width_);
-    Chunk& chunk = chunks_.back();
-    ValueRow* const cells = chunk.rows.data() + PlaceOf(size_) * width_;
-    return chunk.invocations.emplace_back(size_++, cells);
+    if (size_ % kChunk == 0) {
+      chunks_.push_back(Chunk(FromPool<std::byte>().allocate(ChunkBytes())));
+    }
+    const int32_t id = size_++;
+    return new (PlaceOf(id)) FlowInvocation(id);
   }
 
   // Says that an invocation ended and that nobody reads of those that it
   // called: their places are free.
   void FreeCallees(const FlowInvocation& ended) {
-    const int32_t first = ended.first_ended;
-    if (first != FlowInvocation::kNone) free_.push_back(first);
+    if (ended.first_ended != nullptr) free_.push_back(ended.first_ended);
   }
 
-  FlowInvocation& operator[](int32_t id) {
-    return chunks_[ChunkOf(id)].invocations[PlaceOf(id)];
-  }
-  const FlowInvocation& operator[](int32_t id) const {
-    return chunks_[ChunkOf(id)].invocations[PlaceOf(id)];
+  FlowInvocation* operator[](int32_t id) const {
+    return reinterpret_cast<FlowInvocation*>(PlaceOf(id));
   }
 
-  ValueRow cell(int32_t id, int32_t cell) const {
-    return chunks_[ChunkOf(id)].rows[PlaceOf(id) * width_ + cell];
-  }
-
-  ValueRow& result(const FlowInvocation& invocation, size_t index) const {
-    return invocation.cells[num_cells_ + index];
+  ValueRow& result(FlowInvocation* invocation, size_t index) const {
+    return invocation->cells()[num_cells_ + index];
   }
   ValueRow result(int32_t id, size_t index) const {
-    return chunks_[ChunkOf(id)].rows[PlaceOf(id) * width_ + num_cells_ + index];
+    return (*this)[id]->cells()[num_cells_ + index];
   }
 
-  // Say that an invocation, or what it gave, is needed soon; none is a negative
-  // number.
-  void Prefetch(int32_t id) const {
-    if (id < 0) return;
-    const Chunk& chunk = chunks_[ChunkOf(id)];
-    __builtin_prefetch(&chunk.invocations[PlaceOf(id)]);
-    __builtin_prefetch(&chunk.rows[PlaceOf(id) * width_]);
+  // Says that an invocation is needed soon, if there is one.
+  static void Prefetch(const FlowInvocation* invocation) {
+    __builtin_prefetch(invocation);
+    __builtin_prefetch(invocation + 1);
   }
+  // Says that what an invocation gave is needed soon; none is a negative
+  // number.
   void PrefetchResults(int32_t id) const {
     if (id < 0) return;
-    const Chunk& chunk = chunks_[ChunkOf(id)];
-    __builtin_prefetch(&chunk.rows[PlaceOf(id) * width_ + num_cells_]);
-  }
-  // The same of one without its cells. REQUIRES: there is one.
-  void PrefetchInvocation(int32_t id) const {
-    __builtin_prefetch(&chunks_[ChunkOf(id)].invocations[PlaceOf(id)]);
+    __builtin_prefetch((*this)[id]->cells() + num_cells_);
   }
 
   // Of all that there were at once.
   int64_t num_bytes() const {
-    const size_t each = sizeof(FlowInvocation) + width_ * sizeof(ValueRow);
-    return static_cast<int64_t>(size_ * each);
+    return static_cast<int64_t>(size_ * num_bytes_each_);
   }
 
  private:
   static constexpr int32_t kChunk = 256;
 
-  struct Chunk {
-    explicit Chunk(size_t width) : rows(kChunk * width) {
-      invocations.reserve(kChunk);
+  struct GiveBack {
+    void operator()(std::byte* memory) const {
+      FromPool<std::byte>().deallocate(memory, 0);
     }
-
-    PooledVector<FlowInvocation> invocations;
-    PooledVector<ValueRow> rows;
   };
+  using Chunk = std::unique_ptr<std::byte, GiveBack>;
+  // Nothing is done for invocations and cells when their memory goes.
+  static_assert(std::is_trivially_destructible_v<FlowInvocation> &&
+                std::is_trivially_destructible_v<ValueRow> &&
+                sizeof(FlowInvocation) % alignof(ValueRow) == 0 &&
+                sizeof(ValueRow) % alignof(FlowInvocation) == 0);
 
-  FlowInvocation& AddAtFree() {
-    FlowInvocation& added = (*this)[free_.back()];
-    free_.back() = added.next_ended;
-    if (free_.back() == FlowInvocation::kNone) free_.pop_back();
-    added = FlowInvocation(added.id, added.cells);
-    return added;
+  size_t ChunkBytes() const { return kChunk * num_bytes_each_; }
+
+  std::byte* PlaceOf(int32_t id) const {
+    const auto place = static_cast<uint32_t>(id);
+    return chunks_[place / kChunk].get() + place % kChunk * num_bytes_each_;
   }
 
-  static size_t ChunkOf(int32_t id) {
-    return static_cast<uint32_t>(id) / kChunk;
-  }
-  static size_t PlaceOf(int32_t id) {
-    return static_cast<uint32_t>(id) % kChunk;
+  FlowInvocation* AddAtFree() {
+    FlowInvocation* const place = free_.back();
+    free_.back() = place->next_ended;
+    if (free_.back() == nullptr) free_.pop_back();
+    return new (place) FlowInvocation(place->id);
   }
 
   const size_t num_cells_;
   const size_t width_;
+  const size_t num_bytes_each_;
   std::vector<Chunk> chunks_;
   int32_t size_ = 0;
   // Places that are free, as lists of callees, none of which is empty.
-  std::vector<int32_t> free_;
+  std::vector<FlowInvocation*> free_;
 };
 
 }  // namespace recursive_tf

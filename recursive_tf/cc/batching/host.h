@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/scalars.h"
 
 namespace recursive_tf {
 
@@ -17,17 +18,18 @@ class Host {
  public:
   virtual ~Host() = default;
 
-  // Returns the number of the branch that the scalar at `row` stands for: with
-  // keys, counts and pushed indices the only values that anyone but a block
-  // looks at.
-  virtual int32_t ReadSelector(ValueRow row) = 0;
-
-  // Sets `*number` to the integer that the scalar at `row` is. Returns false if
-  // it is something else.
-  virtual bool ReadNumber(ValueRow row, int64_t* number) const = 0;
-
-  // Returns the key that the scalar at `row` is.
-  virtual int64_t ReadKey(ValueRow row) = 0;
+  // Return the numbers that stand in the rows of a value: with counts and
+  // pushed indices the only values that anyone but a block looks at. They are
+  // valid as long as somebody reads the value. None of them are empty but what
+  // Numbers returns of rows that are no integers; a run with other selectors or
+  // keys that are none ends at its next launch.
+  //
+  // Numbers of branches.
+  virtual Scalars Selectors(int32_t value) = 0;
+  // Keys of invocations.
+  virtual Scalars Keys(int32_t value) = 0;
+  // Integers.
+  virtual Scalars Numbers(int32_t value) const = 0;
 
   // Returns the first number of what is at `row`: how many items a list has.
   virtual int32_t ReadCount(ValueRow row) = 0;

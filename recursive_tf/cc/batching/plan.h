@@ -31,7 +31,7 @@ struct Branch {
 // conditional, whose branches are procedures of their own.
 struct CallSite {
   // Returns the branch that a number of the selector takes, of so many.
-  static size_t BranchFor(int32_t chosen, size_t num_branches) {
+  static size_t BranchFor(int64_t chosen, size_t num_branches) {
     const size_t last = num_branches - 1;
     return chosen < 0 ? last : std::min(static_cast<size_t>(chosen), last);
   }

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_SCHEDULE_H_
 #define RECURSIVE_TF_CC_BATCHING_SCHEDULE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,17 @@ class Schedule {
   void Add(int32_t id, const Progress& progress, int32_t call_depth,
            int32_t block) {
     frontier_.Add(block, {id, After(progress, block).depth, call_depth});
+  }
+
+  // Says that so many wait for a block, in order. `waits_at` returns how far
+  // each has come, with the depth not yet that of the block.
+  template <typename WaitsAt>
+  void AddAll(int32_t block, size_t count, const WaitsAt& waits_at) {
+    frontier_.AddAll(block, count, [&](size_t i) {
+      const auto& waits = waits_at(i);
+      return Waiting{waits.id, After(waits.progress, block).depth,
+                     waits.call_depth};
+    });
   }
 
   bool empty() const { return frontier_.empty(); }

@@ -27,6 +27,7 @@
 #include "recursive_tf/cc/batching/policies.h"
 #include "recursive_tf/cc/batching/policy.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/scalars.h"
 #include "recursive_tf/cc/batching/steps.h"
 #include "recursive_tf/cc/batching/tape.h"
 
@@ -107,16 +108,11 @@ class IntegerRun : public Host {
     return results;
   }
 
-  int32_t ReadSelector(ValueRow row) override {
-    return static_cast<int32_t>(At(row));
+  Scalars Selectors(int32_t value) override { return Numbers(value); }
+  Scalars Keys(int32_t value) override { return Numbers(value); }
+  Scalars Numbers(int32_t value) const override {
+    return Scalars(ColumnOf(value).data());
   }
-
-  bool ReadNumber(ValueRow row, int64_t* number) const override {
-    *number = At(row);
-    return true;
-  }
-
-  int64_t ReadKey(ValueRow row) override { return At(row); }
 
   int32_t ReadCount(ValueRow row) override {
     return static_cast<int32_t>(At(row));
@@ -168,11 +164,7 @@ class IntegerRun : public Host {
     return tables_;
   }
 
-  int64_t At(ValueRow row) const {
-    const std::optional<Column>& value = values_.at(row.value);
-    if (!value.has_value()) throw std::logic_error("a dead value was read");
-    return value->at(row.row);
-  }
+  int64_t At(ValueRow row) const { return ColumnOf(row.value).at(row.row); }
 
   // What a gradient replays. Launches keep their inputs, then their outputs.
   const Tape<Column>& tape() const { return tape_; }
@@ -193,6 +185,12 @@ class IntegerRun : public Host {
   bool is_flow() const { return flow_.has_value() && recorder_ == nullptr; }
 
  private:
+  const Column& ColumnOf(int32_t number) const {
+    const std::optional<Column>& value = values_.at(number);
+    if (!value.has_value()) throw std::logic_error("a dead value was read");
+    return *value;
+  }
+
   void AddTables() {
     for (const auto& [block, num_rows] : program_.looked_up) {
       if (steps_->NumTables(block) == 0) continue;

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/scalars.h"
 #include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
@@ -14,36 +15,33 @@ namespace recursive_tf {
 
 namespace tf = tensorflow;
 
-int32_t BatchedHost::ReadSelector(ValueRow row) {
-  const RowView& value = values_.view(row.value);
-  if (value.dtype == tf::DT_BOOL && value.rank == 0) {
-    return static_cast<const bool*>(value.data)[row.row] ? 1 : 0;
+Scalars BatchedHost::Selectors(int32_t value) {
+  const RowView& rows = values_.view(value);
+  if (rows.rank == 0 && rows.dtype == tf::DT_BOOL) {
+    return Scalars(static_cast<const bool*>(rows.data));
   }
-  if (value.dtype == tf::DT_INT32 && value.rank == 0) {
-    return static_cast<const int32_t*>(value.data)[row.row];
+  if (rows.rank == 0 && rows.dtype == tf::DT_INT32) {
+    return Scalars(static_cast<const int32_t*>(rows.data));
   }
-  misread_.Update(Misread("the condition of a branch", row.value));
-  return 0;
+  misread_.Update(Misread("the condition of a branch", value));
+  return Scalars();
 }
 
-int64_t BatchedHost::ReadKey(ValueRow row) {
-  int64_t key = 0;
-  if (!ReadNumber(row, &key)) misread_.Update(Misread("memo=", row.value));
-  return key;
+Scalars BatchedHost::Keys(int32_t value) {
+  const Scalars keys = Numbers(value);
+  if (keys.empty()) misread_.Update(Misread("memo=", value));
+  return keys;
 }
 
-bool BatchedHost::ReadNumber(ValueRow row, int64_t* number) const {
-  const RowView& value = values_.view(row.value);
-  if (value.rank != 0) return false;
-  if (value.dtype == tf::DT_INT32) {
-    *number = static_cast<const int32_t*>(value.data)[row.row];
-    return true;
+Scalars BatchedHost::Numbers(int32_t value) const {
+  const RowView& rows = values_.view(value);
+  if (rows.rank == 0 && rows.dtype == tf::DT_INT32) {
+    return Scalars(static_cast<const int32_t*>(rows.data));
   }
-  if (value.dtype == tf::DT_INT64) {
-    *number = static_cast<const int64_t*>(value.data)[row.row];
-    return true;
+  if (rows.rank == 0 && rows.dtype == tf::DT_INT64) {
+    return Scalars(static_cast<const int64_t*>(rows.data));
   }
-  return false;
+  return Scalars();
 }
 
 int32_t BatchedHost::ReadCount(ValueRow row) {
@@ -57,18 +55,14 @@ int32_t BatchedHost::ReadCount(ValueRow row) {
 }
 
 bool BatchedHost::Push(int32_t table, ValueRow index, ValueRow value) {
-  int64_t row = 0;
-  push_status_ = ReadIndex(index, &row);
-  if (push_status_.ok()) push_status_ = pushes_.Add(table, row, value);
+  const Scalars indices = Numbers(index.value);
+  push_status_ = indices.empty()
+                     ? Misread("index= of a push", index.value)
+                     : pushes_.Add(table, indices.At(index.row), value);
   return push_status_.ok();
 }
 
 bool BatchedHost::IsCancelled() { return !step_.CheckCancelled().ok(); }
-
-absl::Status BatchedHost::ReadIndex(ValueRow row, int64_t* index) const {
-  if (ReadNumber(row, index)) return absl::OkStatus();
-  return Misread("index= of a push", row.value);
-}
 
 absl::Status BatchedHost::Misread(const char* what, int32_t value) const {
   tf::TensorShape shape = values_[value].shape();

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/rows.h"
+#include "recursive_tf/cc/batching/scalars.h"
 #include "recursive_tf/cc/tf/batched_pushes.h"
 #include "recursive_tf/cc/tf/batched_step.h"
 #include "recursive_tf/cc/tf/row_values.h"
@@ -20,9 +21,9 @@ class BatchedHost : public Host {
               const BatchedStep* step)
       : values_(*values), pushes_(*pushes), step_(*step) {}
 
-  int32_t ReadSelector(ValueRow row) override;
-  bool ReadNumber(ValueRow row, int64_t* number) const override;
-  int64_t ReadKey(ValueRow row) override;
+  Scalars Selectors(int32_t value) override;
+  Scalars Keys(int32_t value) override;
+  Scalars Numbers(int32_t value) const override;
   int32_t ReadCount(ValueRow row) override;
   bool Push(int32_t table, ValueRow index, ValueRow value) override;
   bool IsCancelled() override;
@@ -35,7 +36,6 @@ class BatchedHost : public Host {
   const absl::Status& push_status() const { return push_status_; }
 
  private:
-  absl::Status ReadIndex(ValueRow row, int64_t* index) const;
   // Says that `what` was to be read of a value that is no scalar for it.
   absl::Status Misread(const char* what, int32_t value) const;
 

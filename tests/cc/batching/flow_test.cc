@@ -99,10 +99,13 @@ TEST(FlowTest, WhatIsLookedUpNeedsNoLaunch) {
     const First first = seed % 3 == 0   ? First::kFront
                         : seed % 3 == 1 ? First::kBody
                                         : First::kRoot;
-    const int64_t less =
-        RunWithTables(FlowPrograms(seed, first).Make(), seed, {seed % 6, 3, 2});
-    EXPECT_GE(less, 0);
-    num_less += less;
+    // Of one row alone, what it looks up may be held by nobody else.
+    for (const Column& keys : {Column{seed % 6, 3, 2}, Column{seed % 6}}) {
+      const int64_t less =
+          RunWithTables(FlowPrograms(seed, first).Make(), seed, keys);
+      EXPECT_GE(less, 0);
+      num_less += less;
+    }
   }
   EXPECT_GT(num_less, 10000);
 }
