@@ -54,7 +54,8 @@ void FlowSteps::LookUp(const FlowStage& stage, Group* group) {
     (*group)[num_found++] = by;
   }
   group->resize(num_found);
-  WaitForBlock(to_launch_, stage.block);
+  has_looked_up_ = true;
+  if (!to_launch_.empty()) WaitForBlock(to_launch_, stage.block);
   tables.num_looked_up += static_cast<int64_t>(num_found);
   for (const int32_t output : stage.read_outputs) {
     readers_.Add(tables.first_value + output, static_cast<int32_t>(num_found));
@@ -62,7 +63,8 @@ void FlowSteps::LookUp(const FlowStage& stage, Group* group) {
 }
 
 void FlowSteps::ReleaseLookedUp() {
-  if (looked_up_.empty()) return;
+  if (!has_looked_up_) return;
+  has_looked_up_ = false;
   for (size_t at = 0; at < flow_.stages.size(); ++at) {
     const int32_t block = flow_.stages[at].block;
     if (block == kNoBlock || tables_[block].empty()) continue;

@@ -180,7 +180,7 @@ void FlowSteps::GoOn(int32_t at, const Group& group) {
 }
 
 void FlowSteps::Leave(const FlowEdge& edge, const Group& group) {
-  if (is_refused()) return;
+  if (group.empty() || is_refused()) return;
   num_gone_[edge.id] += static_cast<int32_t>(group.size());
   Release(edge.deaths, group);
   Arrive(group, edge.to);
@@ -259,12 +259,12 @@ void FlowSteps::ReleaseOwn(const FlowEdge& edge, int32_t first_value) {
 
 void FlowSteps::FindRows(const FlowSource& source, Rows* rows) {
   FindAll(source, launched_, &found_);
-  rows->Assign(found_.size(), [this](size_t i) { return found_[i]; });
+  rows->Assign(launched_.size(), [this](size_t i) { return found_[i]; });
 }
 
 void FlowSteps::FindAll(const FlowSource& source, const Group& group,
                         std::vector<ValueRow>* found) const {
-  found->resize(group.size());
+  if (found->size() < group.size()) found->resize(group.size());
   switch (source.kind) {
     case Kind::kCell:
       for (size_t i = 0; i < group.size(); ++i) {
@@ -274,7 +274,7 @@ void FlowSteps::FindAll(const FlowSource& source, const Group& group,
     case Kind::kCall:
       return FindResults(source, group, found);
     default:
-      std::fill(found->begin(), found->end(), ValueRow{source.index, 0});
+      std::fill_n(found->begin(), group.size(), ValueRow{source.index, 0});
   }
 }
 

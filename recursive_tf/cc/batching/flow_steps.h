@@ -143,7 +143,9 @@ class FlowSteps : public Steps {
     const ValueRow cell = by.cells()[source.cell];
     return {cell.value + source.index, cell.row};
   }
-  // Sets `*found` to where each of a group finds a value.
+  // Sets the first of `*found` to where each of a group finds a value. It
+  // grows, and does not shrink: most groups of some programs are one
+  // invocation.
   void FindAll(const FlowSource& source, const Group& group,
                std::vector<ValueRow>* found) const;
   // The same of a result of a call.
@@ -261,7 +263,7 @@ class FlowSteps : public Steps {
     for (const FlowDeath& death : deaths) {
       if (death.guards.empty() && !death.is_of_items) {
         FindAll(death.source, group, &found_);
-        for (const ValueRow row : found_) readers_.Remove(row);
+        for (size_t i = 0; i < group.size(); ++i) readers_.Remove(found_[i]);
         continue;
       }
       for (const FlowInvocation* const by : group) Release(death, *by);
@@ -340,6 +342,8 @@ class FlowSteps : public Steps {
   // Those whose turn it is, and those of them that are in one stage.
   Group taken_;
   Group group_;
+  // Whether any group looked up rows since the last call of ReleaseLookedUp.
+  bool has_looked_up_ = false;
   // Where a group finds something, and the indices of what it pushes.
   std::vector<ValueRow> found_;
   std::vector<ValueRow> indices_;

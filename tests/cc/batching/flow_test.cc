@@ -100,12 +100,12 @@ TEST(FlowTest, WhatIsLookedUpNeedsNoLaunch) {
                         : seed % 3 == 1 ? First::kBody
                                         : First::kRoot;
     // Of one row alone, what it looks up may be held by nobody else.
-    for (const Column& keys : {Column{seed % 6, 3, 2}, Column{seed % 6}}) {
-      const int64_t less =
-          RunWithTables(FlowPrograms(seed, first).Make(), seed, keys);
-      EXPECT_GE(less, 0);
-      num_less += less;
-    }
+    const Column keys =
+        seed % 4 == 0 ? Column{seed % 6} : Column{seed % 6, 3, 2};
+    const int64_t less =
+        RunWithTables(FlowPrograms(seed, first).Make(), seed, keys);
+    EXPECT_GE(less, 0);
+    num_less += less;
   }
   EXPECT_GT(num_less, 10000);
 }
