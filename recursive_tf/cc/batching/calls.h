@@ -166,9 +166,11 @@ class Calls {
   // they did, round after round: what one of them enters is in the next.
   template <typename Wait>
   void TakeEntered(const Wait& wait) {
-    for (int64_t round = 1; !entered_.empty(); ++round) {
-      if (round % kRoundsToAsk == 0 && host_->IsCancelled()) {
-        is_cancelled_ = true;
+    for (int64_t num_taken = 0; !entered_.empty();) {
+      num_taken += static_cast<int64_t>(entered_.size());
+      if (num_taken >= kTakenToAsk) {
+        num_taken = 0;
+        is_cancelled_ = is_cancelled_ || host_->IsCancelled();
       }
       std::swap(taken_, entered_);
       TakeRound(wait);

@@ -126,12 +126,16 @@ void FlowSteps::GoOnWithAll() {
 }
 
 void FlowSteps::GoOnWithEach() {
-  for (int64_t round = 1; !is_refused(); ++round) {
-    if (round % kRoundsToAsk == 0) is_cancelled_ = host_->IsCancelled();
+  for (int64_t num_taken = 0; !is_refused();) {
     // Who goes on may end, and makes room.
     const bool is_resumed = !resumed_.empty();
     std::swap(taken_, is_resumed ? resumed_ : entered_);
     if (taken_.empty()) return;
+    num_taken += static_cast<int64_t>(taken_.size());
+    if (num_taken >= kTakenToAsk) {
+      num_taken = 0;
+      is_cancelled_ = host_->IsCancelled();
+    }
     for (size_t begin = 0; begin < taken_.size() && !is_refused();) {
       const int32_t at = TakeGroup(&begin);
       const FlowStage& stage = flow_.stages[at];

@@ -8,28 +8,24 @@
 
 namespace recursive_tf {
 
-// After how many rounds of calls and returns without a launch a run asks
-// whether it is cancelled: between two launches there are rarely more than a
-// few.
-constexpr int64_t kRoundsToAsk = 1024;
+// After how many activations that go on without a launch a run asks whether it
+// is cancelled.
+constexpr int64_t kTakenToAsk = 1024;
 
 // Who holds the tensors of a run, as the core of the batched executor sees it.
 class Host {
  public:
   virtual ~Host() = default;
 
-  // Return the numbers that stand in the rows of a value: with counts and
-  // pushed indices the only values that anyone but a block looks at. They are
-  // valid as long as somebody reads the value. None of them are empty but what
-  // Numbers returns of rows that are no integers; a run with other selectors or
-  // keys that are none ends at its next launch.
-  //
-  // Numbers of branches.
-  virtual Scalars Selectors(int32_t value) = 0;
-  // Keys of invocations.
-  virtual Scalars Keys(int32_t value) = 0;
-  // Integers.
+  // Returns the integers that stand in the rows of a value: with counts the
+  // only values that anyone but a block looks at. They are valid as long as
+  // somebody reads the value, and empty if the rows are something else.
   virtual Scalars Numbers(int32_t value) const = 0;
+
+  // The same for numbers of branches, and for keys. If the rows are something
+  // else, the run ends at its next launch.
+  virtual Scalars Selectors(int32_t value) = 0;
+  virtual Scalars Keys(int32_t value) = 0;
 
   // Returns the first number of what is at `row`: how many items a list has.
   virtual int32_t ReadCount(ValueRow row) = 0;

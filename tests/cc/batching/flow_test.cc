@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "recursive_tf/cc/batching/plan.h"
+#include "recursive_tf/cc/runtime/activation_tree.h"
 #include "recursive_tf/cc/testing/forest_program.h"
 #include "recursive_tf/cc/testing/integer_program.h"
 #include "recursive_tf/cc/testing/plans.h"
@@ -133,6 +134,36 @@ IntegerProgram TreeProgram() {
   program.plan.procedures = {LookAtNode(/*pushes=*/false), LeafOfTree(1),
                              InnerOfTree(2, 0), InnerOfTree(2, 0)};
   return program;
+}
+
+// f(x) calls f(x) twice, and ends nowhere.
+IntegerProgram Doubling() {
+  IntegerProgram program;
+  PlannedProcedure doubling;
+  doubling.num_arguments = 1;
+  doubling.num_slots = 3;
+  Stage calls;
+  calls.calls = {CallSite{0, {}, {Branch{0, {S(0)}}}, 1},
+                 CallSite{1, {}, {Branch{0, {S(0)}}}, 2}};
+  doubling.stages = {calls};
+  doubling.outputs = {S(1)};
+  program.plan.procedures = {doubling};
+  return program;
+}
+
+TEST(FlowTest, WhatGrowsWideIsCancelledSoon) {
+  const IntegerProgram program = Doubling();
+  ActivationLimits limits;
+  limits.max_activations = 1 << 14;
+  for (const bool follows_each : {false, true}) {
+    SCOPED_TRACE(follows_each);
+    IntegerRun run(&program, "critical_path", limits);
+    if (follows_each) run.set_follows_each();
+    run.set_is_cancelled([] { return true; });
+    EXPECT_TRUE(run.Run({{0}}, 1).empty());
+    EXPECT_TRUE(run.steps().is_cancelled());
+    EXPECT_LE(run.steps().num_alive(), 4096);
+  }
 }
 
 TEST(FlowTest, TreesAreOne) {
