@@ -17,16 +17,14 @@ class Admission {
   // Says how many bytes the values of all activations hold by now.
   void set_num_bytes(int64_t num_bytes) { num_bytes_ = num_bytes; }
 
-  // Judges an invocation that is so deep in calls. `num_bytes` returns how many
-  // bytes activations themselves take, if there is a limit.
-  template <typename NumBytes>
-  ActivationTree::Verdict Judge(int32_t depth,
-                                const NumBytes& num_bytes) const {
+  // Judges an invocation that is so deep in calls, where activations
+  // themselves take so many bytes.
+  ActivationTree::Verdict Judge(int32_t depth, int64_t bytes) const {
     if (Faults::Global().Strikes(Faults::Kind::kActivation)) {
       return ActivationTree::Verdict::kFault;
     }
     if (limits_.IsTooDeep(depth)) return ActivationTree::Verdict::kTooDeep;
-    if (limits_.max_bytes > 0 && limits_.IsTooLarge(num_bytes_ + num_bytes())) {
+    if (limits_.IsTooLarge(num_bytes_ + bytes)) {
       return ActivationTree::Verdict::kTooLarge;
     }
     if (limits_.IsReached(num_invocations_)) {

@@ -46,7 +46,8 @@ std::optional<WaitCycle> Calls::FindCycle() const {
 
 void Calls::Share(const CallSite& call, Source number, int32_t id) {
   const Branch& body = call.branches.front();
-  const MemoKey key{body.procedure, KeyAt(activations_.Find(id, number))};
+  const MemoKey key{body.procedure,
+                    host_->KeyAt(activations_.Find(id, number))};
   const int32_t shared = shared_.Find(key);
   if (shared < 0) {
     shared_.Begin(key, id);
@@ -62,8 +63,9 @@ bool Calls::MakeShared(const ResultSlots& to, const CallSite& call,
                        const Branch& branch,
                        const std::optional<Source>& selector) {
   const PassThrough::Procedure& front = pass_through_[branch.procedure];
-  const MemoKey key{front.body->procedure,
-                    KeyAt(ArgumentFor(to, call, branch, front.key_argument))};
+  const MemoKey key{
+      front.body->procedure,
+      host_->KeyAt(ArgumentFor(to, call, branch, front.key_argument))};
   const int32_t shared = shared_.Find(key);
   if (shared >= 0) {
     return AskFor(shared, {to, {{branch.procedure, call.site, to.row}}});

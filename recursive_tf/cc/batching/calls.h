@@ -140,9 +140,7 @@ class Calls {
         DepthOfCaller(parent, procedure) + (is_branch ? 0 : 1);
     const ActivationTree::Verdict verdict =
         is_branch ? ActivationTree::Verdict::kEntered
-                  : admission_.Judge(depth, [this] {
-                      return activations_.table().num_bytes();
-                    });
+                  : admission_.Judge(depth, activations_.table().num_bytes());
     if (verdict != ActivationTree::Verdict::kEntered) {
       refused_call_ = RefusedCall{verdict, parent, site, procedure, row};
       return kNoActivation;
@@ -166,12 +164,9 @@ class Calls {
   // they did, round after round: what one of them enters is in the next.
   template <typename Wait>
   void TakeEntered(const Wait& wait) {
-    for (int64_t num_taken = 0; !entered_.empty();) {
-      num_taken += static_cast<int64_t>(entered_.size());
-      if (num_taken >= kTakenToAsk) {
-        num_taken = 0;
-        is_cancelled_ = is_cancelled_ || host_->IsCancelled();
-      }
+    CancellationCheck check(host_);
+    while (!entered_.empty()) {
+      if (check.IsCancelledAfter(entered_.size())) is_cancelled_ = true;
       std::swap(taken_, entered_);
       TakeRound(wait);
       taken_.clear();
@@ -375,15 +370,11 @@ class Calls {
   int32_t MakeForItems(const CallSite& call, const Branch& branch,
                        int32_t caller);
 
-  int64_t KeyAt(ValueRow row) const {
-    return host_->Keys(row.value).At(row.row);
-  }
-
   size_t BranchOf(const CallSite& call, int32_t caller) {
     if (!call.selector.has_value()) return 0;
-    const ValueRow row = activations_.Find(caller, *call.selector);
-    return CallSite::BranchFor(host_->Selectors(row.value).At(row.row),
-                               call.branches.size());
+    const int64_t chosen =
+        host_->SelectorAt(activations_.Find(caller, *call.selector));
+    return CallSite::BranchFor(chosen, call.branches.size());
   }
 
   // Says that a selector, if there was one, sent an activation to where it is.

@@ -21,8 +21,7 @@ FlowInvocation* FlowSteps::Ask(const FlowAsk& ask, FlowInvocation* parent,
                                int32_t row, const FindSource& find) {
   int64_t key = 0;
   if (ask.key.has_value()) {
-    const ValueRow row = find(*ask.key);
-    key = host_->Keys(row.value).At(row.row);
+    key = host_->KeyAt(find(*ask.key));
     const int32_t known = keys_.Find(key);
     if (known != KeyTable::kNone) return table_[known];
   }
@@ -45,8 +44,7 @@ FlowInvocation* FlowSteps::Begin(const FlowAsk& ask, FlowInvocation* parent,
   // A row of the root call is a level of depth, unless the call starts it.
   const int32_t around = flow_.subgraph == kRootProcedure ? 0 : 1;
   const int32_t depth = 1 + (parent == nullptr ? around : parent->call_depth);
-  const ActivationTree::Verdict verdict =
-      admission_.Judge(depth, [this] { return num_bytes(); });
+  const ActivationTree::Verdict verdict = admission_.Judge(depth, num_bytes());
   if (verdict != ActivationTree::Verdict::kEntered) {
     refused_call_ =
         RefusedCall{verdict, parent == nullptr ? kNoActivation : parent->id,
@@ -110,13 +108,8 @@ void FlowSteps::Fork(const FlowStage& stage, const FlowCall& call,
         scalars_of(selector).At(selector.row), call.branches.size());
     const FlowBranch& branch = call.branches[way];
     if (branch.decides) Decide(selector, by);
-    by->cells()[call.cell].value = WayOf(static_cast<int32_t>(way));
-    if (branch.entry.has_value()) {
-      by_edge_[branch.entry->id].push_back(by);
-    } else {
-      Hold(call, *by);
-      by_edge_[stage.next.id].push_back(by);
-    }
+    const FlowEdge* const entry = TakeBranch(call, way, by);
+    by_edge_[entry == nullptr ? stage.next.id : entry->id].push_back(by);
   }
 }
 
@@ -153,9 +146,8 @@ const FlowEdge* FlowSteps::MakeCallsOf(const FlowStage& stage,
     ValueRow selector;
     if (call.selector.has_value()) {
       selector = Find(*by, *call.selector);
-      way =
-          CallSite::BranchFor(host_->Selectors(selector.value).At(selector.row),
-                              call.branches.size());
+      way = CallSite::BranchFor(host_->SelectorAt(selector),
+                                call.branches.size());
     }
     const FlowBranch& branch = call.branches[way];
     if (branch.decides) Decide(selector, by);
@@ -164,12 +156,8 @@ const FlowEdge* FlowSteps::MakeCallsOf(const FlowStage& stage,
       if (is_refused()) return nullptr;
       continue;
     }
-    by->cells()[call.cell].value = WayOf(static_cast<int32_t>(way));
-    if (branch.entry.has_value()) {
-      edge = &*branch.entry;
-    } else {
-      Hold(call, *by);
-    }
+    const FlowEdge* const entry = TakeBranch(call, way, by);
+    if (entry != nullptr) edge = entry;
   }
   return edge;
 }

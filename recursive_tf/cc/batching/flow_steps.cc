@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "recursive_tf/cc/base/equal_rows.h"
-#include "recursive_tf/cc/batching/activation_table.h"
-#include "recursive_tf/cc/batching/batched_path.h"
 #include "recursive_tf/cc/batching/flow.h"
+#include "recursive_tf/cc/batching/flow_shared.h"
+#include "recursive_tf/cc/batching/flow_table.h"
+#include "recursive_tf/cc/batching/host.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/plan.h"
 #include "recursive_tf/cc/batching/rows.h"
-#include "recursive_tf/cc/batching/scalars.h"
-#include "recursive_tf/cc/batching/wait_cycle.h"
-#include "recursive_tf/cc/runtime/activation_tree.h"
-#include "recursive_tf/cc/runtime/path.h"
 
 namespace recursive_tf {
 
@@ -126,16 +122,13 @@ void FlowSteps::GoOnWithAll() {
 }
 
 void FlowSteps::GoOnWithEach() {
-  for (int64_t num_taken = 0; !is_refused();) {
+  CancellationCheck check(host_);
+  while (!is_refused()) {
     // Who goes on may end, and makes room.
     const bool is_resumed = !resumed_.empty();
     std::swap(taken_, is_resumed ? resumed_ : entered_);
     if (taken_.empty()) return;
-    num_taken += static_cast<int64_t>(taken_.size());
-    if (num_taken >= kTakenToAsk) {
-      num_taken = 0;
-      is_cancelled_ = host_->IsCancelled();
-    }
+    is_cancelled_ = check.IsCancelledAfter(taken_.size());
     for (size_t begin = 0; begin < taken_.size() && !is_refused();) {
       const int32_t at = TakeGroup(&begin);
       const FlowStage& stage = flow_.stages[at];

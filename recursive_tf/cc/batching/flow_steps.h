@@ -223,6 +223,16 @@ class FlowSteps : public Steps {
   void Fork(const FlowStage& stage, const FlowCall& call, const Group& group);
   // Makes the calls of one of them. Returns its edge; null if one is refused.
   const FlowEdge* MakeCallsOf(const FlowStage& stage, FlowInvocation* by);
+  // Takes a branch that asks nobody. Returns the edge by which it is entered;
+  // null if it returns at once.
+  const FlowEdge* TakeBranch(const FlowCall& call, size_t way,
+                             FlowInvocation* by) {
+    by->cells()[call.cell].value = WayOf(static_cast<int32_t>(way));
+    const std::optional<FlowEdge>& entry = call.branches[way].entry;
+    if (entry.has_value()) return &*entry;
+    Hold(call, *by);
+    return nullptr;
+  }
   // Makes a call that asks, because `decided_by` says so, if anything does.
   void AskAt(const FlowCall& call, const FlowBranch& branch,
              ValueRow decided_by, FlowInvocation* by);

@@ -29,12 +29,12 @@ struct FlowInvocation {
   // How many of the stage's calls have not returned.
   int32_t num_pending = 0;
   int32_t call_depth = 1;
-  // Who asked first, if it is no row of the root call, and where.
+  // Who asked first, if it was not the root call, and where.
+  FlowInvocation* parent = nullptr;
   int32_t site = 0;
   int32_t row = 0;
   Progress progress;
   ValueRow decided_by;
-  FlowInvocation* parent = nullptr;
   // If it is not shared: who it called that ended, as a list, whose places are
   // free when it ends; and the next one in its caller's list.
   FlowInvocation* first_ended = nullptr;
@@ -47,14 +47,15 @@ class FlowTable {
  public:
   FlowTable(int32_t num_cells, size_t num_results)
       : num_cells_(num_cells),
-        width_(num_cells + num_results),
-        num_bytes_each_(sizeof(FlowInvocation) + width_ * sizeof(ValueRow)) {}
+        num_bytes_each_(sizeof(FlowInvocation) +
+                        (num_cells + num_results) * sizeof(ValueRow)) {}
 
   // Returns a new invocation, whose cells are not set.
   FlowInvocation* Add() {
     if (!free_.empty()) return AddAtFree();
     if (size_ % kChunk == 0) {
-      chunks_.push_back(Chunk(FromPool<std::byte>().allocate(ChunkBytes())));
+      chunks_.push_back(
+          Chunk(FromPool<std::byte>().allocate(kChunk * num_bytes_each_)));
     }
     const int32_t id = size_++;
     return new (PlaceOf(id)) FlowInvocation(id);
@@ -79,6 +80,7 @@ class FlowTable {
 
   // Says that an invocation is needed soon, if there is one.
   static void Prefetch(const FlowInvocation* invocation) {
+    if (invocation == nullptr) return;
     __builtin_prefetch(invocation);
     __builtin_prefetch(invocation + 1);
   }
@@ -109,8 +111,6 @@ class FlowTable {
                 sizeof(FlowInvocation) % alignof(ValueRow) == 0 &&
                 sizeof(ValueRow) % alignof(FlowInvocation) == 0);
 
-  size_t ChunkBytes() const { return kChunk * num_bytes_each_; }
-
   std::byte* PlaceOf(int32_t id) const {
     const auto place = static_cast<uint32_t>(id);
     return chunks_[place / kChunk].get() + place % kChunk * num_bytes_each_;
@@ -124,7 +124,6 @@ class FlowTable {
   }
 
   const size_t num_cells_;
-  const size_t width_;
   const size_t num_bytes_each_;
   std::vector<Chunk> chunks_;
   int32_t size_ = 0;

@@ -30,8 +30,8 @@ class Schedule {
     frontier_.Add(block, {id, After(progress, block).depth, call_depth});
   }
 
-  // Says that so many wait for a block, in order. `waits_at` returns how far
-  // each has come, with the depth not yet that of the block.
+  // Says that so many wait for a block, of which `waits_at` returns each, in
+  // order, with what Add takes of it.
   template <typename WaitsAt>
   void AddAll(int32_t block, size_t count, const WaitsAt& waits_at) {
     frontier_.AddAll(block, count, [&](size_t i) {
