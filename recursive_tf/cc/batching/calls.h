@@ -193,11 +193,11 @@ class Calls {
   // Returns whether the host took all that a stage pushes.
   bool PushRows(const Stage& stage, int32_t id) {
     for (const PlannedPush& push : stage.pushes) {
-      if (!host_->Push(push.table, activations_.Find(id, push.index),
-                       activations_.Find(id, push.value))) {
-        refused_push_ = id;
-        return false;
-      }
+      const ValueRow index = activations_.Find(id, push.index);
+      const ValueRow value = activations_.Find(id, push.value);
+      if (host_->Push(push.table, &index, &value, /*count=*/1) == 1) continue;
+      refused_push_ = id;
+      return false;
     }
     return true;
   }

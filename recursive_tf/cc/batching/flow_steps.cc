@@ -207,11 +207,11 @@ bool FlowSteps::Push(const FlowStage& stage, const Group& group) {
   for (const FlowPush& push : stage.pushes) {
     FindAll(push.index, group, &indices_);
     FindAll(push.value, group, &found_);
-    for (size_t i = 0; i < group.size(); ++i) {
-      if (host_->Push(push.table, indices_[i], found_[i])) continue;
-      refused_push_ = group[i]->id;
-      return false;
-    }
+    const size_t num_pushed =
+        host_->Push(push.table, indices_.data(), found_.data(), group.size());
+    if (num_pushed == group.size()) continue;
+    refused_push_ = group[num_pushed]->id;
+    return false;
   }
   return true;
 }

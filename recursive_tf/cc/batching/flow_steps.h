@@ -273,7 +273,7 @@ class FlowSteps : public Steps {
     for (const FlowDeath& death : deaths) {
       if (death.guards.empty() && !death.is_of_items) {
         FindAll(death.source, group, &found_);
-        for (size_t i = 0; i < group.size(); ++i) readers_.Remove(found_[i]);
+        readers_.Remove(found_.data(), group.size());
         continue;
       }
       for (const FlowInvocation* const by : group) Release(death, *by);

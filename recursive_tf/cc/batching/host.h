@@ -29,9 +29,11 @@ class Host {
   // Returns the first number of what is at `row`: how many items a list has.
   virtual int32_t ReadCount(ValueRow row) = 0;
 
-  // Writes `value` to row `index` of a table of the root call. Returns false if
-  // that cannot be, which ends the run.
-  virtual bool Push(int32_t table, ValueRow index, ValueRow value) = 0;
+  // Writes so many values to a table of the root call, in order, each to the
+  // row that its index is. Returns how many: fewer if the next one cannot be
+  // written, which ends the run.
+  virtual size_t Push(int32_t table, const ValueRow* indices,
+                      const ValueRow* values, size_t count) = 0;
 
   // Returns whether the run is to end, because somebody outside gave it up.
   virtual bool IsCancelled() = 0;

@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_BATCHING_VALUE_READERS_H_
 #define RECURSIVE_TF_CC_BATCHING_VALUE_READERS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -27,6 +28,16 @@ class ValueReaders {
   // REQUIRES: `count` is not 0.
   void Remove(int32_t value, int32_t count) {
     if ((num_readers_[value] -= count) == 0) dead_.push_back(value);
+  }
+  // Removes so many rows, those of one value at once where they come together.
+  void Remove(const ValueRow* rows, size_t count) {
+    for (size_t begin = 0; begin < count;) {
+      const int32_t value = rows[begin].value;
+      size_t end = begin + 1;
+      while (end < count && rows[end].value == value) ++end;
+      Remove(value, static_cast<int32_t>(end - begin));
+      begin = end;
+    }
   }
 
   // Says that those of `count` values from `first` on died that nobody reads.

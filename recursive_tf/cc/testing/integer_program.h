@@ -119,15 +119,19 @@ class IntegerRun : public Host {
   }
 
   // Refuses a second row for the same index.
-  bool Push(int32_t table, ValueRow index, ValueRow value) override {
-    const auto [pushed, is_new] = tables_[table].emplace(At(index), 0);
-    if (!is_new) return false;
-    // It may have yet to be computed.
-    pushes_.emplace_back(&pushed->second, value);
+  size_t Push(int32_t table, const ValueRow* indices, const ValueRow* values,
+              size_t count) override {
     tape_.pushed.resize(std::max<size_t>(tape_.pushed.size(), table + 1));
-    tape_.pushed[table].indices.push_back(At(index));
-    tape_.pushed[table].values.Add(value);
-    return true;
+    for (size_t i = 0; i < count; ++i) {
+      const int64_t index = At(indices[i]);
+      const auto [pushed, is_new] = tables_[table].emplace(index, 0);
+      if (!is_new) return i;
+      // It may have yet to be computed.
+      pushes_.emplace_back(&pushed->second, values[i]);
+      tape_.pushed[table].indices.push_back(index);
+      tape_.pushed[table].values.Add(values[i]);
+    }
+    return count;
   }
 
   bool IsCancelled() override { return is_cancelled_ && is_cancelled_(); }

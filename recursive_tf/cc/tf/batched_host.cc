@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/tf/batched_host.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -54,12 +55,18 @@ int32_t BatchedHost::ReadCount(ValueRow row) {
   return std::max(counts[row.row * value.num_elements], 0);
 }
 
-bool BatchedHost::Push(int32_t table, ValueRow index, ValueRow value) {
-  const Scalars indices = Numbers(index.value);
-  push_status_ = indices.empty()
-                     ? Misread("index= of a push", index.value)
-                     : pushes_.Add(table, indices.At(index.row), value);
-  return push_status_.ok();
+size_t BatchedHost::Push(int32_t table, const ValueRow* indices,
+                         const ValueRow* values, size_t count) {
+  ScalarsOf numbers_of([this](int32_t value) { return Numbers(value); });
+  for (size_t i = 0; i < count; ++i) {
+    const Scalars& numbers = numbers_of(indices[i]);
+    push_status_ =
+        numbers.empty()
+            ? Misread("index= of a push", indices[i].value)
+            : pushes_.Add(table, numbers.At(indices[i].row), values[i]);
+    if (!push_status_.ok()) return i;
+  }
+  return count;
 }
 
 bool BatchedHost::IsCancelled() { return !step_.CheckCancelled().ok(); }

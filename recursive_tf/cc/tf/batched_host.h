@@ -1,6 +1,7 @@
 #ifndef RECURSIVE_TF_CC_TF_BATCHED_HOST_H_
 #define RECURSIVE_TF_CC_TF_BATCHED_HOST_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -25,7 +26,8 @@ class BatchedHost : public Host {
   Scalars Keys(int32_t value) override;
   Scalars Numbers(int32_t value) const override;
   int32_t ReadCount(ValueRow row) override;
-  bool Push(int32_t table, ValueRow index, ValueRow value) override;
+  size_t Push(int32_t table, const ValueRow* indices, const ValueRow* values,
+              size_t count) override;
   bool IsCancelled() override;
 
   // Returns an error if what was read was no number: the run ends at the next

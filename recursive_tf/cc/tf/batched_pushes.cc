@@ -25,13 +25,6 @@ BatchedPushes::BatchedPushes(std::vector<std::unique_ptr<PushTable>>* tables,
                              std::vector<PushedRows>* taped)
     : tables_(*tables), taped_(taped), pushed_(tables->size()) {}
 
-absl::Status BatchedPushes::Add(int32_t table, int64_t index, ValueRow value) {
-  TF_RETURN_IF_ERROR(tables_[table]->Claim(index));
-  pushed_[table].indices.push_back(index);
-  pushed_[table].values.Add(value);
-  return absl::OkStatus();
-}
-
 absl::Status BatchedPushes::Flush(const RowValues& values, Team* team) {
   RowMoves moves(team);
   for (size_t table = 0; table < pushed_.size(); ++table) {

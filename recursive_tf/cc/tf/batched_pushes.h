@@ -12,6 +12,7 @@
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/row_moves.h"
 #include "recursive_tf/cc/tf/row_values.h"
+#include "tensorflow/core/platform/errors.h"
 
 namespace recursive_tf {
 
@@ -26,7 +27,12 @@ class BatchedPushes {
                 std::vector<PushedRows>* taped);
 
   // Takes row `index` of a table for the row `value`.
-  absl::Status Add(int32_t table, int64_t index, ValueRow value);
+  absl::Status Add(int32_t table, int64_t index, ValueRow value) {
+    TF_RETURN_IF_ERROR(tables_[table]->Claim(index));
+    pushed_[table].indices.push_back(index);
+    pushed_[table].values.Add(value);
+    return absl::OkStatus();
+  }
 
   // Copies what was added since the last flush, with a team.
   absl::Status Flush(const RowValues& values, Team* team);
