@@ -9,7 +9,7 @@ from recursive_tf.python import tf_compat
 from recursive_tf.python.batching.differentiate.reverse_mode import stops
 from recursive_tf.python.batching.vectorize.late_parts import LatePart, late_parts
 from recursive_tf.python.batching.vectorize.prologue import Prologue
-from recursive_tf.python.gradient.sinks import add_up, shape_of
+from recursive_tf.python.gradient.sinks import add_up, shape_of, slices_of
 from recursive_tf.python.program.graph_copy import GraphCopy, Outside
 from recursive_tf.python.program.trainable import is_trainable
 
@@ -52,8 +52,7 @@ class PrologueGradients:
         if capture is not None:
             gradient: Any = parts[0]
             if len(parts) > 1:
-                shape = shape_of(self._captures[capture])
-                gradient = tf.IndexedSlices(*parts, shape)
+                gradient = slices_of(self._captures[capture], *parts)
             self._gradients[capture].append(gradient)
         elif self._prologue.is_late(tensor):
             self._late.append((tensor, parts, takers))
@@ -191,4 +190,4 @@ def _dense_gradient(parts: Parts, like: tf.Tensor) -> tf.Tensor:
     """Returns the gradient of a value that was looked up in, or used in another way."""
     if len(parts) == 1:
         return parts[0]
-    return tf.convert_to_tensor(tf.IndexedSlices(*parts, shape_of(like)))
+    return tf.convert_to_tensor(slices_of(like, *parts))

@@ -108,17 +108,27 @@ def gradient_of_slot(
     if slot.is_product:
         return tf.matmul(parts[0], parts[1], transpose_a=True)
     values, indices = parts
-    return tf.IndexedSlices(values, indices, shape_of(capture))
+    return slices_of(capture, values, indices)
 
 
-def shape_of(capture: tf.Tensor) -> tf.Tensor:
-    """Returns the shape, int64, of a tensor or of the variable behind a handle."""
+def slices_of(
+    capture: tf.Tensor, values: tf.Tensor, indices: tf.Tensor
+) -> tf.IndexedSlices:
+    """Returns a gradient by some rows of a capture.
+
+    Its shape has the dtype that TensorFlow's have: those of two branches must agree.
+    """
+    return tf.IndexedSlices(values, indices, shape_of(capture, tf.int32))
+
+
+def shape_of(capture: tf.Tensor, dtype: tf.DType = tf.int64) -> tf.Tensor:
+    """Returns the shape of a tensor or of the variable behind a handle."""
     if capture.dtype == tf.resource:
         spec = tf_compat.spec_of_variable(capture)
         if spec is not None and spec.shape.is_fully_defined():
-            return tf.constant(spec.shape.as_list(), tf.int64)
-        return tf.raw_ops.VariableShape(input=capture, out_type=tf.int64)
-    return tf.shape(capture, out_type=tf.int64)
+            return tf.constant(spec.shape.as_list(), dtype)
+        return tf.raw_ops.VariableShape(input=capture, out_type=dtype)
+    return tf.shape(capture, out_type=dtype)
 
 
 def add_up(
