@@ -25,7 +25,10 @@ def alignment_cost(costs, temperature=0.1):
     """Returns the cost of aligning two series, from that of each pair of steps."""
     rows, columns = tf.unstack(tf.shape(costs))
 
-    @rtf.subgraph(memo=lambda i, j: i * columns + j)
+    def place(i, j):
+        return i * columns + j
+
+    @rtf.subgraph(memo=place)
     def least(i, j):
         here = costs[i, j]
         if i == 0 and j == 0:

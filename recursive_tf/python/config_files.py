@@ -8,16 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def read_config(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
+def read_config(path: str | os.PathLike[str], what: str, key: str) -> dict[str, Any]:
     """Returns what a file holds.
 
     Args:
         path: Of the file.
         what: The value that is expected there, e.g. "learned policy".
+        key: What the object of each such value has, and those of others do not have.
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it holds no object of JSON.
+        ValueError: If it holds no object of JSON, or another one.
     """
     text = pathlib.Path(path).read_text("utf-8")
     try:
@@ -26,7 +27,7 @@ def read_config(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
         raise ValueError(
             f"{path} holds no {what}: it is not JSON ({error})."
         ) from error
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or key not in config:
         raise ValueError(
             f"{path} holds no {what}, but {type(config).__name__} {config!r:.40}. Give "
             "the file that `save` wrote."

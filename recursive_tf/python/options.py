@@ -1,6 +1,7 @@
 """What a user may set for a program beside its executor."""
 
 import dataclasses
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -77,9 +78,10 @@ class Options:
             limit = getattr(self, name)
             if name == "max_bytes" and limit == "auto":
                 continue
-            if limit is not None and limit < 1:
+            if limit is not None and not _is_limit(limit):
                 raise ValueError(
-                    f"{name}={limit}: a limit is at least 1; None is no limit."
+                    f"{name}={limit!r}: a limit is a whole number, from 1 to 2^63 - 1; "
+                    "None is no limit."
                 )
         if not isinstance(self.policy, LearnedPolicy) and self.policy not in POLICIES:
             raise ValueError(
@@ -93,10 +95,12 @@ class Options:
                 f"schedule={self.schedule!r}: give an rtf.Schedule, or the "
                 "`schedule` of what rtf.profile returned."
             )
-        if self.share_rows not in _SHARE_ROWS:
+        if self.share_rows not in tuple(_SHARE_ROWS):
             raise ValueError(
                 f"share_rows={self.share_rows!r}: choose True, False or 'auto'."
             )
+        if self.lazy_pushes not in (True, False):
+            raise ValueError(f"lazy_pushes={self.lazy_pushes!r}: choose True or False.")
 
     def batched_attributes(
         self, subgraph: str, block_places: Sequence[str]
@@ -134,6 +138,16 @@ class Options:
         if isinstance(schedule, Mapping):
             config = {**config, "schedule": Schedule.from_config(schedule)}
         return cls(**config)
+
+
+def _is_limit(value: Any) -> bool:
+    """Returns whether a value is a limit that ops can take; 1e9 is one.
+
+    >>> list(map(_is_limit, [1, 1e9, 2.5, float("inf"), True, "5", 2**63]))
+    [True, True, False, False, False, False, False]
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return bool(is_number and 1 <= value < 2**63 and value == int(value))
 
 
 def policy_in_words(policy: str | LearnedPolicy) -> str:

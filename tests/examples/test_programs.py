@@ -15,8 +15,9 @@ def test_the_table_has_every_example_and_its_executor():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_it_says_how_to_run_it_and_prints_a_few_lines(name, capsys):
+def test_it_says_how_to_run_it_and_prints_a_few_lines(name, capsys, caplog):
     example = load(name)
     assert f"python -m examples.{name}\n" in example.__doc__
     example.main()
     assert 1 < len(capsys.readouterr().out.splitlines()) < 30
+    assert "WARNING" not in caplog.text

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -12,11 +13,32 @@ from tests.helpers.subgraphs import define_fib
 LIMITS = ["max_depth", "max_activations", "max_bytes"]
 
 
+NO_LIMITS = [0, -1, 0.5, 2.5, float("inf"), float("nan"), 2**63, True, "5", [5], 5j]
+
+
 @pytest.mark.parametrize("name", LIMITS)
-@pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_is_at_least_one(name, limit):
-    with pytest.raises(ValueError, match=f"{name}={limit}: a limit is at least 1"):
-        rtf.Options(**{name: limit})
+@pytest.mark.parametrize("limit", NO_LIMITS, ids=str)
+def test_a_limit_is_a_whole_number_from_one_on(name, limit):
+    message = message_of(lambda: rtf.Options(**{name: limit}), ValueError)
+    assert f"{name}={limit!r}: a limit is a whole number, from 1" in message
+
+
+@pytest.mark.parametrize("limit", [10**6, 1e6, np.int32(10**6), 2**63 - 1])
+def test_any_whole_number_is_a_limit(limit):
+    options = rtf.Options(**dict.fromkeys(LIMITS, limit))
+    assert define_fib(options=options)(5).numpy() == 5
+
+
+@pytest.mark.parametrize("name", ["share_rows", "lazy_pushes"])
+@pytest.mark.parametrize("choice", [[], "yes", 2, None], ids=str)
+def test_what_is_true_or_false_is_nothing_else(name, choice):
+    message = message_of(lambda: rtf.Options(**{name: choice}), ValueError)
+    assert f"{name}={choice!r}: choose True" in message
+
+
+def test_options_are_rtf_options():
+    make = lambda: rtf.SubGraph(options={"max_depth": 3})  # noqa: E731
+    assert "{'max_depth': 3}: give an rtf.Options" in message_of(make, TypeError)
 
 
 @pytest.mark.parametrize("name", LIMITS)

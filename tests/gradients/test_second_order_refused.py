@@ -57,11 +57,39 @@ def clipped(y):
     return tf.identity(y), lambda upstream: tf.clip_by_value(upstream, -1.0, 1.0)
 
 
-def test_a_custom_gradient_that_is_not_linear_is_refused(w, x):
+def clipping(w):
+    """Returns the SubGraph (x, n) -> w^n x, whose gradients are clipped on the way."""
     with rtf.SubGraph("clipping") as f:
         y, n = f.input(tf.float32), f.input(tf.int32)
         f.output(tf.cond(n < 1, lambda: y, lambda: w * clipped(f(y, n - 1))))
-    check_refused(f, x, r"SubGraph 'clipping' .*IdentityN .* is not linear")
+    return f
+
+
+def test_a_custom_gradient_that_is_not_linear_is_refused(w, x):
+    check_refused(clipping(w), x, r"SubGraph 'clipping' .*IdentityN .* is not linear")
+
+
+def in_branches(f):
+    """Returns a function of x that calls f(x, 2) in a branch of a branch."""
+    call = lambda x: tf.cond(x < 9, lambda: f(x, 2), lambda: x)  # noqa: E731
+    return tf.function(lambda x: tf.cond(x > 0, lambda: call(x), lambda: x))
+
+
+def test_a_second_derivative_that_nobody_asks_for_is_not_refused(w, x):
+    f = in_branches(clipping(w))
+    with tf.GradientTape() as tape, tf.GradientTape() as other:
+        tape.watch(x)
+        other.watch(x)
+        y = f(x)
+        z = 2 * y
+    # What the multiplication by w makes more than 1 is clipped, again and again.
+    assert (tape.gradient(y, x), other.gradient(z, x)) == (1, 1)
+
+
+def test_a_second_derivative_in_a_branch_is_refused_when_it_is_computed(w, x):
+    f = in_branches(clipping(w))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"clipping.* not linear"):
+        slopes_of_slope(f, x, x)
 
 
 def test_max_pooling_is_refused():

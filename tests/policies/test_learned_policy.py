@@ -53,7 +53,7 @@ def test_a_file_gives_it_back(tmp_path):
     assert json.loads((tmp_path / "policy.json").read_text())["version"] == 1
 
 
-@pytest.mark.parametrize("config", [{"version": 2, "automata": []}, {}])
+@pytest.mark.parametrize("config", [{"version": 2, "automata": []}, {"automata": []}])
 def test_a_file_of_another_version_is_refused(tmp_path, config):
     path = tmp_path / "policy.json"
     path.write_text(json.dumps(config))
@@ -64,7 +64,7 @@ def test_a_file_of_another_version_is_refused(tmp_path, config):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda config: config.pop("automata"),
+        lambda config: config.update(automata=7),
         lambda config: config["automata"].append(None),
         lambda config: config["automata"][0].pop("steps"),
         lambda config: config["automata"][0]["steps"].append([[0], 3, [0], 1]),

@@ -145,7 +145,8 @@ def test_one_of_another_version_is_refused(profile):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "it is not JSON"), ("[1]", "but list")]
+    ("text", "message"),
+    [("{", "it is not JSON"), ("[1]", "but list"), ('{"version": 1}', "but dict")],
 )
 def test_a_file_of_something_else_is_refused(tmp_path, text, message):
     (tmp_path / "junk.json").write_text(text)
@@ -153,6 +154,15 @@ def test_a_file_of_something_else_is_refused(tmp_path, text, message):
         rtf.Profile.load(tmp_path / "junk.json")
     with pytest.raises(ValueError, match=rf"holds no learned policy.*{message}"):
         rtf.LearnedPolicy.load(tmp_path / "junk.json")
+
+
+def test_a_policy_is_no_profile(profile, tmp_path):
+    profile.save(tmp_path / "profile.json")
+    with pytest.raises(ValueError, match=r"holds no learned policy.*Give the file"):
+        rtf.LearnedPolicy.load(tmp_path / "profile.json")
+    rtf.LearnedPolicy(()).save(tmp_path / "policy.json")
+    with pytest.raises(ValueError, match=r"holds no profile.*Give the file"):
+        rtf.Profile.load(tmp_path / "policy.json")
 
 
 def test_a_function_that_runs_no_graph_has_only_times():
@@ -218,6 +228,8 @@ def test_a_trace_and_a_profile_share_a_log(branches, tmp_path):
 
 
 def test_wrong_uses_say_what_is_right(branches):
+    with pytest.raises(TypeError, match=r"rtf\.profile takes a function"):
+        rtf.profile(3)
     with pytest.raises(ValueError, match="measure at least once"):
         rtf.profile(branches, tf.ones([SIDE, SIDE]), repeats=0)
     with pytest.raises(RuntimeError, match="Call it eagerly"):

@@ -35,10 +35,10 @@ def test_it_goes_through_attributes_and_json(given):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"executors": 2}, "give both numbers, or neither"),
-        ({"threads": 2}, "give both numbers, or neither"),
-        ({"executors": 1.5, "threads": 1}, "give both numbers, or neither"),
-        ({"executors": "a", "threads": "b"}, "give both numbers, or neither"),
+        ({"executors": 2}, "give two whole numbers, or neither"),
+        ({"threads": 2}, "give two whole numbers, or neither"),
+        ({"executors": 1.5, "threads": 1}, "give two whole numbers, or neither"),
+        ({"executors": "a", "threads": "b"}, "give two whole numbers, or neither"),
         ({"executors": 0, "threads": 1}, "both are at least 1"),
         ({"executors": 64, "threads": 64}, "at most 1024 threads"),
         ({"order": "last_come"}, "choose one of"),

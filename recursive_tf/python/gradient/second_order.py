@@ -54,7 +54,35 @@ def gradient_of_ports(op: tf.Operation, *gradients: Any) -> list[Any]:
     }
     if not tangents:
         return [None] * len(op.inputs)
-    return _SecondGradient(op, tangents).by_inputs()
+    try:
+        return _SecondGradient(op, tangents).by_inputs()
+    except NotImplementedError as error:
+        if not _may_never_run():
+            raise
+        return _fails_when_run(op, str(error))
+
+
+def _may_never_run() -> bool:
+    """Returns whether the function that is traced is one in another, e.g. a branch.
+
+    If several tapes record, TensorFlow traces the gradients of gradients of nested
+    branches and loops before anybody asks for them. Nobody may.
+    """
+    graphs = tf_compat.graph_chain(tf_compat.default_graph())
+    return sum(isinstance(graph, tf_compat.FuncGraph) for graph in graphs) > 1
+
+
+def _fails_when_run(op: tf.Operation, message: str) -> list[Any]:
+    """Returns gradients that are an error if they are computed."""
+    with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
+        return [_zeros_for(tensor) for tensor in op.inputs]
+
+
+def _zeros_for(tensor: tf.Tensor) -> tf.Tensor | None:
+    if tensor.dtype == tf.resource:
+        spec = tf_compat.spec_of_variable(tensor)
+        return None if spec is None else tf.zeros(shape_of(tensor), spec.dtype)
+    return tf.zeros_like(tensor) if is_trainable(tensor.dtype) else None
 
 
 class _SecondGradient:

@@ -91,7 +91,7 @@ class LearnedPolicy:
         Raises:
             ValueError: If the file has none, or one of a later version.
         """
-        return cls.from_config(read_config(path, "learned policy"))
+        return cls.from_config(read_config(path, "learned policy", key="automata"))
 
     def picture(self) -> Any:
         """Returns a figure of matplotlib with the automata (figure 2 of the paper).

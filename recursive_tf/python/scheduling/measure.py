@@ -64,10 +64,16 @@ def profile(
         verbose: Whether to show progress.
 
     Raises:
+        TypeError: If `function` is no function.
         RuntimeError: If it is called while a `tf.function` is traced, or in a
             `with rtf.trace(...)`.
         ValueError: If `repeats` is less than 1.
     """
+    if not callable(function):
+        raise TypeError(
+            "rtf.profile takes a function, and what it is called with, e.g. "
+            f"rtf.profile(step, batch). Got {function!r}."
+        )
     if repeats < 1:
         raise ValueError(f"repeats={repeats}: measure at least once.")
     if not tf.executing_eagerly():

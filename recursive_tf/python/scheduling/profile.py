@@ -152,7 +152,7 @@ class Profile:
         Raises:
             ValueError: If the file has none, or one of another version or machine.
         """
-        return cls.from_config(read_config(path, "profile"))
+        return cls.from_config(read_config(path, "profile", key="seconds"))
 
     def __str__(self) -> str:
         """Returns the table of schedules, the choice, and the longest launches."""

@@ -45,8 +45,8 @@ class Schedule:
         given = (self.executors, self.threads)
         if given != ("auto", "auto") and not all(map(_is_number, given)):
             raise ValueError(
-                f"executors={self.executors!r} with threads={self.threads!r}: give "
-                "both numbers, or neither. rtf.profile measures which are fastest."
+                f"executors={self.executors!r} with threads={self.threads!r}: give two "
+                "whole numbers, or neither. rtf.profile measures which are fastest."
             )
         executors, threads = self.size
         if min(executors, threads) < 1 or executors * threads > MOST_THREADS:

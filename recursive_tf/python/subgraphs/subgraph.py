@@ -107,13 +107,19 @@ class SubGraph:
                 be differentiable.
 
         Raises:
-            TypeError: If `name` is no text, or `memo` no function.
+            TypeError: If `name` is no text, `options` no Options, or `memo` no
+                function.
             ValueError: If there is no such executor.
         """
         if name is not None and not isinstance(name, str):
             raise TypeError(f"The name of a SubGraph is a str, but this is {name!r}.")
         if executor not in EXECUTORS:
             raise ValueError(f"executor={executor!r}: choose one of {EXECUTORS}.")
+        if not isinstance(options, Options | None):
+            raise TypeError(
+                f"options={options!r}: give an rtf.Options, e.g. "
+                "rtf.Options(max_depth=1000)."
+            )
         check_memo(memo)
         self.name = name or "subgraph"
         self._executor = executor
