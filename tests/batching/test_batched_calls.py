@@ -176,24 +176,44 @@ def test_structure_may_be_decided_by_computed_values():
 # --- Errors
 
 
-def define_lookup():
-    with rtf.SubGraph("look", executor="batched") as look:
-        n = look.input(tf.int32)
-        found = lambda: tf.gather([1, 2, 3], n + 7)  # noqa: E731
-        look.output(tf.cond(n < 1, found, lambda: look(n - 1)))
-    return look
+def define_lookup(say=tf.identity, **choices):
+    """Returns a SubGraph that fails, unless its input is -7, -6 or -5."""
+    with rtf.SubGraph("look", executor="batched", options=rtf.Options(**choices)) as f:
+        n = f.input(tf.int32)
+        found = lambda: tf.gather([1, 2, 3], say(n) + 7)  # noqa: E731
+        f.output(tf.cond(n < 1, found, lambda: f(n - 1)))
+    return f
 
 
-def test_a_launch_that_fails_names_its_block_and_the_first_invocations():
-    message = failure_of(lambda: define_lookup().map([1, 2, 3, 0, 0]))
-    assert (
-        "SubGraph 'look' failed at look[row 3], look[row 4], look[row 0] → call#0"
-        in (message)
+@pytest.mark.parametrize("blocks", ["compiled", "tensorflow"])
+@pytest.mark.parametrize("row", range(5))
+def test_of_a_launch_that_fails_the_first_invocation_that_does_is_named(row, blocks):
+    roots = [-7, -6, -5, -7, 0]
+    roots[row] = -4
+    message = failure_of(lambda: define_lookup(blocks=blocks).map(roots))
+    assert f"SubGraph 'look' failed at look[row {row}]: indices[0] = 3 is not" in (
+        message
     )
+
+
+def test_of_rows_that_were_to_be_shared_it_is_the_first_of_them():
+    look = define_lookup(share_rows=True)
+    message = failure_of(lambda: look.map([-5, -6, -5, -4, -6, -4]))
+    assert "SubGraph 'look' failed at look[row 3]: indices[0] = 3 is not" in message
+
+
+def test_what_prints_does_not_run_again_to_find_who_failed(capfd):
+    def said(n):
+        tf.print("at", n)
+        return n
+
+    message = failure_of(lambda: define_lookup(said).map([1, -7, -6, -4, 0]))
+    assert "SubGraph 'look' failed at look[row 1], look[row 2], look[row 3]" in message
     assert "… (5 invocations at once) in block 'look/true test_batched_calls.py:" in (
         message
     )
-    assert "indices[0] = 7 is not in [0, 3)" in message
+    assert "indices[2] = 3 is not in [0, 3)" in message
+    assert capfd.readouterr().err.count("at") == 5
 
 
 def test_a_gradient_that_fails_names_its_block():

@@ -27,7 +27,6 @@ absl::Status BatchedErrors::FailedLaunch(const Launch& launch,
                                          absl::Status status) const {
   if (absl::IsCancelled(status)) return status;
   const std::optional<int64_t> row = TakeFailedRow(&status);
-  // A launch that fails shares no rows.
   if (row.has_value() && *row < launch.num_activations()) {
     return FailedIn(launch.activations[*row], status);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/faults.h"
+#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/make_steps.h"
@@ -25,6 +27,7 @@
 #include "recursive_tf/cc/tf/batched_program.h"
 #include "recursive_tf/cc/tf/batched_record.h"
 #include "recursive_tf/cc/tf/batched_step.h"
+#include "recursive_tf/cc/tf/failed_row.h"
 #include "recursive_tf/cc/tf/limit_error.h"
 #include "recursive_tf/cc/tf/out_of_memory.h"
 #include "recursive_tf/cc/tf/planted_fault.h"
@@ -177,15 +180,8 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
   const TraceSpan span(spec_.program.block_names[launch->block], "forward",
                        launch->num_rows());
   Computed computed;
-  absl::Status status = RunBlock(*launch, std::move(inputs), &computed);
-  if (!status.ok() && launch->is_shared() && !has_gone_on_) {
-    // It fails again, and says of which activation.
-    launch->shared = EqualRows();
-    inputs.assign(launch->inputs.size(), RowBatch());
-    TF_RETURN_IF_ERROR(CollectInputs(*launch, &inputs));
-    status = RunBlock(*launch, std::move(inputs), &computed);
-  }
-  TF_RETURN_IF_ERROR(status);
+  const absl::Status status = RunBlock(*launch, std::move(inputs), &computed);
+  if (!status.ok()) return has_gone_on_ ? status : ErrorOfRow(*launch, status);
   computed.program.AddTo(std::exchange(seconds_before_going_on_, 0) +
                              watch_.Lap(&report_.seconds_blocks),
                          launch->block, &report_);
@@ -225,6 +221,35 @@ absl::Status BatchedForward::RunBlock(const Launch& launch,
                                                &computed->program));
   report_.compiled[launch.block] += computed->program.has_run ? 1 : 0;
   return absl::OkStatus();
+}
+
+absl::Status BatchedForward::ErrorOfRow(const Launch& launch,
+                                        absl::Status status) {
+  // Of those that were to share rows, it is the first one's.
+  const std::optional<int64_t> row = TakeFailedRow(&status);
+  if (row.has_value()) {
+    return WithFailedRow(
+        status, launch.is_shared() ? launch.shared.firsts()[*row] : *row);
+  }
+  const Block& block = blocks_[launch.block];
+  const bool may_run_again = !block.HasEffects() && launch.list_inputs.empty();
+  if (!may_run_again || launch.inputs.empty()) return status;
+  std::vector<tf::Tensor> inputs(launch.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TF_RETURN_IF_ERROR(values_.Gather(launch.inputs[i], &inputs[i]));
+  }
+  return OfFirstFailedRow(
+      launch.num_activations(), status, [&](int64_t begin, int64_t end) {
+        PooledVector<int32_t> rows(end - begin);
+        std::iota(rows.begin(), rows.end(), static_cast<int32_t>(begin));
+        std::vector<RowBatch> some;
+        for (const tf::Tensor& input : inputs) {
+          some.emplace_back(TakeRows(input, rows));
+        }
+        Computed computed;
+        return block.Run(step_, std::move(some), &invariants_,
+                         &computed.outputs, &computed.program);
+      });
 }
 
 void BatchedForward::AddTo(LaunchBound* bound, const Launch& launch,

@@ -103,6 +103,9 @@ class BatchedForward {
   };
   absl::Status RunBlock(const Launch& launch, std::vector<RowBatch> inputs,
                         Computed* computed);
+  // Returns the error of a launch that gave `status`, with the row that it is
+  // of if that can be found.
+  absl::Status ErrorOfRow(const Launch& launch, absl::Status status);
   // The same; refused if it would hold more than may be, as it seems.
   absl::Status RunWithinLimits(Launch* launch);
   int64_t num_bytes() const {

@@ -1,8 +1,10 @@
 #include "recursive_tf/cc/tf/failed_row.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/cord.h"
@@ -32,6 +34,27 @@ std::optional<int64_t> TakeFailedRow(absl::Status* status) {
   }
   status->ErasePayload(kRow);
   return row;
+}
+
+absl::Status OfFirstFailedRow(
+    int64_t num_rows, absl::Status status,
+    const std::function<absl::Status(int64_t begin, int64_t end)>& run) {
+  if (!absl::IsInvalidArgument(status) && !absl::IsOutOfRange(status)) {
+    return status;
+  }
+  int64_t begin = 0;
+  int64_t end = num_rows;
+  while (end - begin > 1) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (run(begin, middle).ok()) {
+      begin = middle;
+    } else {
+      end = middle;
+    }
+  }
+  absl::Status alone = run(begin, end);
+  if (alone.code() != status.code()) return status;
+  return WithFailedRow(std::move(alone), begin);
 }
 
 }  // namespace recursive_tf

@@ -1,8 +1,12 @@
 #include "recursive_tf/cc/tf/failed_row.h"
 
+#include <cstdint>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace recursive_tf {
@@ -34,6 +38,57 @@ TEST(FailedRowTest, NoErrorIsOfARow) {
   absl::Status status = WithFailedRow(absl::OkStatus(), 7);
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(TakeFailedRow(&status), std::nullopt);
+}
+
+// Runs some of eight rows, of which those fail that it has.
+class SomeThatFail {
+ public:
+  explicit SomeThatFail(std::set<int64_t> rows) : failing_(std::move(rows)) {}
+
+  absl::Status operator()(int64_t begin, int64_t end) {
+    num_run_ += end - begin;
+    const auto first = failing_.lower_bound(begin);
+    if (first == failing_.end() || *first >= end) return absl::OkStatus();
+    return absl::OutOfRangeError(absl::StrCat("row ", *first));
+  }
+
+  int64_t num_run() const { return num_run_; }
+
+ private:
+  const std::set<int64_t> failing_;
+  int64_t num_run_ = 0;
+};
+
+TEST(OfFirstFailedRowTest, ItIsTheFirstOne) {
+  for (int64_t row = 0; row < 8; ++row) {
+    SomeThatFail run({row, 7});
+    absl::Status status = OfFirstFailedRow(
+        8, absl::OutOfRangeError("all rows"),
+        [&run](int64_t begin, int64_t end) { return run(begin, end); });
+    EXPECT_EQ(TakeFailedRow(&status), row);
+    EXPECT_EQ(status, absl::OutOfRangeError(absl::StrCat("row ", row)));
+    EXPECT_LE(run.num_run(), 8);
+  }
+}
+
+TEST(OfFirstFailedRowTest, WhatFailsOnlyTogetherIsOfNoRow) {
+  for (int64_t num_rows : {1, 8}) {
+    absl::Status status =
+        OfFirstFailedRow(num_rows, absl::InvalidArgumentError("all rows"),
+                         [](int64_t, int64_t) { return absl::OkStatus(); });
+    EXPECT_EQ(TakeFailedRow(&status), std::nullopt);
+    EXPECT_EQ(status, absl::InvalidArgumentError("all rows"));
+  }
+}
+
+TEST(OfFirstFailedRowTest, WhatIsNotOfWhatRowsHoldDoesNotRunAgain) {
+  SomeThatFail run({3});
+  absl::Status status = OfFirstFailedRow(
+      8, absl::CancelledError("given up"),
+      [&run](int64_t begin, int64_t end) { return run(begin, end); });
+  EXPECT_EQ(TakeFailedRow(&status), std::nullopt);
+  EXPECT_EQ(status, absl::CancelledError("given up"));
+  EXPECT_EQ(run.num_run(), 0);
 }
 
 }  // namespace
