@@ -191,15 +191,16 @@ def test_of_a_launch_that_fails_the_first_invocation_that_does_is_named(row, blo
     roots = [-7, -6, -5, -7, 0]
     roots[row] = -4
     message = failure_of(lambda: define_lookup(blocks=blocks).map(roots))
-    assert f"SubGraph 'look' failed at look[row {row}]: indices[0] = 3 is not" in (
-        message
-    )
+    place = f"look[row {row}] in block 'look/true test_batched_calls.py:"
+    assert f"SubGraph 'look' failed at {place}" in message
+    assert "indices[0] = 3 is not in [0, 3)" in message
 
 
 def test_of_rows_that_were_to_be_shared_it_is_the_first_of_them():
     look = define_lookup(share_rows=True)
     message = failure_of(lambda: look.map([-5, -6, -5, -4, -6, -4]))
-    assert "SubGraph 'look' failed at look[row 3]: indices[0] = 3 is not" in message
+    assert "SubGraph 'look' failed at look[row 3] in block" in message
+    assert "indices[0] = 3 is not in [0, 3)" in message
 
 
 def test_what_prints_does_not_run_again_to_find_who_failed(capfd):

@@ -182,8 +182,8 @@ def test_a_lookup_out_of_range_fails_as_in_tensorflow(kind, word):
         messages += [line for line in message.splitlines() if "not in" in line]
     assert len(messages) == 2
     assert messages[0] == messages[1]
-    assert "SubGraph 'look' failed at look[row 0]" in messages[0]
-    assert f"indices[2] = {word} is not in [0, 5)" in messages[0]
+    assert "SubGraph 'look' failed at look[row 2] in block" in messages[0]
+    assert f"indices[0] = {word} is not in [0, 5)" in messages[0]
 
 
 @pytest.mark.parametrize("kind", [tf.Variable, tf.constant])

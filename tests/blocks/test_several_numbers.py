@@ -117,6 +117,7 @@ def test_a_row_that_is_not_there_is_an_error(select, number):
         return tf.gather_nd(TABLE, [n, 0] if select == "element" else [0, n])
 
     with pytest.raises(
-        tf.errors.InvalidArgumentError, match=r"SubGraph 'f' failed at.*indices\[2\] = "
+        tf.errors.InvalidArgumentError,
+        match=r"SubGraph 'f' failed at f\[row 2\] in.*: indices\[0",
     ):
         mapped(body, tf.constant([0, 1, number], tf.int64), blocks="compiled")

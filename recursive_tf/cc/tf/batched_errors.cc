@@ -24,12 +24,22 @@ absl::Status BatchedErrors::FailedAt(int32_t subgraph, const std::string& where,
 }
 
 absl::Status BatchedErrors::FailedLaunch(const Launch& launch,
+                                         std::optional<int64_t> failed_row,
                                          absl::Status status) const {
   if (absl::IsCancelled(status)) return status;
   const std::optional<int64_t> row = TakeFailedRow(&status);
   if (row.has_value() && *row < launch.num_activations()) {
     return FailedIn(launch.activations[*row], status);
   }
+  const int32_t named = launch.activations[failed_row.value_or(0)];
+  return FailedAt(
+      steps_.SubGraphOf(named),
+      absl::StrCat(failed_row.has_value() ? PathOf(named) : PathsOf(launch),
+                   " in block '", program_.block_names[launch.block], "'"),
+      status);
+}
+
+std::string BatchedErrors::PathsOf(const Launch& launch) const {
   constexpr size_t kShown = 3;
   std::string paths;
   for (size_t i = 0; i < launch.activations.size() && i < kShown; ++i) {
@@ -39,10 +49,7 @@ absl::Status BatchedErrors::FailedLaunch(const Launch& launch,
     absl::StrAppend(&paths, ", … (", launch.activations.size(),
                     " invocations at once)");
   }
-  return FailedAt(steps_.SubGraphOf(launch.activations.front()),
-                  absl::StrCat(paths, " in block '",
-                               program_.block_names[launch.block], "'"),
-                  status);
+  return paths;
 }
 
 absl::Status BatchedErrors::FailedBlock(int32_t block,

@@ -2,6 +2,7 @@
 #define RECURSIVE_TF_CC_TF_BATCHED_ERRORS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -20,7 +21,9 @@ class BatchedErrors {
   BatchedErrors(const BatchedSpec* program, const Steps* steps, bool mapped)
       : program_(*program), steps_(*steps), mapped_(mapped) {}
 
-  absl::Status FailedLaunch(const Launch& launch, absl::Status status) const;
+  absl::Status FailedLaunch(const Launch& launch,
+                            std::optional<int64_t> failed_row,
+                            absl::Status status) const;
 
   // The same if its activations have gone on, and some returned.
   absl::Status FailedBlock(int32_t block, const absl::Status& status) const;
@@ -36,6 +39,8 @@ class BatchedErrors {
  private:
   absl::Status FailedIn(int32_t activation, const absl::Status& status) const;
   std::string PathOf(int32_t activation) const;
+  // Returns those of the first few.
+  std::string PathsOf(const Launch& launch) const;
 
   const BatchedSpec& program_;
   const Steps& steps_;

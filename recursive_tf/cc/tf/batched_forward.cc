@@ -130,7 +130,7 @@ absl::Status BatchedForward::RunAll() {
         CatchExceptions([&] { return RunWithinLimits(&launch); });
     if (!status.ok()) {
       return has_gone_on_ ? errors_.FailedBlock(launch.block, status)
-                          : errors_.FailedLaunch(launch, status);
+                          : errors_.FailedLaunch(launch, failed_row_, status);
     }
     if (!has_gone_on_) steps_->Complete(launch);
     TF_RETURN_IF_ERROR(CatchUp());
@@ -181,7 +181,7 @@ absl::Status BatchedForward::RunLaunch(Launch* launch) {
                        launch->num_rows());
   Computed computed;
   const absl::Status status = RunBlock(*launch, std::move(inputs), &computed);
-  if (!status.ok()) return has_gone_on_ ? status : ErrorOfRow(*launch, status);
+  if (!status.ok()) return has_gone_on_ ? status : FindFailure(*launch, status);
   computed.program.AddTo(std::exchange(seconds_before_going_on_, 0) +
                              watch_.Lap(&report_.seconds_blocks),
                          launch->block, &report_);
@@ -223,8 +223,8 @@ absl::Status BatchedForward::RunBlock(const Launch& launch,
   return absl::OkStatus();
 }
 
-absl::Status BatchedForward::ErrorOfRow(const Launch& launch,
-                                        absl::Status status) {
+absl::Status BatchedForward::FindFailure(const Launch& launch,
+                                         absl::Status status) {
   // Of those that were to share rows, it is the first one's.
   const std::optional<int64_t> row = TakeFailedRow(&status);
   if (row.has_value()) {
@@ -238,18 +238,19 @@ absl::Status BatchedForward::ErrorOfRow(const Launch& launch,
   for (size_t i = 0; i < inputs.size(); ++i) {
     TF_RETURN_IF_ERROR(values_.Gather(launch.inputs[i], &inputs[i]));
   }
-  return OfFirstFailedRow(
-      launch.num_activations(), status, [&](int64_t begin, int64_t end) {
-        PooledVector<int32_t> rows(end - begin);
-        std::iota(rows.begin(), rows.end(), static_cast<int32_t>(begin));
-        std::vector<RowBatch> some;
-        for (const tf::Tensor& input : inputs) {
-          some.emplace_back(TakeRows(input, rows));
-        }
-        Computed computed;
-        return block.Run(step_, std::move(some), &invariants_,
-                         &computed.outputs, &computed.program);
-      });
+  const auto run = [&](int64_t begin, int64_t end) {
+    PooledVector<int32_t> rows(end - begin);
+    std::iota(rows.begin(), rows.end(), static_cast<int32_t>(begin));
+    std::vector<RowBatch> some;
+    for (const tf::Tensor& input : inputs) {
+      some.emplace_back(TakeRows(input, rows));
+    }
+    Computed computed;
+    return block.Run(step_, std::move(some), &invariants_, &computed.outputs,
+                     &computed.program);
+  };
+  failed_row_ = FindFailedRow(launch.num_activations(), run, &status);
+  return status;
 }
 
 void BatchedForward::AddTo(LaunchBound* bound, const Launch& launch,

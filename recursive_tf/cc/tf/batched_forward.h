@@ -103,9 +103,9 @@ class BatchedForward {
   };
   absl::Status RunBlock(const Launch& launch, std::vector<RowBatch> inputs,
                         Computed* computed);
-  // Returns the error of a launch that gave `status`, with the row that it is
-  // of if that can be found.
-  absl::Status ErrorOfRow(const Launch& launch, absl::Status status);
+  // Returns the error of a launch that gave `status`, and finds whose it is, if
+  // that can be.
+  absl::Status FindFailure(const Launch& launch, absl::Status status);
   // The same; refused if it would hold more than may be, as it seems.
   absl::Status RunWithinLimits(Launch* launch);
   int64_t num_bytes() const {
@@ -146,6 +146,8 @@ class BatchedForward {
   // Whether the calls of the launch that runs were followed meanwhile, and how
   // long its block ran before.
   bool has_gone_on_ = false;
+  // Of the launch that failed, if that was found.
+  std::optional<int64_t> failed_row_;
   double seconds_before_going_on_ = 0;
   // By block: what a row of its last launch took more.
   std::vector<double> bytes_per_row_;

@@ -36,11 +36,12 @@ std::optional<int64_t> TakeFailedRow(absl::Status* status) {
   return row;
 }
 
-absl::Status OfFirstFailedRow(
-    int64_t num_rows, absl::Status status,
-    const std::function<absl::Status(int64_t begin, int64_t end)>& run) {
-  if (!absl::IsInvalidArgument(status) && !absl::IsOutOfRange(status)) {
-    return status;
+std::optional<int64_t> FindFailedRow(
+    int64_t num_rows,
+    const std::function<absl::Status(int64_t begin, int64_t end)>& run,
+    absl::Status* status) {
+  if (!absl::IsInvalidArgument(*status) && !absl::IsOutOfRange(*status)) {
+    return std::nullopt;
   }
   int64_t begin = 0;
   int64_t end = num_rows;
@@ -53,8 +54,9 @@ absl::Status OfFirstFailedRow(
     }
   }
   absl::Status alone = run(begin, end);
-  if (alone.code() != status.code()) return status;
-  return WithFailedRow(std::move(alone), begin);
+  if (alone.code() != status->code()) return std::nullopt;
+  *status = std::move(alone);
+  return begin;
 }
 
 }  // namespace recursive_tf

@@ -16,13 +16,14 @@ absl::Status WithFailedRow(absl::Status status, int64_t row);
 // Takes from an error the row that it is of, if the kernel said so.
 std::optional<int64_t> TakeFailedRow(absl::Status* status);
 
-// Returns the error of the first row that fails by itself, with that row.
-// `status` is what so many rows gave together, of which TensorFlow's kernels do
-// not say whose it is: it is returned if no row fails like that, or if it is
-// not of what rows hold. `run` runs rows [begin, end): all of them about twice.
-absl::Status OfFirstFailedRow(
-    int64_t num_rows, absl::Status status,
-    const std::function<absl::Status(int64_t begin, int64_t end)>& run);
+// Returns the first row that fails by itself, of so many that gave `*status`
+// together, and sets that to its error: TensorFlow's kernels do not say whose
+// an error is. None, if no row fails like that, or if it is not of what rows
+// hold. `run` runs rows [begin, end): all together about as many as there are.
+std::optional<int64_t> FindFailedRow(
+    int64_t num_rows,
+    const std::function<absl::Status(int64_t begin, int64_t end)>& run,
+    absl::Status* status);
 
 }  // namespace recursive_tf
 

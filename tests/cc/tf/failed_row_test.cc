@@ -1,6 +1,7 @@
 #include "recursive_tf/cc/tf/failed_row.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -59,36 +60,31 @@ class SomeThatFail {
   int64_t num_run_ = 0;
 };
 
-TEST(OfFirstFailedRowTest, ItIsTheFirstOne) {
+TEST(FindFailedRowTest, ItIsTheFirstOne) {
   for (int64_t row = 0; row < 8; ++row) {
-    SomeThatFail run({row, 7});
-    absl::Status status = OfFirstFailedRow(
-        8, absl::OutOfRangeError("all rows"),
-        [&run](int64_t begin, int64_t end) { return run(begin, end); });
-    EXPECT_EQ(TakeFailedRow(&status), row);
+    SomeThatFail some({row, 7});
+    absl::Status status = absl::OutOfRangeError("all rows");
+    EXPECT_EQ(FindFailedRow(8, std::ref(some), &status), row);
     EXPECT_EQ(status, absl::OutOfRangeError(absl::StrCat("row ", row)));
-    EXPECT_LE(run.num_run(), 8);
+    EXPECT_LE(some.num_run(), 8);
   }
 }
 
-TEST(OfFirstFailedRowTest, WhatFailsOnlyTogetherIsOfNoRow) {
+TEST(FindFailedRowTest, WhatFailsOnlyTogetherIsOfNoRow) {
   for (int64_t num_rows : {1, 8}) {
-    absl::Status status =
-        OfFirstFailedRow(num_rows, absl::InvalidArgumentError("all rows"),
-                         [](int64_t, int64_t) { return absl::OkStatus(); });
-    EXPECT_EQ(TakeFailedRow(&status), std::nullopt);
+    SomeThatFail none({});
+    absl::Status status = absl::InvalidArgumentError("all rows");
+    EXPECT_EQ(FindFailedRow(num_rows, std::ref(none), &status), std::nullopt);
     EXPECT_EQ(status, absl::InvalidArgumentError("all rows"));
   }
 }
 
-TEST(OfFirstFailedRowTest, WhatIsNotOfWhatRowsHoldDoesNotRunAgain) {
-  SomeThatFail run({3});
-  absl::Status status = OfFirstFailedRow(
-      8, absl::CancelledError("given up"),
-      [&run](int64_t begin, int64_t end) { return run(begin, end); });
-  EXPECT_EQ(TakeFailedRow(&status), std::nullopt);
+TEST(FindFailedRowTest, WhatIsNotOfWhatRowsHoldDoesNotRunAgain) {
+  SomeThatFail some({3});
+  absl::Status status = absl::CancelledError("given up");
+  EXPECT_EQ(FindFailedRow(8, std::ref(some), &status), std::nullopt);
   EXPECT_EQ(status, absl::CancelledError("given up"));
-  EXPECT_EQ(run.num_run(), 0);
+  EXPECT_EQ(some.num_run(), 0);
 }
 
 }  // namespace
