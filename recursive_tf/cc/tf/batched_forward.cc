@@ -232,11 +232,11 @@ absl::Status BatchedForward::FindFailure(const Launch& launch,
         status, launch.is_shared() ? launch.shared.firsts()[*row] : *row);
   }
   const Block& block = blocks_[launch.block];
-  const bool may_run_again = !block.HasEffects() && launch.list_inputs.empty();
+  const bool may_run_again = !block.may_print() && launch.list_inputs.empty();
   if (!may_run_again || launch.inputs.empty()) return status;
   std::vector<tf::Tensor> inputs(launch.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    TF_RETURN_IF_ERROR(values_.Gather(launch.inputs[i], &inputs[i]));
+    if (!values_.Gather(launch.inputs[i], &inputs[i]).ok()) return status;
   }
   const auto run = [&](int64_t begin, int64_t end) {
     PooledVector<int32_t> rows(end - begin);

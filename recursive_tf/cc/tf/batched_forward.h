@@ -146,9 +146,9 @@ class BatchedForward {
   // Whether the calls of the launch that runs were followed meanwhile, and how
   // long its block ran before.
   bool has_gone_on_ = false;
+  double seconds_before_going_on_ = 0;
   // Of the launch that failed, if that was found.
   std::optional<int64_t> failed_row_;
-  double seconds_before_going_on_ = 0;
   // By block: what a row of its last launch took more.
   std::vector<double> bytes_per_row_;
   // If somebody watches.

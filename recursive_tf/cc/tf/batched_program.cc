@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,6 @@
 #include "recursive_tf/cc/tf/invariants.h"
 #include "recursive_tf/cc/tf/looked_up.h"
 #include "recursive_tf/cc/tf/new_tensor.h"
-#include "recursive_tf/cc/tf/own_ops.h"
 #include "recursive_tf/cc/tf/procedure_graph.h"
 #include "recursive_tf/cc/tf/read_lists.h"
 #include "recursive_tf/cc/tf/row_batch.h"
@@ -48,12 +48,12 @@ namespace {
 constexpr int32_t kMaySharing = 1;
 constexpr int32_t kPaysSharing = 2;
 
-// Returns whether an op may do what shows, or one in what it runs. One that
-// reads a variable is stateful, too.
-bool MayShow(const tf::Node* node) {
-  return IsStateful(*node) && node->type_string() != "ReadVariableOp" &&
-         node->type_string() != "ResourceGather" &&
-         node->type_string() != "ResourceGatherNd";
+// Returns whether an op prints, or may run one that does. No other effect is in
+// a block: it would be one of each activation.
+bool MayPrint(const tf::Node* node) {
+  static const auto* const types = new std::set<std::string>{
+      "Case", "If", "PrintV2", "StatefulPartitionedCall", "While"};
+  return types->count(node->type_string()) > 0;
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ absl::Status Block::Create(const BlockSpec& spec,
                                                       library, spec.schedule);
   std::unique_ptr<tf::Graph> body;
   TF_RETURN_IF_ERROR(CopyBody(spec.function, library, &body));
-  made.has_effects_ = absl::c_any_of(body->op_nodes(), MayShow);
+  made.may_print_ = absl::c_any_of(body->op_nodes(), MayPrint);
   const std::vector<int32_t> transposed = TransposedArguments(first, *body);
   if (!transposed.empty()) {
     made.wide_function_ = std::make_unique<FunctionOnDemand>(

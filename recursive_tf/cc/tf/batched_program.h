@@ -131,8 +131,7 @@ class Block {
                              const std::vector<tensorflow::Tensor>& prologue,
                              Invariants* invariants, KnownRows* known) const;
 
-  // Returns whether a run may do what shows, e.g. print.
-  bool HasEffects() const { return has_effects_; }
+  bool may_print() const { return may_print_; }
 
   // Returns for how many rows the last run of the program wanted its outputs.
   int64_t num_rows_last() const {
@@ -156,7 +155,7 @@ class Block {
                             Invariants* invariants, KnownRows* known) const;
 
   BlockSpec spec_;
-  bool has_effects_ = false;
+  bool may_print_ = false;
   std::unique_ptr<FunctionOnDemand> function_;
   // TablesOfRows or, if there are none, TablesOfNumbers; of outputs of the
   // prologue, not of the block's own invariants.
