@@ -203,6 +203,17 @@ def test_of_rows_that_were_to_be_shared_it_is_the_first_of_them():
     assert "indices[0] = 3 is not in [0, 3)" in message
 
 
+def test_of_a_launch_that_fails_in_two_ways_it_is_the_first_too():
+    def checked(n):
+        tf.debugging.assert_greater(n, -9)
+        return n
+
+    for blocks in ("compiled", "tensorflow"):
+        look = define_lookup(checked, blocks=blocks)
+        # In the batch, either the lookup fails first, or the check does.
+        assert "look[row 2]" in failure_of(lambda look=look: look.map([-7, -6, -9, -4]))
+
+
 def test_what_prints_does_not_run_again_to_find_who_failed(capfd):
     def said(n):
         tf.print("at", n)

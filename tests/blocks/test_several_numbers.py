@@ -118,6 +118,6 @@ def test_a_row_that_is_not_there_is_an_error(select, number):
 
     with pytest.raises(
         tf.errors.InvalidArgumentError,
-        match=r"SubGraph 'f' failed at f\[row 2\] in.*: indices\[0",
+        match=r"SubGraph 'f' failed at f\[row 2\] in.*: indices\[0\] = ",
     ):
         mapped(body, tf.constant([0, 1, number], tf.int64), blocks="compiled")

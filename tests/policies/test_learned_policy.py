@@ -61,6 +61,18 @@ def test_a_file_of_another_version_is_refused(tmp_path, config):
     assert f"a learned policy of version {config.get('version')}, or none" in message
 
 
+def test_what_has_no_automata_is_refused(tmp_path):
+    no_version = message_of(lambda: rtf.LearnedPolicy.from_config({}), ValueError)
+    assert "a learned policy of version None, or none" in no_version
+    config = json.loads(json.dumps(POLICY.config()))
+    config.pop("automata")
+    with pytest.raises(ValueError, match="This learned policy is damaged"):
+        rtf.LearnedPolicy.from_config(config)
+    (tmp_path / "policy.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="holds no learned policy, but dict"):
+        rtf.LearnedPolicy.load(tmp_path / "policy.json")
+
+
 @pytest.mark.parametrize(
     "damage",
     [

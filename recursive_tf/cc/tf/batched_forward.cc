@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "recursive_tf/cc/base/equal_rows.h"
 #include "recursive_tf/cc/base/faults.h"
-#include "recursive_tf/cc/base/pooled_vector.h"
 #include "recursive_tf/cc/batching/launch.h"
 #include "recursive_tf/cc/batching/launch_recorder.h"
 #include "recursive_tf/cc/batching/make_steps.h"
@@ -34,6 +32,7 @@
 #include "recursive_tf/cc/tf/push_table.h"
 #include "recursive_tf/cc/tf/returned.h"
 #include "recursive_tf/cc/tf/row_batch.h"
+#include "recursive_tf/cc/tf/row_ops.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/platform/errors.h"
 
@@ -239,11 +238,11 @@ absl::Status BatchedForward::FindFailure(const Launch& launch,
     if (!values_.Gather(launch.inputs[i], &inputs[i]).ok()) return status;
   }
   const auto run = [&](int64_t begin, int64_t end) {
-    PooledVector<int32_t> rows(end - begin);
-    std::iota(rows.begin(), rows.end(), static_cast<int32_t>(begin));
     std::vector<RowBatch> some;
     for (const tf::Tensor& input : inputs) {
-      some.emplace_back(TakeRows(input, rows));
+      tf::Tensor rows = AllocateRows(input, end - begin);
+      CopyRows(RowView(input), begin, end - begin, RowView(rows), 0);
+      some.emplace_back(std::move(rows));
     }
     Computed computed;
     return block.Run(step_, std::move(some), &invariants_, &computed.outputs,

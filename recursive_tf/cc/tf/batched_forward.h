@@ -103,11 +103,11 @@ class BatchedForward {
   };
   absl::Status RunBlock(const Launch& launch, std::vector<RowBatch> inputs,
                         Computed* computed);
+  // The same; refused if it would hold more than may be, as it seems.
+  absl::Status RunWithinLimits(Launch* launch);
   // Returns the error of a launch that gave `status`, and finds whose it is, if
   // that can be.
   absl::Status FindFailure(const Launch& launch, absl::Status status);
-  // The same; refused if it would hold more than may be, as it seems.
-  absl::Status RunWithinLimits(Launch* launch);
   int64_t num_bytes() const {
     return values_.bytes_alive() + tape_.num_bytes();
   }

@@ -55,6 +55,8 @@ std::optional<int64_t> FindFailedRow(
   }
   absl::Status alone = run(begin, end);
   if (alone.code() != status->code()) return std::nullopt;
+  // A check of rows may be what fails first. Then its row is one of this run.
+  TakeFailedRow(&alone);
   *status = std::move(alone);
   return begin;
 }

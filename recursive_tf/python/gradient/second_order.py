@@ -74,8 +74,10 @@ def _may_never_run() -> bool:
 
 def _fails_when_run(op: tf.Operation, message: str) -> list[Any]:
     """Returns gradients that are an error if they are computed."""
+    zeros = [_zeros_for(tensor) for tensor in op.inputs]
     with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
-        return [_zeros_for(tensor) for tensor in op.inputs]
+        # TensorFlow leaves out what it knows to be zeros.
+        return [None if tensor is None else tf.identity(tensor) for tensor in zeros]
 
 
 def _zeros_for(tensor: tf.Tensor) -> tf.Tensor | None:

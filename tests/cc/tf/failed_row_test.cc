@@ -1,5 +1,6 @@
 #include "recursive_tf/cc/tf/failed_row.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -68,6 +69,18 @@ TEST(FindFailedRowTest, ItIsTheFirstOne) {
     EXPECT_EQ(status, absl::OutOfRangeError(absl::StrCat("row ", row)));
     EXPECT_LE(some.num_run(), 8);
   }
+}
+
+TEST(FindFailedRowTest, ARowOfARunIsNoRowOfAll) {
+  absl::Status status = absl::OutOfRangeError("all rows");
+  const auto fails_from_row_3_on = [](int64_t begin, int64_t end) {
+    if (end <= 3) return absl::OkStatus();
+    const int64_t row = std::max<int64_t>(3 - begin, 0);
+    return WithFailedRow(absl::OutOfRangeError("a check"), row);
+  };
+  EXPECT_EQ(FindFailedRow(8, fails_from_row_3_on, &status), 3);
+  EXPECT_EQ(TakeFailedRow(&status), std::nullopt);
+  EXPECT_EQ(status, absl::OutOfRangeError("a check"));
 }
 
 TEST(FindFailedRowTest, WhatFailsOnlyTogetherIsOfNoRow) {
